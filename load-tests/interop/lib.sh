@@ -1,0 +1,227 @@
+# What the scripts of this folder share; they source it. Each runs one suite against a server at host:port:
+#
+#   begin h2spec "$@"               names the suite, reads host:port
+#   run_case NAME COMMAND ...       counts a case; it fails when the command does, or takes longer than CASE_SECONDS
+#   expect NAME REGEX COMMAND ...   counts a case; it fails unless the command's output matches
+#   result NAME ok|failed           counts a case that something else ran
+#   finish [EXPECTED]               compares with known-failures.txt and prints the summary
+#
+# A suite ends with 0 when it went as known-failures.txt says, with 1 when not, and with 2 when it could not run.
+# shellcheck shell=bash disable=SC2034
+set -euo pipefail
+
+interop="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+root="$(cd "$interop/../.." && pwd)"
+tools="$root/load-tests/target/interop" # everything that is installed or written, ignored by git
+protos="$interop/src/main/protobuf"
+KNOWN_FAILURES="${KNOWN_FAILURES:-$interop/known-failures.txt}"
+CASE_SECONDS="${CASE_SECONDS:-60}"
+
+die() {
+    printf '%s: %s\n' "${suite:-$(basename "$0")}" "$1" >&2
+    exit 2
+}
+
+need() { # program, what to do when it is missing
+    command -v "$1" >/dev/null || die "needs $1 on the path; $2"
+}
+
+# The suite's name and the arguments of its script, host:port.
+begin() {
+    suite="$1"
+    if [[ $# -ne 2 || ! "$2" =~ ^([^:]+):([0-9]{1,5})$ ]]; then
+        printf 'Usage: %s host:port\n' "$0" >&2
+        exit 2
+    fi
+    host="${BASH_REMATCH[1]}"
+    port="${BASH_REMATCH[2]}"
+    wait_for_server
+    start_counting
+}
+
+# It may be starting at this moment.
+wait_for_server() {
+    local tries
+    for ((tries = 0; tries < 100; tries++)); do
+        (exec 3<>"/dev/tcp/$host/$port") 2>/dev/null && return
+        sleep 0.2
+    done
+    die "nothing listens at $host:$port"
+}
+
+start_counting() {
+    mkdir -p "$tools/logs"
+    log="$tools/logs/$suite.log"
+    failed="$tools/logs/$suite.failed"
+    : >"$log"
+    : >"$failed"
+    total=0
+}
+
+result() { # case, ok or failed
+    total=$((total + 1))
+    if [[ "$2" != ok ]]; then
+        printf '%s\n' "$1" >>"$failed"
+    fi
+}
+
+run_case() { # case, command ...
+    local name="$1"
+    shift
+    printf '\n== %s\n' "$name" >>"$log"
+    if timeout --kill-after=5 "$CASE_SECONDS" "$@" >>"$log" 2>&1 </dev/null; then
+        result "$name" ok
+    else
+        printf '== %s ended with %s\n' "$name" "$?" >>"$log"
+        result "$name" failed
+    fi
+}
+
+expect() { # case, extended regular expression in which a dot is a line feed too, command ...
+    local name="$1" wanted="$2" output
+    shift 2
+    output="$(timeout --kill-after=5 "$CASE_SECONDS" "$@" 2>&1 </dev/null)" || true
+    printf '\n== %s\n%s\n' "$name" "$output" >>"$log"
+    if [[ "$output" =~ $wanted ]]; then
+        result "$name" ok
+    else
+        printf '== %s: expected %s\n' "$name" "$wanted" >>"$log"
+        result "$name" failed
+    fi
+}
+
+# Runs a client that prints "ok CASE" or "failed CASE REASON" for each case, and finishes. When the client itself fails,
+# "ended" is a failed case.
+run_client() { # number of cases, command ...
+    local verdict name _ output="$tools/logs/$suite.out"
+    if ! timeout --kill-after=5 300 "${@:2}" >"$output" 2>>"$log" </dev/null; then
+        result ended failed
+    fi
+    cat "$output" >>"$log"
+    while read -r verdict name _; do
+        case "$verdict" in
+            ok | failed) result "$name" "$verdict" ;;
+        esac
+    done <"$output"
+    finish "$1"
+}
+
+# Prints "suite passed/total". The number of cases that there have to be, if given, keeps a run from passing for want of
+# cases.
+finish() {
+    local known unexpected gone bad status=0
+    bad=$(sort -u "$failed" | wc -l)
+    known="$(awk -F'\t' -v suite="$suite" '!/^#/ && $1 == suite {print $2}' "$KNOWN_FAILURES" | sort -u)"
+    unexpected="$(comm -23 <(sort -u "$failed") <(printf '%s\n' "$known"))"
+    gone="$(comm -13 <(sort -u "$failed") <(printf '%s\n' "$known") | sed '/^$/d')"
+    if [[ -n "$unexpected" ]]; then
+        printf '%s: failed, and not in %s (%d; see %s):\n%s\n' "$suite" "${KNOWN_FAILURES##*/}" \
+            "$(wc -l <<<"$unexpected")" "$log" "$(head -20 <<<"$unexpected")" >&2
+        status=1
+    fi
+    if [[ -n "$gone" ]]; then
+        printf '%s: passes, remove it from %s:\n%s\n' "$suite" "${KNOWN_FAILURES##*/}" "$gone" >&2
+        status=1
+    fi
+    if [[ $total -eq 0 || $total -ne "${1:-$total}" ]]; then
+        printf '%s: %d cases ran; expected %s\n' "$suite" "$total" "${1:-one or more}" >&2
+        status=1
+    fi
+    printf '%s %d/%d\n' "$suite" $((total - bad)) "$total"
+    return "$status"
+}
+
+# Installs a Go program once; prints where it is.
+go_tool() { # package@version
+    need go "install Go, https://go.dev/dl"
+    local folder="$tools/go/${1//[^A-Za-z0-9.]/-}" package="${1%@*}"
+    local program="$folder/${package##*/}"
+    if [[ ! -x "$program" ]]; then
+        printf 'Installing %s ...\n' "$1" >&2
+        GOBIN="$folder" go install "$1" >"$tools/install.log" 2>&1 ||
+            die "go install $1 failed: $(tail -3 "$tools/install.log")"
+    fi
+    printf '%s\n' "$program"
+}
+
+grpcurl_tool() {
+    go_tool github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.4
+}
+
+# A Python with the packages of clients/python/requirements.txt; prints where it is.
+python_tool() {
+    need python3 "install Python 3.9 or later"
+    local folder="$tools/python" wanted="$interop/clients/python/requirements.txt"
+    if ! cmp -s "$wanted" "$folder/installed.txt"; then
+        printf 'Installing %s ...\n' "$(tr '\n' ' ' <"$wanted")" >&2
+        rm -rf "$folder"
+        { python3 -m venv "$folder" && "$folder/bin/pip" install -q -r "$wanted"; } >"$tools/install.log" 2>&1 ||
+            die "pip install failed: $(tail -3 "$tools/install.log")"
+        cp "$wanted" "$folder/installed.txt"
+    fi
+    printf '%s\n' "$folder/bin/python"
+}
+
+# The packages of a folder's package.json; prints the folder of its node_modules.
+node_modules() { # folder below clients
+    need node "install Node 20 or later"
+    need npm "install Node 20 or later, with npm"
+    local folder="$tools/node-$1" wanted="$interop/clients/$1/package.json"
+    if ! cmp -s "$wanted" "$folder/installed.json"; then
+        printf 'Installing the packages of %s ...\n' "clients/$1/package.json" >&2
+        rm -rf "$folder"
+        mkdir -p "$folder"
+        cp "$wanted" "$folder/package.json"
+        (cd "$folder" && npm install --no-audit --no-fund --no-package-lock) >"$tools/install.log" 2>&1 ||
+            die "npm install failed: $(tail -3 "$tools/install.log")"
+        cp "$wanted" "$folder/installed.json"
+    fi
+    printf '%s\n' "$folder/node_modules"
+}
+
+java_program() {
+    printf '%s\n' "${JAVA_HOME:+$JAVA_HOME/bin/}java"
+}
+
+# gRPC's own Java client and server for these suites; prints a class path.
+grpc_java() {
+    local folder="$tools/grpc-java" wanted="$interop/grpc-java/pom.xml"
+    if ! cmp -s "$wanted" "$folder/installed.xml"; then
+        printf 'Installing gRPC for Java ...\n' >&2
+        rm -rf "$folder"
+        mkdir -p "$folder"
+        "$root/mvnw" -q -B -ntp -f "$wanted" dependency:copy-dependencies \
+            -DincludeScope=runtime -DoutputDirectory="$folder/lib" >"$tools/install.log" 2>&1 ||
+            die "Maven could not get the libraries of $wanted: $(tail -3 "$tools/install.log")"
+        cp "$wanted" "$folder/installed.xml"
+    fi
+    printf '%s\n' "$folder/lib/*"
+}
+
+# Builds the programs of this module; prints a class path.
+tern_programs() {
+    (cd "$root" && ./mvnw -q -B -ntp -Pinterop -pl load-tests/interop -am -DskipTests package) \
+        >"$tools/install.log" 2>&1 || die "the build failed: $(tail -5 "$tools/install.log")"
+    printf '%s\n' "$interop/target/classes:$interop/target/lib/*"
+}
+
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# Starts a server in the background and waits until it has printed a line with the text; it ends with the script.
+start_server() { # log file, text, command ...
+    local output="$1" text="$2"
+    shift 2
+    : >"$output"
+    "$@" >"$output" 2>&1 </dev/null &
+    server_pid=$!
+    trap 'kill "$server_pid" 2>/dev/null || true' EXIT
+    local tries
+    for ((tries = 0; tries < 300; tries++)); do
+        grep -q "$text" "$output" && return
+        kill -0 "$server_pid" 2>/dev/null || break
+        sleep 0.2
+    done
+    die "the server did not start: $(tail -3 "$output")"
+}

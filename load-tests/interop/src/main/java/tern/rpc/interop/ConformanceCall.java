@@ -1,0 +1,99 @@
+package tern.rpc.interop;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Deadline;
+import tern.rpc.RpcException;
+import tern.rpc.ServerContext;
+import tern.rpc.Status;
+import tern.rpc.StatusCode;
+import tern.rpc.StatusDetail;
+import tern.rpc.interop.conformance.ConformancePayload;
+import tern.rpc.interop.conformance.ConformancePayload.RequestInfo;
+import tern.rpc.interop.conformance.Error;
+import tern.rpc.interop.conformance.Header;
+
+/** What the conformance suite wants to hear of a call: what came with it, in payloads or in the details of errors. */
+final class ConformanceCall {
+
+    private final ServerContext context;
+    private final @Nullable Long timeoutMillis;
+    private final List<Any> requests = new ArrayList<>();
+
+    /** Of the call that this thread serves. */
+    ConformanceCall() {
+        context = Objects.requireNonNull(ServerContext.current(), "a call is being served");
+        Deadline deadline = context.deadline();
+        timeoutMillis = deadline.isLimited()
+                ? (Long) TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos(System.nanoTime()))
+                : null;
+    }
+
+    void received(Message request) {
+        requests.add(Any.pack(request));
+    }
+
+    void forgetRequests() {
+        requests.clear();
+    }
+
+    void metadata(List<Header> headers, List<Header> trailers) {
+        ConformanceHeaders.add(headers, context.responseHeaders());
+        ConformanceHeaders.add(trailers, context.responseMetadata());
+    }
+
+    void sendHeaders() {
+        context.sendHeaders();
+    }
+
+    /** Of the first answer to a call. */
+    ConformancePayload everything(ByteString data) {
+        return ConformancePayload.newBuilder()
+                .setData(data)
+                .setRequestInfo(info())
+                .build();
+    }
+
+    /** Of later answers in full-duplex streams: the requests since the one before. */
+    ConformancePayload requests(ByteString data) {
+        return ConformancePayload.newBuilder()
+                .setData(data)
+                .setRequestInfo(RequestInfo.newBuilder().addAllRequests(requests))
+                .build();
+    }
+
+    /** Of later answers when there were no more requests. */
+    static ConformancePayload only(ByteString data) {
+        return ConformancePayload.newBuilder().setData(data).build();
+    }
+
+    /** @param first nothing was answered before it, so that the error tells of the requests */
+    RpcException failure(Error error, boolean first) {
+        List<StatusDetail> details = new ArrayList<>();
+        error.getDetailsList().forEach(detail -> details.add(detail(detail)));
+        if (first) {
+            details.add(detail(Any.pack(info())));
+        }
+        return new RpcException(new Status(StatusCode.values()[error.getCodeValue()], error.getMessage(), details));
+    }
+
+    private static StatusDetail detail(Any any) {
+        return new StatusDetail(any.getTypeUrl(), any.getValue().toByteArray());
+    }
+
+    private RequestInfo info() {
+        RequestInfo.Builder info = RequestInfo.newBuilder()
+                .addAllRequestHeaders(ConformanceHeaders.of(context.metadata()))
+                .addAllRequests(requests);
+        if (timeoutMillis != null) {
+            info.setTimeoutMs(timeoutMillis);
+        }
+        return info.build();
+    }
+}

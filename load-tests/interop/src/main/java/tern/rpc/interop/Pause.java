@@ -1,0 +1,29 @@
+package tern.rpc.interop;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import tern.rpc.RpcException;
+import tern.rpc.ServerContext;
+import tern.rpc.StatusCode;
+
+/** Waits on the thread that serves a call, for as long as somebody waits for its answer. */
+final class Pause {
+
+    private final CountDownLatch cancelled = new CountDownLatch(1);
+
+    Pause(ServerContext context) {
+        context.onCancel(cancelled::countDown);
+    }
+
+    /** @throws RpcException when the call was cancelled */
+    void micros(long micros) {
+        try {
+            if (micros > 0 && cancelled.await(micros, TimeUnit.MICROSECONDS)) {
+                throw RpcException.refusal(StatusCode.CANCELLED, "cancelled while waiting", RpcException.Executed.YES);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RpcException(StatusCode.CANCELLED, "interrupted while waiting");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+package tern.rpc.interop;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Flow;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+
+/**
+ * The answers of a script to a stream of requests, as fast as they are asked for. Takes one subscriber. No thread waits:
+ * whoever brings news works off what can be done, one thread at a time.
+ */
+final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscriber<Q>, Flow.Subscription {
+
+    private final Flow.Publisher<Q> requests;
+    private final Script<Q, R> script;
+    private final ScheduledExecutorService timer;
+
+    private final AtomicInteger news = new AtomicInteger(1); // held back until both sides have subscribed
+    private final AtomicLong wanted = new AtomicLong();
+    private final Queue<Q> received = new ConcurrentLinkedQueue<>();
+    private volatile boolean lastReceived;
+    private volatile @Nullable Throwable requestsFailed;
+    private volatile boolean cancelled;
+    private volatile boolean waiting;
+    private volatile Flow.@Nullable Subscription upstream;
+    private volatile Flow.@Nullable Subscriber<? super R> downstream;
+
+    // Only for the thread that works off the news.
+    private final ArrayDeque<Answer<R>> answers = new ArrayDeque<>();
+    private boolean delayed; // the first answer has had its delay
+    private boolean asked;
+    private boolean allAnswered;
+    private boolean over;
+
+    ScriptedPublisher(Flow.Publisher<Q> requests, Script<Q, R> script, ScheduledExecutorService timer) {
+        this.requests = requests;
+        this.script = script;
+        this.timer = timer;
+    }
+
+    /** Answers to a request that has come already. */
+    static <R> Flow.Publisher<R> of(List<Answer<R>> answers, ScheduledExecutorService timer) {
+        Script<Object, R> script = new Script<>() {
+            @Override
+            public List<Answer<R>> to(Object request) {
+                return List.of();
+            }
+
+            @Override
+            public List<Answer<R>> atEnd() {
+                return answers;
+            }
+        };
+        return new ScriptedPublisher<>(Flow.Subscriber::onComplete, script, timer);
+    }
+
+    @Override
+    public void subscribe(Flow.Subscriber<? super R> subscriber) {
+        if (downstream != null) {
+            throw new IllegalStateException("the answers of a call have one subscriber");
+        }
+        downstream = subscriber;
+        requests.subscribe(this);
+        subscriber.onSubscribe(this);
+        workOff(1);
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+        upstream = subscription;
+        tell(); // it may come later than the wish for answers
+    }
+
+    @Override
+    public void onNext(Q request) {
+        received.add(request);
+        tell();
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        requestsFailed = failure;
+        tell();
+    }
+
+    @Override
+    public void onComplete() {
+        lastReceived = true;
+        tell();
+    }
+
+    @Override
+    public void request(long count) {
+        wanted.accumulateAndGet(count, (before, more) -> before + more < 0 ? Long.MAX_VALUE : before + more);
+        tell();
+    }
+
+    @Override
+    public void cancel() {
+        cancelled = true;
+        tell();
+    }
+
+    private void tell() {
+        if (news.getAndIncrement() == 0) {
+            workOff(1);
+        }
+    }
+
+    private void workOff(int known) {
+        Flow.Subscriber<? super R> subscriber = downstream;
+        if (subscriber == null) {
+            return;
+        }
+        int count = known;
+        do {
+            while (!over && advance(subscriber)) {
+                // one step at a time
+            }
+        } while ((count = news.addAndGet(-count)) != 0);
+    }
+
+    /** Whether something was done, so that more may be possible. */
+    private boolean advance(Flow.Subscriber<? super R> subscriber) {
+        if (cancelled) {
+            finish();
+            return false;
+        }
+        Throwable failure = requestsFailed;
+        if (failure != null) {
+            over = true;
+            subscriber.onError(failure);
+            return false;
+        }
+        Answer<R> next = answers.peek();
+        if (next != null) {
+            return give(next, subscriber);
+        }
+        return allAnswered ? give(Answer.end(), subscriber) : ask(subscriber);
+    }
+
+    private boolean give(Answer<R> answer, Flow.Subscriber<? super R> subscriber) {
+        boolean message = answer.message() != null;
+        if (waiting || (message && wanted.get() == 0)) {
+            return false;
+        }
+        if (answer.delay().compareTo(Duration.ZERO) > 0 && !delayed) {
+            waiting = true;
+            delayed = true;
+            timer.schedule(this::waited, answer.delay().toNanos(), TimeUnit.NANOSECONDS);
+            return false;
+        }
+        answers.poll();
+        delayed = false;
+        RpcException failure = answer.failure();
+        if (answer.message() != null) {
+            wanted.updateAndGet(left -> left == Long.MAX_VALUE ? left : left - 1);
+            subscriber.onNext(answer.message());
+        } else if (failure != null) {
+            finish();
+            subscriber.onError(failure);
+        } else {
+            finish();
+            subscriber.onComplete();
+        }
+        return true;
+    }
+
+    private void waited() {
+        waiting = false;
+        tell();
+    }
+
+    private boolean ask(Flow.Subscriber<? super R> subscriber) {
+        boolean last = lastReceived; // before the queue is looked at
+        Q request = received.poll();
+        try {
+            if (request != null) {
+                asked = false;
+                answers.addAll(script.to(request));
+                return true;
+            }
+            if (last) {
+                allAnswered = true;
+                answers.addAll(script.atEnd());
+                return true;
+            }
+        } catch (RuntimeException e) {
+            finish();
+            subscriber.onError(e);
+            return false;
+        }
+        Flow.Subscription subscription = upstream;
+        if (!asked && subscription != null) {
+            asked = true;
+            subscription.request(1);
+        }
+        return false;
+    }
+
+    private void finish() {
+        over = true;
+        Flow.Subscription subscription = upstream;
+        if (subscription != null && !lastReceived) {
+            subscription.cancel();
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package tern.rpc.load.peer;
+
+import org.apache.dubbo.config.ApplicationConfig;
+import org.apache.dubbo.config.ProtocolConfig;
+import org.apache.dubbo.config.ReferenceConfig;
+import org.apache.dubbo.config.RegistryConfig;
+import org.apache.dubbo.config.ServiceConfig;
+import org.apache.dubbo.config.bootstrap.DubboBootstrap;
+import tern.sample.api.EchoService;
+import tern.sample.api.UserService;
+
+/** Apache Dubbo over the dubbo protocol with hessian2, with its defaults but a longer time-out. */
+final class DubboPeer implements Peer {
+
+    private static final int TIMEOUT_MILLIS = 3_000;
+
+    @Override
+    public void serve(int port, UserService users, EchoService echo) {
+        ProtocolConfig protocol = new ProtocolConfig("dubbo", port);
+        protocol.setSerialization("hessian2");
+        protocol.setPreferSerialization("hessian2");
+        DubboBootstrap.getInstance()
+                .application(application("load-provider"))
+                .registry(new RegistryConfig(RegistryConfig.NO_AVAILABLE))
+                .protocol(protocol)
+                .service(service(UserService.class, users))
+                .service(service(EchoService.class, echo))
+                .start();
+    }
+
+    private static <T> ServiceConfig<T> service(Class<T> type, T target) {
+        ServiceConfig<T> service = new ServiceConfig<>();
+        service.setInterface(type);
+        service.setRef(target);
+        return service;
+    }
+
+    @Override
+    public Services connect(int port) {
+        DubboBootstrap.getInstance().application(application("load-consumer"));
+        return new Services(
+                reference(UserService.class, port).get(),
+                reference(EchoService.class, port).get());
+    }
+
+    private static <T> ReferenceConfig<T> reference(Class<T> type, int port) {
+        ReferenceConfig<T> reference = new ReferenceConfig<>();
+        reference.setInterface(type);
+        reference.setUrl("dubbo://127.0.0.1:" + port + "?serialization=hessian2&prefer.serialization=hessian2");
+        reference.setTimeout(TIMEOUT_MILLIS);
+        reference.setRetries(0);
+        return reference;
+    }
+
+    private static ApplicationConfig application(String name) {
+        ApplicationConfig application = new ApplicationConfig(name);
+        application.setQosEnable(false);
+        application.setSerializeCheckStatus("WARN");
+        return application;
+    }
+}

@@ -1,0 +1,129 @@
+package tern.rpc;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a single call has beyond its arguments: request headers, a timeout of its own, and somebody to be shown the
+ * response headers. Immutable; {@link #on(Object)} gives a proxy whose calls have them.
+ *
+ * <pre>{@code
+ * CallOptions.none().header("tenant", "blue").timeout(Duration.ofMillis(200)).on(users).getUser(7);
+ * }</pre>
+ */
+public final class CallOptions {
+
+    private static final CallOptions NONE = new CallOptions(new Metadata(), null, false, null, null);
+
+    private final Metadata headers;
+    private final @Nullable Duration timeout;
+    private final boolean compressed;
+    private final @Nullable Consumer<Metadata> responseHeaders;
+    private final @Nullable Consumer<Metadata> responseTrailers;
+
+    private CallOptions(
+            Metadata headers,
+            @Nullable Duration timeout,
+            boolean compressed,
+            @Nullable Consumer<Metadata> responseHeaders,
+            @Nullable Consumer<Metadata> responseTrailers) {
+        this.headers = headers;
+        this.timeout = timeout;
+        this.compressed = compressed;
+        this.responseHeaders = responseHeaders;
+        this.responseTrailers = responseTrailers;
+    }
+
+    public static CallOptions none() {
+        return NONE;
+    }
+
+    /** Sent with every call, besides the headers set before. */
+    public CallOptions header(String name, String value) {
+        return new CallOptions(headers.copy().add(name, value), timeout, compressed, responseHeaders, responseTrailers);
+    }
+
+    /** Sent with every call, besides the headers set before. The array is not copied. */
+    public CallOptions header(String name, byte[] value) {
+        return new CallOptions(headers.copy().add(name, value), timeout, compressed, responseHeaders, responseTrailers);
+    }
+
+    /**
+     * Instead of the configured one; the deadline of a call being served still applies.
+     *
+     * @param replaced above zero
+     */
+    public CallOptions timeout(Duration replaced) {
+        if (replaced.isNegative() || replaced.isZero()) {
+            throw new IllegalArgumentException("the timeout of a call is " + replaced + "; expected more than 0");
+        }
+        return new CallOptions(headers, replaced, compressed, responseHeaders, responseTrailers);
+    }
+
+    /** Requests travel compressed where the protocol can: gzip on Triple, nothing on dubbo. */
+    public CallOptions compressed() {
+        return new CallOptions(headers, timeout, true, responseHeaders, responseTrailers);
+    }
+
+    /**
+     * Shown the headers of each answer before the result is returned, on the thread that completes the call; of a stream
+     * before its first answer. With the dubbo protocol these are the attachments of the answer.
+     */
+    public CallOptions onResponseHeaders(Consumer<Metadata> consumer) {
+        return new CallOptions(headers, timeout, compressed, consumer, responseTrailers);
+    }
+
+    /**
+     * Shown the trailers of each answer, a result or an {@link RpcException}, on the thread that completes the call. With
+     * the dubbo protocol these are the attachments of the answer.
+     */
+    public CallOptions onResponseTrailers(Consumer<Metadata> consumer) {
+        return new CallOptions(headers, timeout, compressed, responseHeaders, consumer);
+    }
+
+    /**
+     * A proxy whose calls have these options. Cheap; the one given is not changed.
+     *
+     * @throws IllegalArgumentException if it is not a proxy made by Tern
+     */
+    @SuppressWarnings("unchecked")
+    public <T> T on(T proxy) {
+        if (Proxy.isProxyClass(proxy.getClass())) {
+            InvocationHandler handler = Proxy.getInvocationHandler(proxy);
+            if (handler instanceof Target target) {
+                return (T) target.with(this);
+            }
+        }
+        throw new IllegalArgumentException(proxy.getClass().getName()
+                + " is not a remote proxy; pass what @RpcReference injected or RpcClient.refer returned");
+    }
+
+    public Metadata headers() {
+        return headers;
+    }
+
+    public @Nullable Duration timeout() {
+        return timeout;
+    }
+
+    public boolean isCompressed() {
+        return compressed;
+    }
+
+    public @Nullable Consumer<Metadata> responseHeaders() {
+        return responseHeaders;
+    }
+
+    public @Nullable Consumer<Metadata> responseTrailers() {
+        return responseTrailers;
+    }
+
+    /** Implemented by the handlers of our proxies. */
+    public interface Target {
+        /** A proxy of the same service whose calls have the given options. */
+        Object with(CallOptions options);
+    }
+}

@@ -1,0 +1,69 @@
+package tern.rpc;
+
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+
+/** What stands in a Java signature for one message, or for many. */
+public enum JavaShape {
+    /** The value itself. */
+    VALUE,
+    /** {@link CompletionStage} or {@link CompletableFuture}. */
+    STAGE,
+    /** Reactor's {@code Mono}. */
+    MONO,
+    /** {@link Flow.Publisher}. */
+    PUBLISHER,
+    /** Reactor's {@code Flux}. */
+    FLUX,
+    /** {@link StreamObserver}. */
+    OBSERVER;
+
+    private static final String REACTOR = "reactor.core.publisher.";
+
+    static JavaShape of(Class<?> type) {
+        if (CompletionStage.class.isAssignableFrom(type)) {
+            return STAGE;
+        }
+        if (type == Flow.Publisher.class) {
+            return PUBLISHER;
+        }
+        if (type == StreamObserver.class) {
+            return OBSERVER;
+        }
+        return switch (type.getName()) { // by name, since Reactor need not be there
+            case REACTOR + "Mono" -> MONO;
+            case REACTOR + "Flux" -> FLUX;
+            default -> VALUE;
+        };
+    }
+
+    /** Whether it stands for any number of messages. */
+    public boolean isStream() {
+        return this == PUBLISHER || this == FLUX || this == OBSERVER;
+    }
+
+    /** Whether it stands for one message that comes later. */
+    public boolean isLater() {
+        return this == STAGE || this == MONO;
+    }
+
+    /** The type of the messages. */
+    Type element(Type declared, String position) {
+        if (this == VALUE) {
+            return declared;
+        }
+        Class<?> raw = TypeVariables.rawClass(declared);
+        if (this == STAGE && raw != CompletionStage.class && raw != CompletableFuture.class) {
+            throw new IllegalArgumentException(position + ": " + declared.getTypeName()
+                    + " is not supported; write CompletableFuture or CompletionStage");
+        }
+        if (!(declared instanceof ParameterizedType parameterized)) {
+            throw new IllegalArgumentException(position + ": " + raw.getSimpleName()
+                    + " has no element type; write for instance " + raw.getSimpleName() + "<String>");
+        }
+        return parameterized.getActualTypeArguments()[0];
+    }
+}

@@ -1,0 +1,165 @@
+package tern.rpc;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The headers of a request or a response (Dubbo calls them attachments): text and binary values under names that are
+ * compared without regard to case and travel as they were written. A name may occur more than once. Not thread-safe:
+ * filled before the call is sent, read after its answer came.
+ */
+public final class Metadata {
+
+    private static final Object[] NOTHING = {};
+
+    /** Name, value, name, value; a value is a String or a byte[]. */
+    private Object[] pairs = NOTHING;
+
+    private int used;
+
+    /** Replaces every value of this name. */
+    public Metadata put(String name, String value) {
+        return replace(name, value);
+    }
+
+    /** Replaces every value of this name. The array is not copied. */
+    public Metadata put(String name, byte[] value) {
+        return replace(name, value);
+    }
+
+    /** Adds one more value of this name. */
+    public Metadata add(String name, String value) {
+        append(name, value);
+        return this;
+    }
+
+    /** Adds one more value of this name. The array is not copied. */
+    public Metadata add(String name, byte[] value) {
+        append(name, value);
+        return this;
+    }
+
+    /** The last text value, or null when there is none or it is binary. */
+    public @Nullable String get(String name) {
+        return find(name) instanceof String text ? text : null;
+    }
+
+    /** The last binary value, or null when there is none or it is text. */
+    public byte @Nullable [] getBytes(String name) {
+        return find(name) instanceof byte[] bytes ? bytes : null;
+    }
+
+    /** Every text value of this name, in order. */
+    public List<String> getAll(String name) {
+        List<String> all = new ArrayList<>();
+        for (int i = 0; i < used; i += 2) {
+            if (isNamed(i, name) && pairs[i + 1] instanceof String text) {
+                all.add(text);
+            }
+        }
+        return all;
+    }
+
+    public boolean contains(String name) {
+        return find(name) != null;
+    }
+
+    public void remove(String name) {
+        removeIf(name::equalsIgnoreCase);
+    }
+
+    /** Removes every value of the names that the condition holds for. */
+    public void removeIf(Predicate<String> condition) {
+        int kept = 0;
+        for (int i = 0; i < used; i += 2) {
+            if (!condition.test((String) pairs[i])) {
+                pairs[kept] = pairs[i];
+                pairs[kept + 1] = pairs[i + 1];
+                kept += 2;
+            }
+        }
+        Arrays.fill(pairs, kept, used, null);
+        used = kept;
+    }
+
+    public boolean isEmpty() {
+        return used == 0;
+    }
+
+    /** How many values there are. */
+    public int size() {
+        return used / 2;
+    }
+
+    /** The names in order, repeated as often as they have values. */
+    public List<String> names() {
+        List<String> names = new ArrayList<>(size());
+        forEach((name, value) -> names.add(name));
+        return names;
+    }
+
+    /** In order; a value is a String or a byte[]. */
+    public void forEach(Visitor visitor) {
+        for (int i = 0; i < used; i += 2) {
+            visitor.visit((String) pairs[i], pairs[i + 1]);
+        }
+    }
+
+    public Metadata addAll(Metadata other) {
+        other.forEach(this::append);
+        return this;
+    }
+
+    public Metadata copy() {
+        Metadata copy = new Metadata();
+        copy.pairs = used == 0 ? NOTHING : Arrays.copyOf(pairs, used);
+        copy.used = used;
+        return copy;
+    }
+
+    /** Sees one name with one value. */
+    @FunctionalInterface
+    public interface Visitor {
+        /** @param value a String or a byte[] */
+        void visit(String name, Object value);
+    }
+
+    private Metadata replace(String name, Object value) {
+        if (find(name) != null) {
+            remove(name);
+        }
+        append(name, value);
+        return this;
+    }
+
+    private void append(String name, Object value) {
+        if (used == pairs.length) {
+            pairs = Arrays.copyOf(pairs, Math.max(8, used * 2));
+        }
+        pairs[used] = name;
+        pairs[used + 1] = value;
+        used += 2;
+    }
+
+    private @Nullable Object find(String name) {
+        for (int i = used - 2; i >= 0; i -= 2) {
+            if (isNamed(i, name)) {
+                return pairs[i + 1];
+            }
+        }
+        return null;
+    }
+
+    private boolean isNamed(int index, String name) {
+        return name.equalsIgnoreCase((String) pairs[index]);
+    }
+
+    /** Names only: values may be secrets. */
+    @Override
+    public String toString() {
+        return names().toString();
+    }
+}

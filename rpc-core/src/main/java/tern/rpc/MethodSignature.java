@@ -1,0 +1,184 @@
+package tern.rpc;
+
+import java.io.Closeable;
+import java.lang.reflect.Method;
+import java.lang.reflect.Type;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.stream.BaseStream;
+import org.jspecify.annotations.Nullable;
+
+/** Reads one method of a service interface and refuses what cannot travel, naming the method and the position. */
+record MethodSignature(
+        String name,
+        @Nullable Method method,
+        JavaShape requests,
+        JavaShape responses,
+        MethodType type,
+        List<ValueType> parameters,
+        List<String> parameterNames,
+        ValueType result,
+        Payload payload,
+        @Nullable Duration timeout,
+        String descriptor,
+        List<String> warnings) {
+
+    /** Types that are bound to this process, with what to write instead. */
+    private static final Map<Class<?>, String> LOCAL_ONLY = Map.of(
+            Closeable.class, "pass byte[] or a String",
+            BaseStream.class, "pass a List or return a Flow.Publisher",
+            Iterator.class, "pass a List or return a Flow.Publisher",
+            Optional.class, "pass the value itself, which may be null",
+            Executor.class, "leave it out",
+            Thread.class, "leave it out",
+            ClassLoader.class, "leave it out");
+
+    static MethodSignature of(Class<?> service, Method method, TypeVariables variables) {
+        String name = service.getSimpleName() + "." + method.getName();
+        List<String> warnings = new ArrayList<>();
+        List<ValueType> parameters = new ArrayList<>();
+        List<String> names = new ArrayList<>();
+        StringBuilder descriptor = new StringBuilder();
+        JavaShape returned = JavaShape.of(method.getReturnType());
+        Type result = variables.resolve(method.getGenericReturnType());
+        JavaShape requests = returned == JavaShape.OBSERVER ? JavaShape.OBSERVER : JavaShape.VALUE;
+        JavaShape responses = returned;
+        for (int i = 0; i < method.getParameterCount(); i++) {
+            Type type = variables.resolve(method.getGenericParameterTypes()[i]);
+            String position = name + ", parameter " + (i + 1);
+            JavaShape shape = JavaShape.of(method.getParameterTypes()[i]);
+            descriptor.append(method.getParameterTypes()[i].descriptorString());
+            if (shape == JavaShape.OBSERVER) {
+                checkObserver(name, method, i);
+                responses = JavaShape.OBSERVER;
+                result = shape.element(type, position);
+                continue;
+            }
+            if (shape.isStream()) {
+                requests = shape;
+                type = shape.element(type, position);
+            }
+            parameters.add(valueType(type, position, warnings));
+            names.add(method.getParameters()[i].getName());
+        }
+        String position = name + ", result";
+        if (returned == JavaShape.OBSERVER) {
+            checkObservers(name, method, responses);
+            parameters.add(valueType(
+                    JavaShape.OBSERVER.element(variables.resolve(method.getGenericReturnType()), position),
+                    position,
+                    warnings));
+            names.add("value");
+        } else if (responses != JavaShape.OBSERVER) {
+            result = responses.element(result, position);
+        }
+        if (requests.isStream() && parameters.size() != 1) {
+            throw new IllegalArgumentException(name + " takes a stream and " + (parameters.size() - 1)
+                    + " other arguments; a stream of requests stands alone, so put the others into its elements");
+        }
+        ValueType resultType = valueType(result, position, warnings);
+        RpcMethod marks = method.getAnnotation(RpcMethod.class);
+        checkOneWay(name, marks, method, responses);
+        WireName wireName = method.getAnnotation(WireName.class);
+        return new MethodSignature(
+                wireName == null ? method.getName() : wireName.value(),
+                method,
+                requests,
+                responses,
+                type(requests, responses),
+                List.copyOf(parameters),
+                List.copyOf(names),
+                resultType,
+                Payload.of(name, parameters, resultType),
+                timeout(name, marks),
+                descriptor.toString(),
+                warnings);
+    }
+
+    /** One message of bytes or protobuf each way, of a service that has no Java interface. */
+    static MethodSignature of(ServiceDescriptor.Operation operation) {
+        String name = operation.name();
+        MethodType type = operation.type();
+        Class<?> request = operation.request();
+        List<ValueType> parameters = List.of(ValueType.of(request));
+        ValueType result = ValueType.of(operation.response());
+        return new MethodSignature(
+                name,
+                null,
+                type.clientStreams() ? JavaShape.PUBLISHER : JavaShape.VALUE,
+                type.serverStreams() ? operation.answers() : JavaShape.STAGE,
+                type,
+                parameters,
+                List.of("value"),
+                result,
+                request == byte[].class ? Payload.RAW : Payload.of(name, parameters, result),
+                null,
+                request.descriptorString(),
+                List.of());
+    }
+
+    private static MethodType type(JavaShape requests, JavaShape responses) {
+        if (requests.isStream()) {
+            return responses.isStream() ? MethodType.BIDI_STREAMING : MethodType.CLIENT_STREAMING;
+        }
+        return responses.isStream() ? MethodType.SERVER_STREAMING : MethodType.UNARY;
+    }
+
+    private static void checkObserver(String name, Method method, int index) {
+        boolean last = index == method.getParameterCount() - 1;
+        boolean fits = method.getReturnType() == void.class || method.getReturnType() == StreamObserver.class;
+        if (!last || !fits) {
+            throw new IllegalArgumentException(name + ": a StreamObserver is the last parameter of a method that"
+                    + " returns void, or StreamObserver for a stream of requests");
+        }
+    }
+
+    private static void checkObservers(String name, Method method, JavaShape responses) {
+        if (responses != JavaShape.OBSERVER || method.getParameterCount() != 1) {
+            throw new IllegalArgumentException(
+                    name + ": a method that returns a StreamObserver takes one StreamObserver and nothing else");
+        }
+    }
+
+    private static ValueType valueType(Type type, String position, List<String> warnings) {
+        Class<?> raw = TypeVariables.rawClass(type);
+        if (Future.class.isAssignableFrom(raw) || JavaShape.of(raw) != JavaShape.VALUE) {
+            throw new IllegalArgumentException(position + ": " + type.getTypeName()
+                    + " cannot travel; a result may be a CompletionStage or a Flow.Publisher, and the only parameter a"
+                    + " Flow.Publisher");
+        }
+        LOCAL_ONLY.forEach((local, instead) -> {
+            if (local.isAssignableFrom(raw)) {
+                throw new IllegalArgumentException(position + ": " + type.getTypeName() + " cannot travel; " + instead);
+            }
+        });
+        if (TypeVariables.isVague(type)) {
+            warnings.add(position + ": " + type.getTypeName()
+                    + " does not name a class; what arrives there is limited to scalars, collections and the"
+                    + " classes that the interface names elsewhere");
+        }
+        return new ValueType(type, raw);
+    }
+
+    private static void checkOneWay(String name, @Nullable RpcMethod marks, Method method, JavaShape responses) {
+        if (marks != null
+                && marks.oneWay()
+                && (method.getReturnType() != void.class || responses == JavaShape.OBSERVER)) {
+            throw new IllegalArgumentException(name + " is marked oneWay but returns "
+                    + method.getReturnType().getSimpleName() + "; only void methods can be one-way");
+        }
+    }
+
+    private static @Nullable Duration timeout(String name, @Nullable RpcMethod marks) {
+        if (marks == null || marks.timeout().isEmpty()) {
+            return null;
+        }
+        return Durations.parsePositive(name + ", @RpcMethod(timeout)", marks.timeout());
+    }
+}

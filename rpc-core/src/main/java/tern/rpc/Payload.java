@@ -1,0 +1,40 @@
+package tern.rpc;
+
+import java.util.List;
+
+/** What the messages of a method are made of, which decides how they travel. */
+public enum Payload {
+    /** Java values. */
+    JAVA,
+    /** One protobuf message each way. */
+    PROTOBUF,
+    /** Bytes that the service writes and reads itself. */
+    RAW;
+
+    private static final String MESSAGE = "com.google.protobuf.MessageLite";
+
+    /** @throws IllegalArgumentException for protobuf messages and other types side by side (wire document 3.4) */
+    static Payload of(String position, List<ValueType> parameters, ValueType result) {
+        long messages =
+                parameters.stream().filter(type -> isMessage(type.raw())).count();
+        if (messages == 0 && !isMessage(result.raw())) {
+            return JAVA;
+        }
+        if (isMessage(result.raw()) && parameters.size() == messages && messages <= 1) {
+            return PROTOBUF;
+        }
+        throw new IllegalArgumentException(position + " has protobuf messages and other types side by side; a method"
+                + " takes one protobuf message, or nothing, and returns one, or has none at all");
+    }
+
+    /** By name, since protobuf need not be there. */
+    static boolean isMessage(Class<?> type) {
+        for (Class<?> parent : type.getInterfaces()) {
+            if (parent.getName().equals(MESSAGE) || isMessage(parent)) {
+                return true;
+            }
+        }
+        Class<?> superclass = type.getSuperclass();
+        return superclass != null && isMessage(superclass);
+    }
+}

@@ -1,0 +1,197 @@
+package tern.rpc;
+
+import java.net.SocketAddress;
+import java.security.Principal;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The call being served by this thread: who calls, what came with it, how long is left. Set around the service's
+ * method and its filters; code on other threads gets it by {@link #wrap(Runnable)}. Thread-safe except for
+ * {@link #responseMetadata()}.
+ */
+public final class ServerContext {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ServerContext.class);
+    private static final ThreadLocal<ServerContext> CURRENT = new ThreadLocal<>();
+
+    private final Invocation call;
+    private final Exchange exchange;
+    private final Metadata responseHeaders = new Metadata();
+    private final Metadata responseMetadata = new Metadata();
+
+    private @Nullable List<Runnable> cancelListeners; // guarded by this
+    private volatile boolean cancelled;
+
+    public ServerContext(Invocation call, Exchange exchange) {
+        this.call = call;
+        this.exchange = exchange;
+    }
+
+    /** What a protocol knows of a call, and can do for it. Implemented by transports. */
+    public interface Exchange {
+
+        /** As in meters: {@code dubbo}. */
+        String protocol();
+
+        /** Null when the caller is in the same process. */
+        @Nullable
+        SocketAddress remoteAddress();
+
+        /** Whom the caller's certificate names, as checked by TLS; null when it showed none. */
+        default @Nullable Principal peerPrincipal() {
+            return null;
+        }
+
+        /** Sends headers before the first answer; the first time only. Does nothing where a protocol has none. */
+        default void sendHeaders(Metadata headers) {}
+
+        /** Whether answers from here on are compressed, if the caller takes that. */
+        default void compressResponse(boolean compressed) {}
+
+        /** Whether the request, or the last of them that was read, came compressed. */
+        default boolean isRequestCompressed() {
+            return false;
+        }
+    }
+
+    /** The call that this thread serves, or null when it serves none. */
+    public static @Nullable ServerContext current() {
+        return CURRENT.get();
+    }
+
+    /**
+     * Makes this the current context of the calling thread, or none when null.
+     *
+     * @return what was current before, to be restored by another call
+     */
+    public static @Nullable ServerContext replace(@Nullable ServerContext context) {
+        ServerContext before = CURRENT.get();
+        if (context == null) {
+            CURRENT.remove();
+        } else {
+            CURRENT.set(context);
+        }
+        return before;
+    }
+
+    /** The task, run later on any thread with this context. */
+    public Runnable wrap(Runnable task) {
+        return () -> {
+            ServerContext before = replace(this);
+            try {
+                task.run();
+            } finally {
+                replace(before);
+            }
+        };
+    }
+
+    public ServiceKey service() {
+        return call.service();
+    }
+
+    public MethodDescriptor method() {
+        return call.method();
+    }
+
+    /** Headers that came with the request. */
+    public Metadata metadata() {
+        return call.metadata();
+    }
+
+    /**
+     * Headers to send before the first answer (Triple and its relatives); with the dubbo protocol they travel with the
+     * answer. Changes after {@link #sendHeaders()} or the first answer of a stream are lost.
+     */
+    public Metadata responseHeaders() {
+        return responseHeaders;
+    }
+
+    /** Sends the response headers now, before the first answer. Only the first time does anything. */
+    public void sendHeaders() {
+        exchange.sendHeaders(responseHeaders);
+    }
+
+    /**
+     * Whether answers from here on are compressed, where the protocol and the caller can. Without a call of this the
+     * server's setting decides.
+     */
+    public void compressResponse(boolean compressed) {
+        exchange.compressResponse(compressed);
+    }
+
+    /** Whether the request came compressed; of a stream of requests, the last that was read. */
+    public boolean isRequestCompressed() {
+        return exchange.isRequestCompressed();
+    }
+
+    /**
+     * Headers to send with the end of the answer, a result or an exception: the trailers of Triple and gRPC, the
+     * attachments of dubbo.
+     */
+    public Metadata responseMetadata() {
+        return responseMetadata;
+    }
+
+    public Deadline deadline() {
+        return call.deadline();
+    }
+
+    /** {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http} or {@code memory}. */
+    public String protocol() {
+        return exchange.protocol();
+    }
+
+    /** Null when the caller is in the same process. */
+    public @Nullable SocketAddress remoteAddress() {
+        return exchange.remoteAddress();
+    }
+
+    /** Whom the caller's certificate names, as checked by TLS; null when it showed none. */
+    public @Nullable Principal peerPrincipal() {
+        return exchange.peerPrincipal();
+    }
+
+    /** Whether nobody waits for the answer any more: the deadline passed or the connection is gone. */
+    public boolean isCancelled() {
+        return cancelled;
+    }
+
+    /** Runs the listener when the call is cancelled, at once if it was; on the thread that notices. Must not block. */
+    public void onCancel(Runnable listener) {
+        synchronized (this) {
+            if (!cancelled) {
+                if (cancelListeners == null) {
+                    cancelListeners = new ArrayList<>(1);
+                }
+                cancelListeners.add(listener);
+                return;
+            }
+        }
+        listener.run();
+    }
+
+    /** Tells the method that nobody waits any more. */
+    public void cancel() {
+        List<Runnable> listeners;
+        synchronized (this) {
+            if (cancelled) {
+                return;
+            }
+            cancelled = true;
+            listeners = cancelListeners == null ? List.of() : cancelListeners;
+            cancelListeners = null;
+        }
+        for (Runnable listener : listeners) {
+            try {
+                listener.run();
+            } catch (RuntimeException | Error e) {
+                LOG.warn("{}: a cancel listener failed", call, e);
+            }
+        }
+    }
+}

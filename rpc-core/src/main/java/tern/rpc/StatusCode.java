@@ -1,0 +1,25 @@
+package tern.rpc;
+
+/**
+ * How a call ended. The seventeen codes of gRPC, used on every protocol; {@link #ordinal()} is the number on the
+ * wire (gRPC, "Status codes and their use").
+ */
+public enum StatusCode {
+    OK,
+    CANCELLED,
+    UNKNOWN,
+    INVALID_ARGUMENT,
+    DEADLINE_EXCEEDED,
+    NOT_FOUND,
+    ALREADY_EXISTS,
+    PERMISSION_DENIED,
+    RESOURCE_EXHAUSTED,
+    FAILED_PRECONDITION,
+    ABORTED,
+    OUT_OF_RANGE,
+    UNIMPLEMENTED,
+    INTERNAL,
+    UNAVAILABLE,
+    DATA_LOSS,
+    UNAUTHENTICATED
+}

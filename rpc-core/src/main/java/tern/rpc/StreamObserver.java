@@ -1,0 +1,32 @@
+package tern.rpc;
+
+/**
+ * One direction of a streaming call for those who prefer it to {@link java.util.concurrent.Flow}: any number of values,
+ * then either {@link #onCompleted} or {@link #onError}, once. Not thread-safe: calls follow one another.
+ *
+ * <p>Those that Tern hands out send: {@code onNext} encodes on the calling thread and waits while the peer is slow, so
+ * that a fast writer cannot fill the memory; it fails with an {@link RpcException} when the call is over. Those that
+ * Tern is given receive: they are called on a worker thread, and the next value is asked for when {@code onNext} has
+ * returned.
+ */
+public interface StreamObserver<T> {
+
+    void onNext(T value);
+
+    /** The end after a failure; nothing follows. */
+    void onError(Throwable failure);
+
+    /** The end; nothing follows. */
+    void onCompleted();
+
+    /** Whether a value can be sent without waiting. Always true for those that receive. */
+    default boolean isReady() {
+        return true;
+    }
+
+    /**
+     * Runs the task, on a worker thread, each time that {@link #isReady()} has become true again, and once at the
+     * beginning. Does nothing for those that receive.
+     */
+    default void onReady(Runnable task) {}
+}

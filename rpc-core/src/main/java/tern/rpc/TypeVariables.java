@@ -1,0 +1,139 @@
+package tern.rpc;
+
+import java.lang.reflect.Array;
+import java.lang.reflect.GenericArrayType;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
+import java.lang.reflect.WildcardType;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** What the type variables of an interface's super-interfaces stand for, seen from that interface. */
+final class TypeVariables {
+
+    private final Map<TypeVariable<?>, Type> bindings = new HashMap<>();
+
+    TypeVariables(Class<?> from) {
+        bind(from);
+    }
+
+    private void bind(Class<?> type) {
+        for (Type parent : type.getGenericInterfaces()) {
+            Class<?> raw = rawClass(parent);
+            if (parent instanceof ParameterizedType parameterized) {
+                TypeVariable<?>[] variables = raw.getTypeParameters();
+                Type[] arguments = parameterized.getActualTypeArguments();
+                for (int i = 0; i < variables.length; i++) {
+                    bindings.put(variables[i], resolve(arguments[i]));
+                }
+            }
+            bind(raw);
+        }
+    }
+
+    /** The type with every known variable replaced. */
+    Type resolve(Type type) {
+        if (type instanceof TypeVariable<?> variable) {
+            return bindings.getOrDefault(variable, variable);
+        }
+        if (type instanceof ParameterizedType parameterized) {
+            Type[] arguments = Arrays.stream(parameterized.getActualTypeArguments())
+                    .map(this::resolve)
+                    .toArray(Type[]::new);
+            return new Resolved((Class<?>) parameterized.getRawType(), arguments, parameterized.getOwnerType());
+        }
+        if (type instanceof GenericArrayType array) {
+            Type component = resolve(array.getGenericComponentType());
+            return component instanceof Class<?> known ? arrayOf(known) : new ResolvedArray(component);
+        }
+        return type;
+    }
+
+    /** The class that values of this type have at run time; {@code Object} where it is not known. */
+    static Class<?> rawClass(Type type) {
+        if (type instanceof Class<?> known) {
+            return known;
+        }
+        if (type instanceof ParameterizedType parameterized) {
+            return (Class<?>) parameterized.getRawType();
+        }
+        if (type instanceof GenericArrayType array) {
+            return arrayOf(rawClass(array.getGenericComponentType()));
+        }
+        if (type instanceof TypeVariable<?> variable) {
+            return rawClass(variable.getBounds()[0]);
+        }
+        return type instanceof WildcardType wildcard ? rawClass(wildcard.getUpperBounds()[0]) : Object.class;
+    }
+
+    /** Whether the type, or a part of it, says nothing: a variable, a wildcard, or a generic class without arguments. */
+    static boolean isVague(Type type) {
+        if (type instanceof Class<?> known) {
+            return known.isArray() ? isVague(known.getComponentType()) : known.getTypeParameters().length > 0;
+        }
+        if (type instanceof ParameterizedType parameterized) {
+            return Arrays.stream(parameterized.getActualTypeArguments()).anyMatch(TypeVariables::isVague);
+        }
+        return !(type instanceof GenericArrayType array) || isVague(array.getGenericComponentType());
+    }
+
+    private static Class<?> arrayOf(Class<?> component) {
+        return Array.newInstance(component, 0).getClass();
+    }
+
+    private record Resolved(
+            Class<?> raw, Type[] arguments, @Nullable Type owner) implements ParameterizedType {
+        @Override
+        public Type[] getActualTypeArguments() {
+            return arguments.clone();
+        }
+
+        @Override
+        public Type getRawType() {
+            return raw;
+        }
+
+        @Override
+        public @Nullable Type getOwnerType() {
+            return owner;
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof ParameterizedType that
+                    && raw.equals(that.getRawType())
+                    && Objects.equals(owner, that.getOwnerType())
+                    && Arrays.equals(arguments, that.getActualTypeArguments());
+        }
+
+        @Override
+        public int hashCode() {
+            return Arrays.hashCode(arguments) ^ Objects.hashCode(owner) ^ raw.hashCode();
+        }
+
+        @Override
+        public String toString() {
+            StringBuilder text = new StringBuilder(raw.getName()).append('<');
+            for (int i = 0; i < arguments.length; i++) {
+                text.append(i == 0 ? "" : ", ").append(arguments[i].getTypeName());
+            }
+            return text.append('>').toString();
+        }
+    }
+
+    private record ResolvedArray(Type component) implements GenericArrayType {
+        @Override
+        public Type getGenericComponentType() {
+            return component;
+        }
+
+        @Override
+        public String toString() {
+            return component.getTypeName() + "[]";
+        }
+    }
+}

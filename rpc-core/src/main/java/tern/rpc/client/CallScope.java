@@ -1,0 +1,10 @@
+package tern.rpc.client;
+
+import java.util.concurrent.Executor;
+
+/** Where the stages of one call around filters complete, and through which the call behind them can be cancelled. */
+interface CallScope extends Executor {
+
+    /** Runs the action when the caller gives up, at once if it has. */
+    void onCancel(Runnable action);
+}

@@ -1,0 +1,91 @@
+package tern.rpc.client;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallOptions;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.NanoClock;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServerContext;
+import tern.rpc.ServiceKey;
+import tern.rpc.StatusCode;
+
+/** What the calls through one proxy have in common. */
+record CallTemplate(ServiceKey service, CallOptions options, NanoClock clock) {
+
+    /**
+     * @param runsOn see {@link Invocation#executor()}
+     * @param serving the call being served by whoever calls, which limits this one; null if there is none
+     */
+    Invocation invocation(
+            ClientMethod method, Object[] arguments, long started, Executor runsOn, @Nullable ServerContext serving) {
+        Duration timeout = options.timeout() == null ? method.timeout() : options.timeout();
+        Deadline deadline = timeout == null ? Deadline.none() : Deadline.at(started + timeout.toNanos());
+        if (serving != null) {
+            deadline = deadline.earlier(serving.deadline());
+        }
+        Metadata metadata =
+                options.headers().isEmpty() ? new Metadata() : options.headers().copy();
+        return new Invocation(service, method.descriptor(), arguments, metadata, deadline, runsOn)
+                .withCompression(options.isCompressed());
+    }
+
+    /** Shows the headers to who wants to see them; what they throw fails the call. */
+    void showHeaders(Metadata headers) {
+        Consumer<Metadata> consumer = options.responseHeaders();
+        if (consumer != null) {
+            consumer.accept(headers);
+        }
+    }
+
+    /** Likewise. */
+    void showTrailers(Metadata trailers) {
+        Consumer<Metadata> consumer = options.responseTrailers();
+        if (consumer != null) {
+            consumer.accept(trailers);
+        }
+    }
+
+    /**
+     * Shows the trailers that came with a failure.
+     *
+     * @return the failure; or what was thrown by who wanted to see them, with the failure in it
+     */
+    Throwable showTrailers(Throwable failure) {
+        if (failure instanceof RpcException rpc && !rpc.metadata().isEmpty()) {
+            try {
+                showTrailers(rpc.metadata());
+            } catch (RuntimeException | Error e) {
+                e.addSuppressed(failure);
+                return e;
+            }
+        }
+        return failure;
+    }
+
+    static Response requireResponse(ClientMethod method, @Nullable Response response) {
+        if (response == null) {
+            throw new RpcException(StatusCode.INTERNAL, "a filter around " + method.descriptor() + " gave no response");
+        }
+        return response;
+    }
+
+    /** A checked exception that the method does not declare would come out wrapped and nameless. */
+    static Throwable declared(MethodDescriptor method, Throwable failure) {
+        if (failure instanceof RuntimeException || failure instanceof Error || method.declares(failure)) {
+            return failure;
+        }
+        return new RpcException(
+                StatusCode.UNKNOWN,
+                method + " threw " + failure + ", which it does not declare",
+                Executed.YES,
+                failure);
+    }
+}

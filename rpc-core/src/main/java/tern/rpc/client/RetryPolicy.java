@@ -1,0 +1,73 @@
+package tern.rpc.client;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import tern.rpc.NanoClock;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+/**
+ * Whether a failed attempt is followed by another. A call that provably did not run is sent once more, to another
+ * provider; a call that may have run only if its method is idempotent, and then once. Never after the deadline or a
+ * cancel, and all together at most a tenth of the calls plus three a second, so that retries cannot multiply an overload. Thread-safe.
+ */
+final class RetryPolicy {
+
+    private static final double SHARE_OF_CALLS = 0.1;
+    private static final int PER_SECOND = 3;
+    private static final long WINDOW_SECONDS = 10;
+
+    private final NanoClock clock;
+    private final LongAdder calls = new LongAdder();
+    private final LongAdder retries = new LongAdder();
+
+    private long windowStart; // guarded by this, as the next two
+    private long callsBefore;
+    private long retriesInWindow;
+
+    RetryPolicy(NanoClock clock) {
+        this.clock = clock;
+        this.windowStart = clock.nanoTime();
+    }
+
+    /** A call begins, which adds to what may be spent on retries. */
+    void called() {
+        calls.increment();
+    }
+
+    /** Attempts after the first, since the beginning. */
+    long retries() {
+        return retries.sum();
+    }
+
+    /**
+     * @param attempt which failed, from 1
+     * @param elsewhere whether another provider could take the call
+     */
+    boolean again(ClientMethod method, RpcException failure, int attempt, boolean elsewhere, long remainingNanos) {
+        boolean allowed = failure.wasExecuted() == Executed.NO
+                ? elsewhere && attempt <= (method.idempotent() ? 2 : 1)
+                : failure.wasExecuted() == Executed.MAYBE && method.idempotent() && attempt == 1;
+        if (!allowed || failure.code() == StatusCode.CANCELLED || remainingNanos <= 0 || !spend()) {
+            return false;
+        }
+        retries.increment();
+        return true;
+    }
+
+    private synchronized boolean spend() {
+        long now = clock.nanoTime();
+        long total = calls.sum();
+        if (now - windowStart >= TimeUnit.SECONDS.toNanos(WINDOW_SECONDS)) {
+            windowStart = now;
+            callsBefore = total;
+            retriesInWindow = 0;
+        }
+        if (retriesInWindow >= PER_SECOND * WINDOW_SECONDS + SHARE_OF_CALLS * (total - callsBefore)) {
+            return false;
+        }
+        retriesInWindow++;
+        return true;
+    }
+}

@@ -1,0 +1,344 @@
+package tern.rpc.client;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.CallOptions;
+import tern.rpc.ClientFilter;
+import tern.rpc.Filter;
+import tern.rpc.Invoker;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
+import tern.rpc.NanoClock;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.StatusCode;
+import tern.rpc.concurrent.WorkerPool;
+import tern.rpc.endpoint.EndpointPicker;
+import tern.rpc.endpoint.RoundRobinPicker;
+import tern.rpc.metrics.RpcMeter;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.ClientTransport;
+import tern.rpc.transport.Tls;
+
+/**
+ * Makes proxies of remote services and owns the connections behind them. Connections are opened when a service is
+ * referred to, without waiting for them. Thread-safe.
+ */
+public final class RpcClient implements AutoCloseable {
+
+    /** How long a call may take when nothing else is set (reliability table, client deadline). */
+    public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(3);
+
+    private static final Logger LOG = LoggerFactory.getLogger(RpcClient.class);
+    /** Callbacks that wait for other calls need threads left for the answers; they had better be composed instead. */
+    private static final int CALLBACK_THREADS = 200;
+
+    /** How long a new reference waits for its first addresses; names are usually known within milliseconds. */
+    private static final Duration LOOK_UP = Duration.ofSeconds(1);
+
+    private static final Duration LOOK_EVERY = Duration.ofMillis(5);
+
+    /** One protocol's transport with the connections that references share, by their keys and trust. */
+    private record Wire(ClientTransport transport, Map<@Nullable Supplier<Tls>, SharedConnections> shared) {
+
+        SharedConnections shared(@Nullable Supplier<Tls> tls, ScheduledExecutorService timer) {
+            return shared.computeIfAbsent(tls, unknown -> new SharedConnections(transport, tls, timer));
+        }
+    }
+
+    private final Map<String, Wire> wires = new LinkedHashMap<>();
+    private final List<ClientFilter> filters;
+    private final Duration timeout;
+    private final Duration checkTimeout;
+    private final EndpointPicker.Factory pickers;
+    private final RpcMeters meters;
+    private final NanoClock clock;
+    private final WorkerPool callbacks;
+    private final ScheduledExecutorService timer;
+    private final RetryPolicy retries;
+    private final List<EndpointInvoker> references = new CopyOnWriteArrayList<>();
+
+    private RpcClient(Builder builder) {
+        this.filters = List.copyOf(builder.filters);
+        this.timeout = builder.timeout;
+        this.checkTimeout = builder.checkTimeout;
+        this.pickers = builder.pickers;
+        this.meters = builder.meters;
+        this.clock = builder.clock;
+        AtomicInteger number = new AtomicInteger();
+        this.callbacks = new WorkerPool(
+                CALLBACK_THREADS,
+                Integer.MAX_VALUE, // bounded by the calls in flight, which each connection limits
+                Duration.ofSeconds(60),
+                task -> daemon(task, "rpc-callback-" + number.incrementAndGet()));
+        this.timer = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "rpc-client-timer"));
+        this.retries = new RetryPolicy(clock);
+        builder.transports.forEach(transport ->
+                wires.put(transport.protocol(), new Wire(transport, Collections.synchronizedMap(new HashMap<>()))));
+        meters.counter(RpcMeter.CLIENT_RETRIES, retries, RetryPolicy::retries);
+        gauge(RpcMeter.CLIENT_CONNECTIONS, connection -> connection.isAvailable() ? 1 : 0);
+        gauge(RpcMeter.CLIENT_IN_FLIGHT, ClientConnection::inFlight);
+        gauge(RpcMeter.CLIENT_WRITE_QUEUE, ClientConnection::queuedBytes);
+        meters.counter(RpcMeter.CLIENT_LATE_ANSWERS, this, client -> client.sum(ClientConnection::lateAnswers));
+    }
+
+    private void gauge(RpcMeter meter, ToLongFunction<ClientConnection> value) {
+        meters.gauge(meter, this, client -> client.sum(value));
+    }
+
+    private double sum(ToLongFunction<ClientConnection> value) {
+        return connections().stream().mapToLong(value).sum();
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Where {@link tern.rpc.endpoint.DnsEndpoints} and the like may run; ends with this client. */
+    public ScheduledExecutorService timer() {
+        return timer;
+    }
+
+    /** Connections in use, each once. */
+    public List<ClientConnection> connections() {
+        return references.stream()
+                .flatMap(reference -> reference.connections().stream())
+                .distinct()
+                .toList();
+    }
+
+    /**
+     * A service that is referred to.
+     *
+     * @param connections to its providers at present
+     */
+    public record Reference(ServiceKey service, List<ClientConnection> connections) {}
+
+    /** What was referred to so far, in order. */
+    public List<Reference> references() {
+        return references.stream()
+                .map(endpoints -> new Reference(endpoints.service(), endpoints.connections()))
+                .toList();
+    }
+
+    /**
+     * A proxy for the service; calls through it have a timeout, the filters of this client, and one connection to each
+     * provider.
+     *
+     * @throws IllegalArgumentException if the interface or a setting is wrong, naming the method
+     * @throws RpcException UNAVAILABLE if the reference asks for a check and no provider can be reached
+     */
+    public <T> T refer(ServiceReference<T> reference) {
+        ServiceDescriptor service = ServiceDescriptor.of(reference.type());
+        checkMethodNames(reference, service);
+        Wire wire = wire(reference);
+        wire.transport().prepare(service);
+        service.warnings().forEach(LOG::warn);
+        EndpointInvoker endpoints = endpoints(reference, wire);
+        Map<Method, ClientMethod> methods = new HashMap<>();
+        for (Method method : reference.type().getMethods()) {
+            MethodDescriptor descriptor = service.method(method);
+            if (descriptor != null && !method.isDefault()) {
+                methods.put(method, clientMethod(reference, descriptor, endpoints));
+            }
+        }
+        references.add(endpoints);
+        endpoints.start(LOOK_UP);
+        if (reference.check()) {
+            awaitProvider(reference.key(), endpoints);
+        }
+        ServiceProxy proxy = new ServiceProxy(
+                reference.type(),
+                Map.copyOf(methods),
+                callbacks,
+                new CallTemplate(reference.key(), CallOptions.none(), clock));
+        return reference.type().cast(proxy.newProxy());
+    }
+
+    private Wire wire(ServiceReference<?> reference) {
+        Wire wire = wires.get(reference.protocol());
+        if (wire == null) {
+            throw new IllegalArgumentException("protocol '" + reference.protocol() + "' of " + reference.key()
+                    + " is not known; known are " + wires.keySet());
+        }
+        return wire;
+    }
+
+    private static void checkMethodNames(ServiceReference<?> reference, ServiceDescriptor service) {
+        for (String name : reference.methods().keySet()) {
+            if (service.overloads(name).isEmpty()) {
+                throw new IllegalArgumentException(service.simpleName() + " has no method '" + name
+                        + "', which settings name; it has "
+                        + service.methods().stream()
+                                .map(MethodDescriptor::name)
+                                .distinct()
+                                .collect(Collectors.joining(", ")));
+            }
+        }
+    }
+
+    private EndpointInvoker endpoints(ServiceReference<?> reference, Wire wire) {
+        boolean own = reference.connections() > 0;
+        SharedConnections shared = wire.shared(reference.tls(), timer);
+        return new EndpointInvoker(
+                reference.key(),
+                reference.resolver(),
+                pickers,
+                own
+                        ? endpoint -> wire.transport().connect(endpoint, reference.connections(), reference.tls())
+                        : shared::share,
+                own ? shared::closeOwn : shared::giveBack,
+                retries,
+                clock);
+    }
+
+    private ClientMethod clientMethod(
+            ServiceReference<?> reference, MethodDescriptor descriptor, EndpointInvoker endpoints) {
+        MethodSettings marks = new MethodSettings(
+                descriptor.timeout(), descriptor.isIdempotent() ? true : null, descriptor.isOneWay() ? true : null);
+        MethodSettings own = reference.methods().getOrDefault(descriptor.name(), MethodSettings.NONE);
+        MethodSettings settings = own.or(reference.defaults()).or(marks);
+        boolean unary = descriptor.type() == MethodType.UNARY;
+        boolean oneWay = Boolean.TRUE.equals(settings.oneWay());
+        if (oneWay && (descriptor.result().raw() != void.class || !unary)) {
+            throw new IllegalArgumentException(descriptor + " is set to be one-way but "
+                    + (unary ? "returns " + descriptor.result() : "is a stream")
+                    + "; only void methods can be one-way");
+        }
+        Duration set = unary ? settings.timeout() : own.or(marks).timeout();
+        ClientMethod method = new ClientMethod(
+                reference.key(),
+                descriptor,
+                set == null && unary ? timeout : set,
+                Boolean.TRUE.equals(settings.idempotent()),
+                oneWay,
+                filters,
+                null,
+                endpoints,
+                meters.client(descriptor, reference.protocol()));
+        return filters.isEmpty() || !unary ? method : method.filteredBy(chain(method));
+    }
+
+    /** Users' filters, outermost first, then the endpoints. */
+    private Invoker chain(ClientMethod method) {
+        return Filter.chain(filters, call -> ServiceProxy.stage(method, call));
+    }
+
+    private void awaitProvider(ServiceKey service, EndpointInvoker endpoints) {
+        long end = clock.nanoTime() + checkTimeout.toNanos();
+        while (!endpoints.isAvailable()) {
+            if (clock.nanoTime() - end >= 0) {
+                throw new RpcException(
+                        StatusCode.UNAVAILABLE,
+                        "no provider of " + service + " can be reached: " + endpoints.failures()
+                                + " (the reference asks for a check at start)",
+                        Executed.NO,
+                        null);
+            }
+            LockSupport.parkNanos(LOOK_EVERY.toNanos());
+        }
+    }
+
+    /** Fails what is pending and closes every connection. */
+    @Override
+    public void close() {
+        references.forEach(EndpointInvoker::close);
+        references.clear();
+        timer.shutdownNow();
+        wires.values().forEach(wire -> wire.transport().close());
+        callbacks.close();
+    }
+
+    /** Collects what a client is made of. Not thread-safe. */
+    public static final class Builder {
+
+        private final List<ClientTransport> transports = new ArrayList<>();
+        private final List<ClientFilter> filters = new ArrayList<>();
+        private Duration timeout = DEFAULT_TIMEOUT;
+        private Duration checkTimeout = Duration.ofSeconds(3);
+        private EndpointPicker.Factory pickers = RoundRobinPicker::new;
+        private RpcMeters meters = RpcMeters.withoutRegistry();
+        private NanoClock clock = NanoClock.SYSTEM;
+
+        private Builder() {}
+
+        /** One for each protocol; closed with the client. */
+        public Builder transport(ClientTransport transport) {
+            transports.add(transport);
+            return this;
+        }
+
+        /** Added inside the ones before. */
+        public Builder filter(ClientFilter filter) {
+            filters.add(filter);
+            return this;
+        }
+
+        /**
+         * How long a call may take, all attempts together, where nothing more special is set. Sent to the server as the
+         * time remaining. A call still open then fails with DEADLINE_EXCEEDED; the server may have run it. Streams have no
+         * such default (see {@link tern.rpc.RpcMethod#timeout()}).
+         *
+         * @param replaced positive; 3 seconds when never set
+         */
+        public Builder timeout(Duration replaced) {
+            if (replaced.isNegative() || replaced.isZero()) {
+                throw new IllegalArgumentException("rpc.client.timeout is " + replaced + "; expected more than 0");
+            }
+            this.timeout = replaced;
+            return this;
+        }
+
+        /** How long references that ask for a check wait for a provider; 3 seconds when never set. */
+        public Builder checkTimeout(Duration replaced) {
+            this.checkTimeout = replaced;
+            return this;
+        }
+
+        /** Round robin by weight when never set. */
+        public Builder pickers(EndpointPicker.Factory replaced) {
+            this.pickers = replaced;
+            return this;
+        }
+
+        public Builder meters(RpcMeters replaced) {
+            this.meters = replaced;
+            return this;
+        }
+
+        public Builder clock(NanoClock replaced) {
+            this.clock = replaced;
+            return this;
+        }
+
+        public RpcClient build() {
+            return new RpcClient(this);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package tern.rpc.client;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallOptions;
+import tern.rpc.Invocation;
+import tern.rpc.JavaShape;
+import tern.rpc.NanoClock;
+import tern.rpc.Response;
+import tern.rpc.ServerContext;
+import tern.rpc.concurrent.WorkerPool;
+import tern.rpc.stream.Shapes;
+
+/** Turns method calls of a service interface into remote ones. Immutable. */
+final class ServiceProxy implements InvocationHandler, CallOptions.Target {
+
+    private final Class<?> type;
+    private final Map<Method, ClientMethod> methods;
+    private final WorkerPool executor;
+    private final NanoClock clock;
+    private final CallTemplate template;
+    private final StreamProxy streams;
+
+    /** @param executor runs what is told to user code that does not wait for it */
+    ServiceProxy(Class<?> type, Map<Method, ClientMethod> methods, WorkerPool executor, CallTemplate template) {
+        this.type = type;
+        this.methods = methods;
+        this.executor = executor;
+        this.clock = template.clock();
+        this.template = template;
+        this.streams = new StreamProxy(template, executor::executeAdmitted);
+    }
+
+    Object newProxy() {
+        return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, this);
+    }
+
+    @Override
+    public Object with(CallOptions replaced) {
+        return new ServiceProxy(type, methods, executor, new CallTemplate(template.service(), replaced, clock))
+                .newProxy();
+    }
+
+    @Override
+    public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) throws Throwable {
+        ClientMethod called = methods.get(method);
+        Object[] given = arguments == null ? NO_ARGUMENTS : arguments;
+        if (called == null) {
+            return local(proxy, method, given);
+        }
+        if (called.isStream()) {
+            return streams.call(called, given);
+        }
+        return switch (called.descriptor().responses()) {
+            case STAGE -> callAsync(called, given, ServerContext.current());
+            case MONO -> mono(called, given);
+            default -> call(called, given);
+        };
+    }
+
+    private static final Object[] NO_ARGUMENTS = {};
+
+    /** What is not remote: the methods of Object, and default methods. */
+    private @Nullable Object local(Object proxy, Method method, Object[] arguments) throws Throwable {
+        if (method.isDefault()) {
+            return InvocationHandler.invokeDefault(proxy, method, arguments);
+        }
+        return switch (method.getName()) {
+            case "equals" -> proxy == arguments[0];
+            case "hashCode" -> System.identityHashCode(proxy);
+            default -> "proxy of " + template.service();
+        };
+    }
+
+    private @Nullable Object call(ClientMethod method, Object[] arguments) throws Throwable {
+        long started = clock.nanoTime();
+        ServerContext serving = ServerContext.current();
+        Throwable failure = null;
+        try {
+            Response response;
+            if (method.filtered() == null) {
+                response = method.endpoints()
+                        .callAndWait(method, template.invocation(method, arguments, started, executor, serving));
+            } else {
+                WaitingCaller caller = new WaitingCaller(executor);
+                Invocation call = template.invocation(method, arguments, started, caller, serving);
+                response = CallTemplate.requireResponse(
+                        method, caller.await(method.filtered().invoke(call).toCompletableFuture(), call, clock));
+            }
+            return value(response);
+        } catch (Throwable e) {
+            failure = template.showTrailers(e);
+            throw CallTemplate.declared(method.descriptor(), failure);
+        } finally {
+            method.meters().ended(failure, clock.nanoTime() - started);
+        }
+    }
+
+    /** Makes a call at each subscription, within the call being served now. */
+    private Object mono(ClientMethod method, Object[] arguments) {
+        ServerContext serving = ServerContext.current();
+        return Shapes.later(
+                JavaShape.MONO,
+                () -> callAsync(method, arguments, serving == null ? ServerContext.current() : serving));
+    }
+
+    private CompletableFuture<@Nullable Object> callAsync(
+            ClientMethod method, Object[] arguments, @Nullable ServerContext serving) {
+        long started = clock.nanoTime();
+        CallFuture<@Nullable Object> future = new CallFuture<>(executor);
+        if (method.filtered() == null) {
+            Invocation call = template.invocation(method, arguments, started, executor, serving);
+            future.onCancel(
+                    method.endpoints()
+                            .callAsync(
+                                    method,
+                                    call,
+                                    (response, failure) -> end(method, future, response, failure, started))::cancel);
+        } else {
+            Invocation call = template.invocation(method, arguments, started, future, serving);
+            CompletionStage<Response> stage;
+            try {
+                stage = method.filtered().invoke(call);
+            } catch (RuntimeException | Error e) {
+                stage = CompletableFuture.failedFuture(e);
+            }
+            stage.whenComplete((response, failure) -> end(method, future, response, failure, started));
+        }
+        return future;
+    }
+
+    private void end(
+            ClientMethod method,
+            CallFuture<@Nullable Object> future,
+            @Nullable Response response,
+            @Nullable Throwable failure,
+            long started) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        method.meters().ended(cause, clock.nanoTime() - started);
+        if (cause != null) {
+            future.completeExceptionally(template.showTrailers(cause));
+            return;
+        }
+        try {
+            future.complete(value(CallTemplate.requireResponse(method, response)));
+        } catch (RuntimeException | Error e) { // of whoever looks at the response headers
+            future.completeExceptionally(e);
+        }
+    }
+
+    /** For the chain of filters: the stage that its innermost invoker returns. */
+    static CompletableFuture<Response> stage(ClientMethod method, Invocation call) {
+        CallFuture<Response> future = new CallFuture<>(call.executor());
+        AsyncCall driven = method.endpoints().callAsync(method, call, (response, failure) -> {
+            if (response != null) {
+                future.complete(response);
+            } else {
+                future.completeExceptionally(Objects.requireNonNull(failure));
+            }
+        });
+        future.onCancel(driven::cancel);
+        if (call.executor() instanceof CallScope scope) {
+            scope.onCancel(driven::cancel);
+        }
+        return future;
+    }
+
+    private @Nullable Object value(Response response) {
+        template.showHeaders(response.headers());
+        template.showTrailers(response.metadata());
+        return response.value();
+    }
+}

@@ -1,0 +1,124 @@
+package tern.rpc.client;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.endpoint.EndpointResolver;
+import tern.rpc.transport.Tls;
+
+/**
+ * What is to be called, where, and how patiently.
+ *
+ * @param resolver finds the providers; closed with the client
+ * @param protocol of the transport: {@code dubbo}
+ * @param connections sockets to each endpoint; 0 to share those of other references
+ * @param check whether a provider must be reachable when the client starts
+ * @param methods settings by method name
+ * @param tls keys and trust for these providers; null for those of the transport
+ */
+public record ServiceReference<T>(
+        Class<T> type,
+        ServiceKey key,
+        EndpointResolver resolver,
+        String protocol,
+        MethodSettings defaults,
+        Map<String, MethodSettings> methods,
+        int connections,
+        boolean check,
+        @Nullable Supplier<Tls> tls) {
+
+    public ServiceReference {
+        methods = Map.copyOf(methods);
+        if (connections < 0) {
+            throw new IllegalArgumentException(
+                    "connections of " + key + " is " + connections + "; expected 0 to share, or 1 or more");
+        }
+    }
+
+    public static <T> Builder<T> to(Class<T> type, EndpointResolver resolver) {
+        return new Builder<>(type, resolver);
+    }
+
+    /** Collects what a reference is made of. Not thread-safe. */
+    public static final class Builder<T> {
+
+        private final Class<T> type;
+        private final EndpointResolver resolver;
+        private final Map<String, MethodSettings> methods = new LinkedHashMap<>();
+        private String group = "";
+        private String version = "";
+        private String protocol = "dubbo";
+        private MethodSettings defaults = MethodSettings.NONE;
+        private int connections;
+        private boolean check;
+        private @Nullable Supplier<Tls> tls;
+
+        private Builder(Class<T> type, EndpointResolver resolver) {
+            this.type = type;
+            this.resolver = resolver;
+        }
+
+        public Builder<T> group(String replaced) {
+            this.group = replaced;
+            return this;
+        }
+
+        public Builder<T> version(String replaced) {
+            this.version = replaced;
+            return this;
+        }
+
+        /** {@code dubbo} when never set. */
+        public Builder<T> protocol(String replaced) {
+            this.protocol = replaced;
+            return this;
+        }
+
+        /** For every method of the service but streams; the client's own when never set. */
+        public Builder<T> timeout(Duration timeout) {
+            return defaults(defaults.withTimeout(timeout));
+        }
+
+        /** For every method of the service. */
+        public Builder<T> defaults(MethodSettings settings) {
+            this.defaults = settings;
+            return this;
+        }
+
+        /** For all overloads of a method; what is not set there comes from the service. */
+        public Builder<T> method(String name, MethodSettings settings) {
+            methods.put(name, settings);
+            return this;
+        }
+
+        /** Sockets of its own to each endpoint, instead of one shared by all references. */
+        public Builder<T> connections(int own) {
+            this.connections = own;
+            return this;
+        }
+
+        /** Whether {@link RpcClient#refer} fails when no provider can be reached. */
+        public Builder<T> check(boolean reachable) {
+            this.check = reachable;
+            return this;
+        }
+
+        /**
+         * Keys and trust for these providers, looked at for every new connection. Only references with the same supplier
+         * share connections. Those of the transport when never set.
+         */
+        public Builder<T> tls(Supplier<Tls> replaced) {
+            this.tls = replaced;
+            return this;
+        }
+
+        public ServiceReference<T> build() {
+            ServiceKey key = new ServiceKey(ServiceDescriptor.of(type).name(), group, version);
+            return new ServiceReference<>(type, key, resolver, protocol, defaults, methods, connections, check, tls);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package tern.rpc.client;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.StreamObserver;
+
+/** Takes the one answer to a stream of requests, and refuses a second. Used by one thread after another. */
+final class SingleAnswer implements StreamObserver<Object> {
+
+    private final MethodDescriptor method;
+    private @Nullable Object value;
+    private boolean came;
+
+    SingleAnswer(MethodDescriptor method) {
+        this.method = method;
+    }
+
+    @Override
+    public void onNext(@Nullable Object answer) {
+        if (came) {
+            throw new RpcException(
+                    StatusCode.INTERNAL,
+                    method + " was answered twice; its Java signature has one answer",
+                    Executed.YES,
+                    null);
+        }
+        came = true;
+        value = answer;
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        // the call fails with it
+    }
+
+    @Override
+    public void onCompleted() {
+        // the call ends
+    }
+
+    /** @throws RpcException if none came */
+    @Nullable
+    Object value() {
+        if (!came) {
+            throw new RpcException(StatusCode.INTERNAL, method + " ended without an answer", Executed.YES, null);
+        }
+        return value;
+    }
+}

@@ -1,0 +1,363 @@
+package tern.rpc.client;
+
+import java.util.Arrays;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.stream.InboundPublisher;
+import tern.rpc.stream.MessageSink;
+import tern.rpc.stream.MessageWriter;
+import tern.rpc.stream.SerialExecutor;
+import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.Message;
+import tern.rpc.transport.PendingCall;
+
+/**
+ * A streaming call on its way to an endpoint, and to another one if the first provably did nothing with it and neither
+ * a request nor an answer has been on the way. Thread-safe.
+ */
+final class StreamAttempts implements MessageSink, InboundPublisher.Source {
+
+    /** Told what comes. */
+    interface Listener {
+
+        /** Serial executor; before the first message. */
+        void headers(Metadata headers);
+
+        /** Event loop. */
+        void message(Message message);
+
+        /** The last attempt has ended, once; exactly one is not null. Serial executor, or where the call began. */
+        void ended(@Nullable Response response, @Nullable Throwable failure);
+    }
+
+    private static final Object[] NO_REQUEST = {};
+
+    private final ClientMethod method;
+    private final MethodDescriptor descriptor;
+    private final EndpointInvoker endpoints;
+    private final SerialExecutor serial;
+    private final Listener listener;
+
+    private volatile Deadline deadline = Deadline.none();
+    private volatile @Nullable MessageWriter writer;
+    private volatile @Nullable Attempt attempt;
+    private volatile @Nullable RpcException cancelled;
+    private volatile @Nullable RpcException over;
+
+    // How far the present attempt has come: changed under this lock, the first two read without it.
+    private volatile @Nullable ClientStream stream;
+    private volatile boolean committed; // whoever sends has seen it ready, or an answer has come
+    private boolean requestsEnded;
+    private int asked; // until it is committed
+
+    private int number; // by the thread of the present attempt, as the next
+    private @Nullable ClientConnection used;
+
+    StreamAttempts(ClientMethod method, SerialExecutor serial, Listener listener) {
+        this.method = method;
+        this.descriptor = method.descriptor();
+        this.endpoints = method.endpoints();
+        this.serial = serial;
+        this.listener = listener;
+    }
+
+    /** Whoever sends is woken from now on, and told when the call is over. */
+    void writeWith(MessageWriter replaced) {
+        writer = replaced;
+        if (over != null) {
+            replaced.over();
+        }
+    }
+
+    /** How long the call may take, while filters may still change that. */
+    void expect(Deadline until) {
+        deadline = until;
+    }
+
+    void begin(Invocation call) {
+        deadline = call.deadline();
+        endpoints.begun();
+        next(call);
+    }
+
+    private void next(Invocation call) {
+        number++;
+        ClientConnection connection;
+        try {
+            endpoints.checkDeadline(call);
+            connection = endpoints.pick(used);
+        } catch (RpcException e) {
+            end(null, e);
+            return;
+        }
+        used = connection;
+        Attempt fresh = new Attempt(call, connection);
+        attempt = fresh;
+        fresh.open();
+    }
+
+    /** One attempt: told by the transport, on an event loop, what comes. */
+    private final class Attempt implements ClientStream.Receiver, PendingCall.Completion, Executor {
+
+        private final Invocation call;
+        private final ClientConnection connection;
+        private final PendingCall pending;
+        private final AtomicBoolean completed = new AtomicBoolean();
+
+        Attempt(Invocation call, ClientConnection connection) {
+            this.call = call;
+            this.connection = connection;
+            Object[] request = descriptor.type().clientStreams()
+                    ? NO_REQUEST
+                    : Arrays.copyOf(call.arguments(), descriptor.parameters().size());
+            this.pending = endpoints.pending(method, call.withArguments(request).withExecutor(this), this);
+        }
+
+        void open() {
+            RpcException reason = cancelled;
+            if (reason != null) {
+                pending.fail(reason);
+                return;
+            }
+            ClientStream opened;
+            try {
+                opened = connection.open(pending, this);
+            } catch (RpcException e) {
+                completed(null, e);
+                return;
+            }
+            opened(this, opened);
+        }
+
+        /** Where the pending call completes. Whoever waits to send on the very thread that is to tell so is woken. */
+        @Override
+        public void execute(Runnable completion) {
+            wakeWriter();
+            serial.execute(completion);
+        }
+
+        @Override
+        public void headers(Metadata headers) {
+            serial.execute(() -> listener.headers(headers));
+        }
+
+        @Override
+        public void message(Message message) {
+            commit();
+            listener.message(message);
+        }
+
+        @Override
+        public void ended() {
+            // told by the end of the call
+        }
+
+        @Override
+        public void ready() {
+            wakeWriter();
+        }
+
+        @Override
+        public void completed(@Nullable Response response, @Nullable Throwable failure) {
+            if (!completed.compareAndSet(false, true)) {
+                return;
+            }
+            if (failure instanceof RpcException rpc
+                    && rpc.wasExecuted() == Executed.NO
+                    && giveUpStream()
+                    && endpoints.again(method, call, rpc, number, connection)) {
+                next(call);
+            } else {
+                end(response, failure);
+            }
+        }
+    }
+
+    private void opened(Attempt opener, ClientStream opened) {
+        int messages;
+        boolean withoutRequests;
+        synchronized (this) {
+            if (attempt != opener || opener.completed.get()) {
+                return; // it has failed meanwhile
+            }
+            stream = opened;
+            messages = asked;
+            withoutRequests = requestsEnded;
+        }
+        if (messages > 0) {
+            opened.request(messages);
+        }
+        if (withoutRequests) {
+            opened.end();
+        }
+        wakeWriter();
+    }
+
+    /** @return whether another attempt may be made */
+    private synchronized boolean giveUpStream() {
+        if (committed || cancelled != null) {
+            return false;
+        }
+        stream = null;
+        return true;
+    }
+
+    private void commit() {
+        if (!committed) {
+            synchronized (this) {
+                committed = true;
+            }
+        }
+    }
+
+    private void end(@Nullable Response response, @Nullable Throwable failure) {
+        close();
+        listener.ended(response, failure);
+    }
+
+    /** Nothing is sent any more. */
+    void close() {
+        if (over == null) {
+            over = ended();
+            MessageWriter present = writer;
+            if (present != null) {
+                present.over();
+            }
+        }
+    }
+
+    private RpcException ended() {
+        return RpcException.refusal(
+                StatusCode.CANCELLED, descriptor + ": the call is over; nothing can be sent", Executed.MAYBE);
+    }
+
+    private void wakeWriter() {
+        MessageWriter present = writer;
+        if (present != null) {
+            present.wake();
+        }
+    }
+
+    /** Ends the call with this reason if it has not ended yet. */
+    void cancel(RpcException reason) {
+        synchronized (this) {
+            if (cancelled != null) {
+                return;
+            }
+            cancelled = reason;
+        }
+        Attempt present = attempt;
+        if (present != null) {
+            present.pending.fail(reason);
+        }
+    }
+
+    private void cancel(String what, Throwable cause) {
+        cancel(
+                cause instanceof RpcException rpc
+                        ? rpc
+                        : new RpcException(
+                                StatusCode.CANCELLED,
+                                descriptor + " was cancelled: " + what + ": " + cause,
+                                Executed.MAYBE,
+                                cause));
+    }
+
+    // What the subscriber of the answers wants.
+
+    @Override
+    public void request(int messages) {
+        ClientStream present;
+        synchronized (this) {
+            if (!committed) {
+                asked += messages;
+            }
+            present = stream;
+        }
+        if (present != null) {
+            present.request(messages);
+        }
+    }
+
+    @Override
+    public void cancel() {
+        cancel(RpcException.refusal(StatusCode.CANCELLED, descriptor + " was cancelled by the caller", Executed.MAYBE));
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+        cancel("who takes its answers failed", cause);
+    }
+
+    // Where the requests go.
+
+    @Override
+    public void send(@Nullable Object value) {
+        ClientStream present = stream;
+        if (present != null) {
+            present.send(value);
+        }
+    }
+
+    @Override
+    public boolean isReady() {
+        ClientStream present = stream;
+        Attempt running = attempt;
+        if (present == null || running == null || over != null || running.pending.isDone() || !present.isReady()) {
+            return false;
+        }
+        if (committed) {
+            return true;
+        }
+        synchronized (this) {
+            committed = stream != null;
+            return committed;
+        }
+    }
+
+    @Override
+    public @Nullable RpcException over() {
+        RpcException reason = over;
+        if (reason != null) {
+            return reason;
+        }
+        Attempt running = attempt;
+        boolean isEndWaiting = running != null && running.pending.isDone() && serial.isRunningHere();
+        return isEndWaiting ? ended() : null;
+    }
+
+    @Override
+    public void end() {
+        ClientStream present;
+        synchronized (this) {
+            if (requestsEnded) {
+                return;
+            }
+            requestsEnded = true;
+            present = stream;
+        }
+        if (present != null) {
+            present.end();
+        }
+    }
+
+    @Override
+    public void fail(Throwable cause) {
+        cancel("its requests failed", cause);
+    }
+
+    @Override
+    public Deadline deadline() {
+        return deadline;
+    }
+}

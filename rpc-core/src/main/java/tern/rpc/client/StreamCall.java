@@ -1,0 +1,212 @@
+package tern.rpc.client;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Filter;
+import tern.rpc.Invocation;
+import tern.rpc.JavaShape;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServerContext;
+import tern.rpc.StatusCode;
+import tern.rpc.StreamObserver;
+import tern.rpc.stream.InboundPublisher;
+import tern.rpc.stream.OutboundObserver;
+import tern.rpc.stream.OutboundSubscriber;
+import tern.rpc.stream.SerialExecutor;
+import tern.rpc.stream.Shapes;
+import tern.rpc.transport.Message;
+
+/**
+ * One streaming call of a user, from its beginning to its one end. Answers, the end and whatever else user code is told
+ * go through one serial executor; requests are sent on the user's threads.
+ */
+final class StreamCall implements StreamAttempts.Listener {
+
+    private final CallTemplate template;
+    private final ClientMethod method;
+    private final MethodDescriptor descriptor;
+    private final Object[] arguments;
+    private final @Nullable ServerContext serving;
+    private final SerialExecutor serial;
+    private final StreamAttempts attempts;
+    private final InboundPublisher answers;
+    private final SingleAnswer single;
+    private final CallFuture<Response> ended;
+    private final CallFuture<@Nullable Object> result;
+    private final AtomicBoolean passed = new AtomicBoolean();
+    private long started; // set when the call begins, as the next
+    private boolean answersTaken;
+    private boolean headersShown; // serial executor only
+
+    /**
+     * @param executor runs what user code is told; never refuses it
+     * @param serving see {@link CallTemplate#invocation}
+     */
+    StreamCall(
+            CallTemplate template,
+            ClientMethod method,
+            Object[] arguments,
+            Executor executor,
+            @Nullable ServerContext serving) {
+        this.template = template;
+        this.method = method;
+        this.descriptor = method.descriptor();
+        this.arguments = arguments;
+        this.serving = serving;
+        this.serial = new SerialExecutor(executor);
+        this.attempts = new StreamAttempts(method, serial, this);
+        this.answers = new InboundPublisher(descriptor.fullName(), serial, attempts);
+        this.single = new SingleAnswer(descriptor);
+        this.ended = new CallFuture<>(serial);
+        this.result = new CallFuture<>(serial);
+        ended.onCancel(attempts::cancel);
+        result.onCancel(attempts::cancel);
+    }
+
+    /** Who gets the answers, if the arguments do not say so; before {@link #begin}. */
+    void answersTo(Flow.Subscriber<? super Object> subscriber) {
+        answersTaken = true;
+        answers.subscribe(subscriber);
+    }
+
+    /** For the user to send the requests with; before {@link #begin}. */
+    StreamObserver<Object> requestObserver() {
+        OutboundObserver observer = new OutboundObserver(descriptor.fullName(), attempts, serial, template.clock());
+        attempts.writeWith(observer);
+        return observer;
+    }
+
+    /**
+     * Sends the call through the filters.
+     *
+     * @return completes with the call: with its answer if there is one, else with null
+     */
+    CompletableFuture<@Nullable Object> begin() {
+        started = template.clock().nanoTime();
+        CompletionStage<Response> stage;
+        try {
+            Invocation call = template.invocation(method, arguments, started, serial, serving);
+            attempts.expect(call.deadline());
+            stage = Filter.chain(method.filters(), this::pass).invoke(call);
+        } catch (Throwable e) {
+            stage = CompletableFuture.failedFuture(e);
+        }
+        stage.whenComplete((response, failure) -> serial.execute(() -> close(response, failure)));
+        return result;
+    }
+
+    /** What the chain of filters ends in. */
+    private CompletionStage<Response> pass(Invocation call) {
+        if (!passed.compareAndSet(false, true)) {
+            return CompletableFuture.failedFuture(new RpcException(
+                    StatusCode.INTERNAL, "a filter passed on " + descriptor + ", a stream, twice", Executed.NO, null));
+        }
+        takeAnswers(call.arguments());
+        attempts.begin(call);
+        sendRequests(call.arguments());
+        return ended;
+    }
+
+    @SuppressWarnings("unchecked")
+    private void takeAnswers(Object[] given) {
+        if (!descriptor.type().serverStreams()) {
+            answersTaken = true;
+            answers.feed(single);
+        } else if (descriptor.responses() == JavaShape.OBSERVER) {
+            answersTaken = true;
+            answers.feed((StreamObserver<Object>) given[given.length - 1]);
+        }
+    }
+
+    private void sendRequests(Object[] given) {
+        JavaShape shape = descriptor.requests();
+        if ((shape != JavaShape.PUBLISHER && shape != JavaShape.FLUX) || attempts.over() != null) {
+            return;
+        }
+        OutboundSubscriber subscriber = new OutboundSubscriber(attempts, serial, UnaryOperator.identity());
+        attempts.writeWith(subscriber);
+        try {
+            Shapes.publisher(shape, given[0]).subscribe(subscriber);
+        } catch (Throwable e) {
+            attempts.fail(e);
+        }
+    }
+
+    @Override
+    public void headers(Metadata headers) {
+        try {
+            showHeaders(headers);
+        } catch (RuntimeException | Error e) {
+            result.completeExceptionally(e);
+            answers.fail(e);
+            attempts.failed(e);
+        }
+    }
+
+    @Override
+    public void message(Message message) {
+        answers.message(message);
+    }
+
+    @Override
+    public void ended(@Nullable Response response, @Nullable Throwable failure) {
+        if (response == null) {
+            ended.completeExceptionally(failure == null ? new IllegalStateException("no end") : failure);
+            return;
+        }
+        try {
+            ended.complete(descriptor.type().serverStreams() ? response : response.withValue(single.value()));
+        } catch (RpcException e) {
+            ended.completeExceptionally(e);
+        }
+    }
+
+    private void showHeaders(Metadata headers) {
+        if (!headersShown) {
+            headersShown = true;
+            template.showHeaders(headers);
+        }
+    }
+
+    /** The call has ended as the filters left it. Serial executor. */
+    private void close(@Nullable Response response, @Nullable Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        Object value = null;
+        try {
+            if (cause == null) {
+                Response given = CallTemplate.requireResponse(method, response);
+                showHeaders(given.headers());
+                template.showTrailers(given.metadata());
+                value = given.value();
+            } else {
+                cause = template.showTrailers(cause);
+            }
+        } catch (RuntimeException | Error e) {
+            cause = e;
+        }
+        method.meters().ended(cause, template.clock().nanoTime() - started);
+        attempts.cancel(); // in case that the filters did not wait for the end
+        attempts.close();
+        if (!answersTaken) {
+            takeAnswers(arguments);
+        }
+        if (cause == null) {
+            answers.complete();
+            result.complete(value);
+        } else {
+            answers.fail(cause);
+            result.completeExceptionally(cause);
+        }
+    }
+}

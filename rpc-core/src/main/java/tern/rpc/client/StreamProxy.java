@@ -1,0 +1,98 @@
+package tern.rpc.client;
+
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Flow;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.JavaShape;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServerContext;
+import tern.rpc.StatusCode;
+import tern.rpc.StreamObserver;
+import tern.rpc.stream.Shapes;
+
+/**
+ * Turns streaming methods into calls as their Java signatures want it: publishers and {@code Mono}s make a call at each
+ * subscription, everything else at once. Immutable.
+ */
+final class StreamProxy {
+
+    private final CallTemplate template;
+    private final Executor executor;
+
+    /** @param executor see {@link StreamCall} */
+    StreamProxy(CallTemplate template, Executor executor) {
+        this.template = template;
+        this.executor = executor;
+    }
+
+    @Nullable
+    Object call(ClientMethod method, Object[] arguments) throws Throwable {
+        checkArguments(method.descriptor(), arguments);
+        ServerContext serving = ServerContext.current();
+        JavaShape answers = method.descriptor().responses();
+        return switch (answers) {
+            case PUBLISHER, FLUX ->
+                Shapes.many(answers, subscriber -> subscribe(method, arguments, serving, subscriber));
+            case OBSERVER -> observed(method, arguments, serving);
+            case STAGE, MONO ->
+                Shapes.later(answers, () -> newCall(method, arguments, serving).begin());
+            case VALUE ->
+                await(method.descriptor(), newCall(method, arguments, serving).begin());
+        };
+    }
+
+    private static void checkArguments(MethodDescriptor method, Object[] arguments) {
+        boolean takesStream = method.requests() == JavaShape.PUBLISHER || method.requests() == JavaShape.FLUX;
+        if (takesStream) {
+            Objects.requireNonNull(arguments[0], () -> method + ": the publisher of requests is null");
+        }
+        if (method.responses() == JavaShape.OBSERVER) {
+            Objects.requireNonNull(arguments[arguments.length - 1], () -> method + ": the observer of answers is null");
+        }
+    }
+
+    /** @param serving of the thread that called the method; it need not be the one that subscribes */
+    private StreamCall newCall(ClientMethod method, Object[] arguments, @Nullable ServerContext serving) {
+        return new StreamCall(
+                template, method, arguments, executor, serving == null ? ServerContext.current() : serving);
+    }
+
+    private void subscribe(
+            ClientMethod method,
+            Object[] arguments,
+            @Nullable ServerContext serving,
+            Flow.Subscriber<? super Object> subscriber) {
+        Objects.requireNonNull(subscriber, "subscriber");
+        StreamCall call = newCall(method, arguments, serving);
+        call.answersTo(subscriber);
+        call.begin();
+    }
+
+    private @Nullable StreamObserver<Object> observed(
+            ClientMethod method, Object[] arguments, @Nullable ServerContext serving) {
+        StreamCall call = newCall(method, arguments, serving);
+        StreamObserver<Object> requests =
+                method.descriptor().requests() == JavaShape.OBSERVER ? call.requestObserver() : null;
+        call.begin();
+        return requests;
+    }
+
+    private static @Nullable Object await(MethodDescriptor method, CompletableFuture<@Nullable Object> answer)
+            throws Throwable {
+        try {
+            return answer.get();
+        } catch (ExecutionException e) {
+            throw CallTemplate.declared(method, e.getCause() == null ? e : e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            answer.cancel(true);
+            throw new RpcException(
+                    StatusCode.CANCELLED, method + ": the calling thread was interrupted", Executed.MAYBE, e);
+        }
+    }
+}

@@ -1,0 +1,5 @@
+/** Threads for calls. */
+@NullMarked
+package tern.rpc.concurrent;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,132 @@
+package tern.rpc.endpoint;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Host names that are looked up again and again: every address behind a name is an endpoint of its own. While a name
+ * cannot be resolved its last known addresses stay.
+ */
+public final class DnsEndpoints implements EndpointResolver {
+
+    /** How often names are looked up. */
+    public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(30);
+
+    /** A hint to look again is followed once in this time. */
+    private static final long REFRESH_PAUSE_MILLIS = 1_000;
+
+    private static final Logger LOG = LoggerFactory.getLogger(DnsEndpoints.class);
+
+    /** Looks up a name. */
+    @FunctionalInterface
+    public interface Lookup {
+        /** {@link InetAddress#getAllByName}. */
+        Lookup SYSTEM = InetAddress::getAllByName;
+
+        InetAddress[] addressesOf(String host) throws UnknownHostException;
+    }
+
+    private final List<Endpoint> names;
+    private final Lookup lookup;
+    private final ScheduledExecutorService executor;
+    private final Duration interval;
+    private final AtomicBoolean refreshing = new AtomicBoolean();
+    private final Set<Endpoint> unresolved = new HashSet<>(); // as known
+    private final List<List<Endpoint>> known = new ArrayList<>(); // resolver thread only; per name
+
+    private @Nullable List<Endpoint> told; // executor's look-ups only, one at a time
+    private volatile @Nullable ScheduledFuture<?> task;
+    private volatile @Nullable Consumer<List<Endpoint>> listener; // null once closed
+
+    /** @param executor runs the look-ups, which block */
+    public DnsEndpoints(List<Endpoint> names, Lookup lookup, ScheduledExecutorService executor, Duration interval) {
+        this.names = List.copyOf(names);
+        this.lookup = lookup;
+        this.executor = executor;
+        this.interval = interval;
+        names.forEach(name -> known.add(List.of()));
+    }
+
+    @Override
+    public void start(Consumer<List<Endpoint>> listener) {
+        this.listener = listener;
+        task = executor.scheduleWithFixedDelay(this::resolve, 0, interval.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void refresh() {
+        if (listener != null && refreshing.compareAndSet(false, true)) {
+            try {
+                executor.schedule(this::resolveAgain, REFRESH_PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+            } catch (RejectedExecutionException e) {
+                LOG.debug("Not looking up {} any more", this, e);
+            }
+        }
+    }
+
+    private void resolveAgain() {
+        refreshing.set(false);
+        resolve();
+    }
+
+    private synchronized void resolve() {
+        for (int i = 0; i < names.size(); i++) {
+            Endpoint name = names.get(i);
+            try {
+                known.set(
+                        i,
+                        Arrays.stream(lookup.addressesOf(name.host()))
+                                .map(address ->
+                                        new Endpoint(address.getHostAddress(), name.port(), name.weight(), name.host()))
+                                .sorted((one, other) -> one.host().compareTo(other.host()))
+                                .toList());
+                unresolved.remove(name);
+            } catch (UnknownHostException e) {
+                if (unresolved.add(name)) {
+                    LOG.warn("Host {} cannot be resolved; keeping {}", name.host(), known.get(i));
+                }
+            }
+        }
+        List<Endpoint> all = known.stream().flatMap(List::stream).distinct().toList();
+        Consumer<List<Endpoint>> interested = listener;
+        if (interested != null && !all.equals(told)) {
+            told = all;
+            try {
+                interested.accept(all);
+            } catch (RuntimeException e) {
+                LOG.error("The addresses {} could not be taken over", all, e);
+            }
+        }
+    }
+
+    /** Does not wait for a look-up under way. */
+    @Override
+    public void close() {
+        listener = null;
+        ScheduledFuture<?> scheduled = task;
+        if (scheduled != null) {
+            scheduled.cancel(false);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return names.stream().map(Endpoint::toString).collect(Collectors.joining(", "));
+    }
+}

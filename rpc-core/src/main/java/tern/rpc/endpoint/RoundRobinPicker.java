@@ -1,0 +1,53 @@
+package tern.rpc.endpoint;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** One after the other, in proportion to the weights, spread as evenly as they allow. */
+public final class RoundRobinPicker implements EndpointPicker {
+
+    private static final int LONGEST_TURN = 10_000;
+
+    private final int[] turn;
+    private final AtomicInteger position = new AtomicInteger();
+
+    public RoundRobinPicker(List<Endpoint> endpoints) {
+        this.turn = smoothTurn(endpoints);
+    }
+
+    @Override
+    public int next() {
+        return turn.length == 1 ? turn[0] : turn[Math.floorMod(position.getAndIncrement(), turn.length)];
+    }
+
+    /** Smooth weighted round robin, played once: in each step all gain their weight, the richest pays the total. */
+    private static int[] smoothTurn(List<Endpoint> endpoints) {
+        int divisor = 0;
+        for (Endpoint endpoint : endpoints) {
+            divisor = greatestCommonDivisor(divisor, endpoint.weight());
+        }
+        long[] weights = new long[endpoints.size()];
+        long total = 0;
+        for (int i = 0; i < weights.length; i++) {
+            weights[i] = divisor == 0 ? 1 : endpoints.get(i).weight() / divisor;
+            total += weights[i];
+        }
+        List<Integer> order = new ArrayList<>();
+        long[] credit = new long[weights.length];
+        for (long step = 0; step < Math.min(total, LONGEST_TURN); step++) {
+            int richest = 0;
+            for (int i = 0; i < weights.length; i++) {
+                credit[i] += weights[i];
+                richest = credit[i] > credit[richest] ? i : richest;
+            }
+            credit[richest] -= total;
+            order.add(richest);
+        }
+        return order.stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    private static int greatestCommonDivisor(int one, int other) {
+        return other == 0 ? one : greatestCommonDivisor(other, one % other);
+    }
+}

@@ -1,0 +1,260 @@
+package tern.rpc.grpc;
+
+import io.grpc.Attributes;
+import io.grpc.Context;
+import io.grpc.Grpc;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.Status;
+import java.net.SocketAddress;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Flow;
+import java.util.concurrent.ForkJoinPool;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.ServerContext;
+
+/**
+ * One call as a gRPC service sees it. Its listener is called by one thread at a time, in the call's context: by those
+ * that bring requests, and when the call is cancelled by one of the common pool, since event loops run no service.
+ */
+final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<Object> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(GrpcCall.class);
+    private static final String GZIP = "gzip";
+    private static final String IDENTITY = "identity";
+
+    private final MethodDescriptor<Q, A> method;
+    private final Messages<Q, A> messages;
+    private final ServerContext serving;
+    private final Context.CancellableContext context;
+    private final Answers answers;
+    private final Callbacks callbacks = new Callbacks();
+    private final Attributes attributes;
+
+    private Flow.@Nullable Subscription requests; // guarded by this
+    private int demand; // asked for before there was a subscription; guarded by this
+
+    private @Nullable Listener<Q> listener; // callbacks only, as the next
+    private boolean told; // that the call is over
+    private boolean compressed; // whoever uses the call, one thread after another
+    private volatile boolean closed;
+    private volatile boolean cancelled;
+
+    GrpcCall(
+            MethodDescriptor<Q, A> method,
+            Messages<Q, A> messages,
+            ServerContext serving,
+            Context.CancellableContext context,
+            Answers answers) {
+        this.method = method;
+        this.messages = messages;
+        this.serving = serving;
+        this.context = context;
+        this.answers = answers;
+        SocketAddress remote = serving.remoteAddress();
+        this.attributes = remote == null
+                ? Attributes.EMPTY
+                : Attributes.newBuilder()
+                        .set(Grpc.TRANSPORT_ATTR_REMOTE_ADDR, remote)
+                        .build();
+    }
+
+    void start(ServerCallHandler<Q, A> handler, Flow.Publisher<Object> published) {
+        Metadata headers = GrpcMetadata.from(serving.metadata());
+        callback(() -> listener = handler.startCall(this, headers));
+        serving.onCancel(() -> cancelled("nobody waits for the answer any more"));
+        answers.onReady(() -> callback(() -> tell(Listener::onReady)));
+        published.subscribe(this);
+    }
+
+    // ---- what the listener is told
+
+    private interface Event<Q> {
+        void tell(Listener<Q> listener);
+    }
+
+    private void callback(Runnable task) {
+        callbacks.run(() -> inContext(task));
+    }
+
+    private void inContext(Runnable task) {
+        Context before = context.attach();
+        try {
+            task.run();
+        } catch (Throwable e) {
+            failed(e);
+        } finally {
+            context.detach(before);
+        }
+    }
+
+    /** Something that happens while the call goes on. */
+    private void tell(Event<Q> event) {
+        Listener<Q> present = listener;
+        if (present != null && !closed && !cancelled) {
+            event.tell(present);
+        }
+    }
+
+    /** The last that a listener hears. */
+    private void tellEnd(Event<Q> event) {
+        Listener<Q> present = listener;
+        if (!told && present != null) {
+            told = true;
+            event.tell(present);
+        }
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+        int asked;
+        synchronized (this) {
+            requests = subscription;
+            asked = demand;
+        }
+        if (asked > 0) {
+            subscription.request(asked);
+        }
+    }
+
+    @Override
+    public void onNext(Object request) {
+        callback(() -> tell(present -> present.onMessage(messages.request(request))));
+    }
+
+    @Override
+    public void onComplete() {
+        callback(() -> tell(Listener::onHalfClose));
+    }
+
+    /** The requests have ended too early: the call is over, or one of them made no sense. */
+    @Override
+    public void onError(Throwable reason) {
+        cancelled(String.valueOf(reason.getMessage()));
+    }
+
+    /** Any thread, also an event loop; any number of times. */
+    private void cancelled(String reason) {
+        if (closed || cancelled) {
+            return;
+        }
+        cancelled = true;
+        Throwable cause = Status.CANCELLED.withDescription(reason).asRuntimeException();
+        Executor elsewhere = ForkJoinPool.commonPool();
+        elsewhere.execute(() -> context.cancel(cause)); // at once, also while the service is busy
+        callbacks.run(serving.wrap(() -> inContext(() -> tellEnd(Listener::onCancel))), elsewhere);
+    }
+
+    /** The service, or one of its interceptors or marshallers, has thrown. */
+    private void failed(Throwable thrown) {
+        if (closed || cancelled) {
+            LOG.warn("{} failed after its call had ended", method.getFullMethodName(), thrown);
+            return;
+        }
+        answers.fail(GrpcStatus.exception(thrown));
+        cancelled(thrown.toString());
+    }
+
+    // ---- what the service asks for
+
+    @Override
+    public void request(int messagesWanted) {
+        if (messagesWanted < 0) {
+            throw new IllegalArgumentException(method.getFullMethodName() + ": " + messagesWanted
+                    + " messages were asked for; expected 0 or more");
+        }
+        Flow.Subscription present;
+        synchronized (this) {
+            present = requests;
+            if (present == null) {
+                demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messagesWanted);
+            }
+        }
+        if (present != null && messagesWanted > 0) {
+            present.request(messagesWanted);
+        }
+    }
+
+    @Override
+    public void sendHeaders(Metadata headers) {
+        if (!cancelled) {
+            answers.headers(headers);
+        }
+    }
+
+    @Override
+    public void sendMessage(A message) {
+        if (closed) {
+            throw new IllegalStateException(method.getFullMethodName() + " sends an answer after its end");
+        }
+        if (cancelled) {
+            return;
+        }
+        try {
+            answers.send(messages.response(message));
+        } catch (RuntimeException e) {
+            failed(e);
+        }
+    }
+
+    @Override
+    public boolean isReady() {
+        return !closed && !cancelled && answers.isReady();
+    }
+
+    @Override
+    public void close(Status status, Metadata trailers) {
+        if (closed) {
+            throw new IllegalStateException(method.getFullMethodName() + " has ended before");
+        }
+        if (cancelled) {
+            closed = true;
+            return;
+        }
+        closed = true;
+        GrpcMetadata.addTo(serving.responseMetadata(), trailers);
+        if (status.isOk()) {
+            answers.complete();
+        } else {
+            answers.fail(GrpcStatus.exception(status, trailers));
+        }
+        callbacks.run(() -> {
+            inContext(() -> tellEnd(Listener::onComplete));
+            context.cancel(null);
+        });
+    }
+
+    @Override
+    public boolean isCancelled() {
+        return cancelled;
+    }
+
+    @Override
+    public void setCompression(String compressor) {
+        if (!compressor.equals(GZIP) && !compressor.equals(IDENTITY)) {
+            throw new IllegalArgumentException(method.getFullMethodName() + " asks for the compression '" + compressor
+                    + "'; expected gzip or identity");
+        }
+        compressed = compressor.equals(GZIP);
+        serving.compressResponse(compressed);
+    }
+
+    @Override
+    public void setMessageCompression(boolean enabled) {
+        serving.compressResponse(enabled && compressed);
+    }
+
+    @Override
+    public Attributes getAttributes() {
+        return attributes;
+    }
+
+    @Override
+    public MethodDescriptor<Q, A> getMethodDescriptor() {
+        return method;
+    }
+}

@@ -1,0 +1,68 @@
+package tern.rpc.grpc;
+
+import io.grpc.Metadata;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.ServerContext;
+import tern.rpc.StatusCode;
+
+/** One answer, which is sent with the end of the call. */
+final class OneAnswer implements Answers {
+
+    private final String method;
+    private final ServerContext serving;
+    private final CompletableFuture<Object> stage = new CompletableFuture<>();
+    private @Nullable Object answer; // whoever uses the call, one thread after another
+
+    OneAnswer(String method, ServerContext serving) {
+        this.method = method;
+        this.serving = serving;
+    }
+
+    CompletionStage<Object> stage() {
+        return stage;
+    }
+
+    @Override
+    public void headers(Metadata headers) {
+        GrpcMetadata.addTo(serving.responseHeaders(), headers);
+    }
+
+    @Override
+    public void send(Object sent) {
+        if (answer != null) {
+            RpcException twice = new RpcException(StatusCode.INTERNAL, method + " answered twice; it has one answer");
+            stage.completeExceptionally(twice);
+            throw twice;
+        }
+        answer = sent;
+    }
+
+    @Override
+    public boolean isReady() {
+        return !stage.isDone();
+    }
+
+    @Override
+    public void onReady(Runnable task) {
+        task.run();
+    }
+
+    @Override
+    public void complete() {
+        Object sent = answer;
+        if (sent == null) {
+            stage.completeExceptionally(
+                    new RpcException(StatusCode.INTERNAL, method + " ended well but without an answer"));
+        } else {
+            stage.complete(sent);
+        }
+    }
+
+    @Override
+    public void fail(Throwable failure) {
+        stage.completeExceptionally(failure);
+    }
+}

@@ -1,0 +1,27 @@
+package tern.rpc.grpc;
+
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** The request of a call that has one, told like those of a call that has many. */
+record OneRequest(Object value) implements Flow.Publisher<Object> {
+
+    @Override
+    public void subscribe(Flow.Subscriber<? super Object> subscriber) {
+        AtomicBoolean told = new AtomicBoolean();
+        subscriber.onSubscribe(new Flow.Subscription() {
+            @Override
+            public void request(long messages) {
+                if (told.compareAndSet(false, true)) {
+                    subscriber.onNext(value);
+                    subscriber.onComplete();
+                }
+            }
+
+            @Override
+            public void cancel() {
+                told.set(true);
+            }
+        });
+    }
+}

@@ -1,0 +1,48 @@
+package tern.rpc.health;
+
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.serialization.ProtoReader;
+import tern.rpc.serialization.SerializationException;
+
+/** The two messages of {@code grpc.health.v1}, read and written by hand: one text in, one number out. */
+final class HealthMessages {
+
+    private static final int SERVICE = 1; // HealthCheckRequest.service
+    private static final int STATUS = 1; // HealthCheckResponse.status
+
+    private HealthMessages() {}
+
+    /**
+     * The name in a request; fields that are not known are passed over.
+     *
+     * @throws RpcException INVALID_ARGUMENT if it is no such message
+     */
+    static String service(byte[] request) {
+        String service = "";
+        try {
+            ProtoReader fields = new ProtoReader(request, 0, request.length);
+            while (fields.next()) {
+                if (fields.is(SERVICE, ProtoReader.BYTES)) {
+                    service = fields.text();
+                } else {
+                    fields.skip();
+                }
+            }
+        } catch (SerializationException e) {
+            throw new RpcException(
+                    StatusCode.INVALID_ARGUMENT,
+                    "no grpc.health.v1.HealthCheckRequest: " + e.getMessage(),
+                    Executed.NO,
+                    e);
+        }
+        return service;
+    }
+
+    static byte[] response(ServingStatus status) {
+        return status == ServingStatus.UNKNOWN
+                ? new byte[0]
+                : new byte[] {STATUS << 3 | ProtoReader.VARINT, (byte) status.ordinal()};
+    }
+}

@@ -1,0 +1,141 @@
+package tern.rpc.health;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceDescriptor.Operation;
+import tern.rpc.ServiceKey;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.server.MethodBody;
+import tern.rpc.server.ServiceExport;
+
+/**
+ * The service {@code grpc.health.v1.Health}: whether the server wants calls, asked by name. The empty name is the whole
+ * server; others are added by {@link #add} and {@link #set(String, ServingStatus)}. While the whole server does not
+ * serve, none of its services does. Callers need no token: probes have none, and what it tells is no secret.
+ *
+ * <p>Thread-safe. Those who watch are told on the thread that makes the change.
+ */
+public final class HealthService {
+
+    /** On the wire; whoever checks tokens lets calls of this service pass. */
+    public static final String NAME = "grpc.health.v1.Health";
+
+    private static final String WHOLE_SERVER = "";
+
+    private static final ServiceDescriptor SERVICE = ServiceDescriptor.of(
+            NAME,
+            List.of(
+                    new Operation("Check", MethodType.UNARY, byte[].class, byte[].class),
+                    new Operation("Watch", MethodType.SERVER_STREAMING, byte[].class, byte[].class)));
+
+    private final Map<String, ServingStatus> statuses = new HashMap<>(); // guarded by this
+    private final List<HealthWatch> watches = new ArrayList<>(); // guarded by this
+    private boolean shutDown; // guarded by this
+
+    /** With a server that serves. */
+    public HealthService() {
+        statuses.put(WHOLE_SERVER, ServingStatus.SERVING);
+    }
+
+    /** What callers reach; each server exports it once. */
+    public ServiceExport export() {
+        return new ServiceExport(SERVICE, new ServiceKey(NAME, "", ""), this::body, Endpoint.DEFAULT_WEIGHT);
+    }
+
+    /** Makes a service known by the name of its interface and by its key, serving unless its status was set before. */
+    public void add(ServiceExport export) {
+        synchronized (this) {
+            statuses.putIfAbsent(export.key().interfaceName(), ServingStatus.SERVING);
+            statuses.putIfAbsent(export.key().toString(), ServingStatus.SERVING);
+        }
+        tellWatches();
+    }
+
+    /** Sets the status of the whole server. */
+    public void set(ServingStatus status) {
+        set(WHOLE_SERVER, status);
+    }
+
+    /**
+     * Sets the status of a service. Does nothing after {@link #shutDown}.
+     *
+     * @param service the name that callers ask for: that of the interface, or a service key
+     */
+    public void set(String service, ServingStatus status) {
+        synchronized (this) {
+            if (shutDown) {
+                return;
+            }
+            statuses.put(service, status);
+        }
+        tellWatches();
+    }
+
+    /** What callers who ask for this name are told; SERVICE_UNKNOWN for one that was never set. */
+    public synchronized ServingStatus status(String service) {
+        ServingStatus own = statuses.get(service);
+        if (own == null) {
+            return ServingStatus.SERVICE_UNKNOWN;
+        }
+        ServingStatus server = statuses.getOrDefault(WHOLE_SERVER, ServingStatus.UNKNOWN);
+        return server == ServingStatus.SERVING ? own : server;
+    }
+
+    /** Nothing serves any more, for good; those who watch are told and their calls end. Before the server drains. */
+    public void shutDown() {
+        List<HealthWatch> ended;
+        synchronized (this) {
+            statuses.replaceAll((name, status) -> ServingStatus.NOT_SERVING);
+            shutDown = true;
+            ended = List.copyOf(watches);
+        }
+        ended.forEach(HealthWatch::changed);
+    }
+
+    synchronized boolean isShutDown() {
+        return shutDown;
+    }
+
+    synchronized void watched(HealthWatch watch) {
+        watches.add(watch);
+    }
+
+    synchronized void unwatched(HealthWatch watch) {
+        watches.remove(watch);
+    }
+
+    private void tellWatches() {
+        List<HealthWatch> told;
+        synchronized (this) {
+            told = List.copyOf(watches);
+        }
+        told.forEach(HealthWatch::changed);
+    }
+
+    private MethodBody body(MethodDescriptor method) {
+        return method.type().serverStreams()
+                ? arguments -> HealthWatch.of(this, HealthMessages.service((byte[]) arguments[0]))
+                : arguments -> CompletableFuture.completedFuture(check(HealthMessages.service((byte[]) arguments[0])));
+    }
+
+    private byte[] check(String service) {
+        ServingStatus status = status(service);
+        if (status == ServingStatus.SERVICE_UNKNOWN) {
+            throw RpcException.refusal(
+                    StatusCode.NOT_FOUND,
+                    "the health of '" + service + "' is not known here; ask for the empty name, an interface or a"
+                            + " service key",
+                    Executed.YES);
+        }
+        return HealthMessages.response(status);
+    }
+}

@@ -1,0 +1,86 @@
+package tern.rpc.health;
+
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One caller who watches a name: told the status at once and then each change of it. A caller who does not keep up is
+ * told the last of several changes. Thread-safe.
+ */
+final class HealthWatch implements Flow.Subscription {
+
+    private final HealthService health;
+    private final String service;
+    private final Flow.Subscriber<? super byte[]> caller;
+    private final AtomicLong wanted = new AtomicLong();
+    private final AtomicInteger changes = new AtomicInteger(); // those that nobody has looked at yet
+    private volatile boolean over;
+    private @Nullable ServingStatus told; // whoever took changes from zero
+
+    private HealthWatch(HealthService health, String service, Flow.Subscriber<? super byte[]> caller) {
+        this.health = health;
+        this.service = service;
+        this.caller = caller;
+    }
+
+    static Flow.Publisher<byte[]> of(HealthService health, String service) {
+        return caller -> {
+            HealthWatch watch = new HealthWatch(health, service, caller);
+            health.watched(watch);
+            caller.onSubscribe(watch);
+        };
+    }
+
+    @Override
+    public void request(long count) {
+        if (count <= 0) {
+            if (end()) {
+                caller.onError(new IllegalArgumentException("request of " + count + " messages; expected 1 or more"));
+            }
+            return;
+        }
+        wanted.accumulateAndGet(count, (one, other) -> one + other < 0 ? Long.MAX_VALUE : one + other);
+        changed();
+    }
+
+    @Override
+    public void cancel() {
+        end();
+    }
+
+    /** Tells the caller what is news; one thread at a time, the others leave it to that one. */
+    void changed() {
+        if (changes.getAndIncrement() != 0) {
+            return;
+        }
+        int seen = 1;
+        do {
+            tell();
+            seen = changes.addAndGet(-seen);
+        } while (seen != 0);
+    }
+
+    private void tell() {
+        boolean last = health.isShutDown();
+        ServingStatus status = health.status(service);
+        if (!over && status != told && wanted.get() > 0) {
+            wanted.decrementAndGet();
+            told = status;
+            caller.onNext(HealthMessages.response(status));
+        }
+        if (last && told == status && end()) {
+            caller.onComplete();
+        }
+    }
+
+    private synchronized boolean end() {
+        if (over) {
+            return false;
+        }
+        over = true;
+        health.unwatched(this);
+        return true;
+    }
+}

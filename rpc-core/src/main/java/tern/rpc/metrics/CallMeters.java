@@ -1,0 +1,62 @@
+package tern.rpc.metrics;
+
+import io.micrometer.core.instrument.Timer;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
+
+/** The timers of one method on one side and protocol, looked up once. Thread-safe. */
+public final class CallMeters {
+
+    private final AtomicReferenceArray<Timer> timers = new AtomicReferenceArray<>(Outcome.COUNT);
+    private final RpcMeters meters;
+    private final RpcMeter meter;
+    private final MethodDescriptor method;
+    private final String protocol;
+    private final @Nullable Timer queue;
+    private final LatencyWindow window;
+
+    CallMeters(
+            RpcMeters meters,
+            RpcMeter meter,
+            MethodDescriptor method,
+            String protocol,
+            @Nullable Timer queue,
+            LatencyWindow window) {
+        this.meters = meters;
+        this.meter = meter;
+        this.method = method;
+        this.protocol = protocol.toLowerCase(Locale.ROOT);
+        this.queue = queue;
+        this.window = window;
+    }
+
+    /**
+     * A call ended. Streams are not looked at when the last minute is compared with the target: how long they last is
+     * their users' choice.
+     *
+     * @param failure what it ended with; null for a result
+     */
+    public void ended(@Nullable Throwable failure, long nanos) {
+        int outcome = Outcome.of(failure);
+        Timer timer = timers.get(outcome);
+        if (timer == null) {
+            timer = meters.callTimer(meter, method, protocol, Outcome.tag(outcome));
+            timers.set(outcome, timer);
+        }
+        timer.record(nanos, TimeUnit.NANOSECONDS);
+        if (method.type() == MethodType.UNARY) {
+            window.record(nanos, failure != null && !method.declares(failure));
+        }
+    }
+
+    /** A call left the queue. */
+    public void dequeued(long waitedNanos) {
+        if (queue != null) {
+            queue.record(waitedNanos, TimeUnit.NANOSECONDS);
+        }
+    }
+}

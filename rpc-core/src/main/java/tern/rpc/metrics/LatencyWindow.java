@@ -1,0 +1,159 @@
+package tern.rpc.metrics;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import tern.rpc.NanoClock;
+
+/**
+ * The response times of the last minute, in one slot per second. Recording is lock-free and allocates once a second;
+ * values are kept within 3 %. Thread-safe.
+ */
+public final class LatencyWindow {
+
+    private static final int SECONDS = 60;
+
+    /** Buckets per doubling: 2^5. */
+    private static final int PRECISION_BITS = 5;
+
+    /** Microseconds up to about an hour. */
+    private static final int BUCKETS = 32 << PRECISION_BITS;
+
+    private final AtomicReferenceArray<Slot> slots = new AtomicReferenceArray<>(SECONDS + 1);
+    private final NanoClock clock;
+    private final long targetNanos;
+    private final long bornSecond;
+
+    /** @param targetNanos calls that took longer are counted apart */
+    public LatencyWindow(NanoClock clock, long targetNanos) {
+        this.clock = clock;
+        this.targetNanos = targetNanos;
+        this.bornSecond = second();
+    }
+
+    private static final class Slot {
+        final long second;
+        final AtomicIntegerArray counts = new AtomicIntegerArray(BUCKETS);
+        final AtomicLong slow = new AtomicLong();
+        final AtomicLong failed = new AtomicLong();
+        final AtomicLong maxNanos = new AtomicLong();
+
+        Slot(long second) {
+            this.second = second;
+        }
+    }
+
+    /** @param failed whether the call failed in a way that its method does not declare */
+    public void record(long nanos, boolean failed) {
+        Slot slot = slotOf(second());
+        slot.counts.incrementAndGet(bucketOf(nanos / 1_000));
+        if (nanos > targetNanos) {
+            slot.slow.incrementAndGet();
+        }
+        if (failed) {
+            slot.failed.incrementAndGet();
+        }
+        long max = slot.maxNanos.get();
+        while (nanos > max && !slot.maxNanos.compareAndSet(max, nanos)) {
+            max = slot.maxNanos.get();
+        }
+    }
+
+    private Slot slotOf(long second) {
+        int index = Math.floorMod(second, SECONDS + 1);
+        while (true) {
+            Slot slot = slots.get(index);
+            if (slot != null && slot.second >= second) {
+                return slot;
+            }
+            Slot fresh = new Slot(second);
+            if (slots.compareAndSet(index, slot, fresh)) {
+                return fresh;
+            }
+        }
+    }
+
+    private long second() {
+        return TimeUnit.NANOSECONDS.toSeconds(clock.nanoTime());
+    }
+
+    /**
+     * What the last full seconds held, a minute at the most.
+     *
+     * @param seconds how many full seconds there were
+     * @param p50Millis 0 without calls, as the others
+     */
+    public record Report(
+            long calls,
+            int seconds,
+            double qps,
+            double p50Millis,
+            double p99Millis,
+            double maxMillis,
+            double shareOverTarget,
+            double shareFailed) {}
+
+    public Report report() {
+        long now = second();
+        long[] counts = new long[BUCKETS];
+        long slow = 0;
+        long failed = 0;
+        long max = 0;
+        long total = 0;
+        for (int i = 0; i < slots.length(); i++) {
+            Slot slot = slots.get(i);
+            if (slot == null || slot.second >= now || slot.second < now - SECONDS) {
+                continue;
+            }
+            for (int bucket = 0; bucket < BUCKETS; bucket++) {
+                counts[bucket] += slot.counts.get(bucket);
+                total += slot.counts.get(bucket);
+            }
+            slow += slot.slow.get();
+            failed += slot.failed.get();
+            max = Math.max(max, slot.maxNanos.get());
+        }
+        int seconds = (int) Math.max(1, Math.min(SECONDS, now - bornSecond));
+        return new Report(
+                total,
+                seconds,
+                (double) total / seconds,
+                Math.min(percentile(counts, total, 0.50), max / 1e6),
+                Math.min(percentile(counts, total, 0.99), max / 1e6),
+                max / 1e6,
+                total == 0 ? 0 : (double) slow / total,
+                total == 0 ? 0 : (double) failed / total);
+    }
+
+    private static double percentile(long[] counts, long total, double share) {
+        long rank = (long) Math.ceil(total * share);
+        long seen = 0;
+        for (int bucket = 0; bucket < counts.length; bucket++) {
+            seen += counts[bucket];
+            if (seen >= rank && seen > 0) {
+                return upperBoundMicros(bucket) / 1_000.0;
+            }
+        }
+        return 0;
+    }
+
+    /** Linear up to 2^PRECISION_BITS, then that many buckets for each doubling. */
+    static int bucketOf(long micros) {
+        if (micros < 1 << PRECISION_BITS) {
+            return (int) Math.max(0, micros);
+        }
+        int shift = 63 - Long.numberOfLeadingZeros(micros) - PRECISION_BITS;
+        int bucket = ((shift + 1) << PRECISION_BITS) + (int) (micros >>> shift) - (1 << PRECISION_BITS);
+        return Math.min(bucket, BUCKETS - 1);
+    }
+
+    static long upperBoundMicros(int bucket) {
+        if (bucket < 1 << PRECISION_BITS) {
+            return bucket + 1L;
+        }
+        int shift = (bucket >>> PRECISION_BITS) - 1;
+        long first = (bucket & (1 << PRECISION_BITS) - 1) + (1L << PRECISION_BITS);
+        return (first + 1) << shift;
+    }
+}

@@ -1,0 +1,47 @@
+package tern.rpc.metrics;
+
+/** Every meter, with its name in Micrometer's form. */
+public enum RpcMeter {
+    SERVER_REQUESTS("rpc.server.requests", "Time from the last byte of the request to the answer being handed over"),
+    SERVER_QUEUE("rpc.server.queue", "Time that calls waited for a worker"),
+    SERVER_WORKERS_ACTIVE("rpc.server.workers.active", "Calls being worked on"),
+    SERVER_WORKERS_QUEUED("rpc.server.workers.queued", "Calls waiting for a worker"),
+    SERVER_WORKERS_LIMIT("rpc.server.workers.limit", "Most calls worked on at once"),
+    SERVER_WORKERS_REJECTED("rpc.server.workers.rejected", "Calls refused because no worker was free for them"),
+    SERVER_CONNECTIONS("rpc.server.connections", "Connections from clients"),
+    SERVER_WRITE_QUEUE("rpc.server.write.queue", "Bytes of answers waiting for sockets"),
+    SERVER_IN_FLIGHT("rpc.server.in.flight", "Calls received and not answered yet"),
+    CLIENT_REQUESTS("rpc.client.requests", "Time from the call to its result, all attempts together"),
+    CLIENT_RETRIES("rpc.client.retries", "Attempts after the first"),
+    CLIENT_CONNECTIONS("rpc.client.connections", "Connections to servers"),
+    CLIENT_WRITE_QUEUE("rpc.client.write.queue", "Bytes of requests waiting for sockets"),
+    CLIENT_IN_FLIGHT("rpc.client.in.flight", "Calls sent and not answered yet"),
+    CLIENT_LATE_ANSWERS("rpc.client.late.answers", "Answers that came after their call had ended");
+
+    /** Simple name of the interface. */
+    public static final String SERVICE = "service";
+
+    public static final String METHOD = "method";
+
+    /** {@code dubbo} or {@code memory}. */
+    public static final String PROTOCOL = "protocol";
+
+    /** {@code ok}, {@code exception} for what the method itself threw, or the status code in lower case. */
+    public static final String OUTCOME = "outcome";
+
+    private final String key;
+    private final String description;
+
+    RpcMeter(String key, String description) {
+        this.key = key;
+        this.description = description;
+    }
+
+    public String key() {
+        return key;
+    }
+
+    public String description() {
+        return description;
+    }
+}

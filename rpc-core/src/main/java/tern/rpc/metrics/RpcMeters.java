@@ -1,0 +1,111 @@
+package tern.rpc.metrics;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import java.time.Duration;
+import java.util.function.ToDoubleFunction;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.NanoClock;
+
+/**
+ * All meters of a client or a server. Response times are histograms with buckets around the target, so that the share
+ * of calls above it can be read off them. Thread-safe.
+ */
+public final class RpcMeters {
+
+    /** Bucket borders in parts of the target. */
+    private static final double[] AROUND_TARGET = {0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.5, 2, 5, 10};
+
+    private final MeterRegistry registry;
+    private final Slo slo;
+    private final LatencyWindow server;
+    private final LatencyWindow client;
+
+    public RpcMeters(MeterRegistry registry, Slo slo) {
+        this.registry = registry;
+        this.slo = slo;
+        this.server = new LatencyWindow(NanoClock.SYSTEM, slo.latency().toNanos());
+        this.client = new LatencyWindow(NanoClock.SYSTEM, slo.latency().toNanos());
+    }
+
+    /** Measures nothing but the windows of the last minute. */
+    public static RpcMeters withoutRegistry() {
+        return new RpcMeters(new CompositeMeterRegistry(), Slo.DEFAULT);
+    }
+
+    public Slo slo() {
+        return slo;
+    }
+
+    /** Calls served in the last minute. */
+    public LatencyWindow.Report served() {
+        return server.report();
+    }
+
+    /** Calls made in the last minute. */
+    public LatencyWindow.Report called() {
+        return client.report();
+    }
+
+    /** A call was refused before its method was known. */
+    public void refused(long nanos) {
+        server.record(nanos, true);
+    }
+
+    public CallMeters server(MethodDescriptor method, String protocol) {
+        return new CallMeters(this, RpcMeter.SERVER_REQUESTS, method, protocol, queueTimer(method), server);
+    }
+
+    public CallMeters client(MethodDescriptor method, String protocol) {
+        return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, method, protocol, null, client);
+    }
+
+    /** The object is held weakly. */
+    public <T> void gauge(RpcMeter meter, T object, ToDoubleFunction<T> value, String... tags) {
+        Gauge.builder(meter.key(), object, value)
+                .description(meter.description())
+                .tags(tags)
+                .register(registry);
+    }
+
+    /** The object is held weakly. */
+    public <T> void counter(RpcMeter meter, T object, ToDoubleFunction<T> count, String... tags) {
+        FunctionCounter.builder(meter.key(), object, count)
+                .description(meter.description())
+                .tags(tags)
+                .register(registry);
+    }
+
+    Timer callTimer(RpcMeter meter, MethodDescriptor method, String protocol, String outcome) {
+        Tags tags = methodTags(method).and(RpcMeter.PROTOCOL, protocol, RpcMeter.OUTCOME, outcome);
+        return Timer.builder(meter.key())
+                .description(meter.description())
+                .tags(tags)
+                .publishPercentileHistogram()
+                .serviceLevelObjectives(bordersAroundTarget())
+                .register(registry);
+    }
+
+    private Timer queueTimer(MethodDescriptor method) {
+        return Timer.builder(RpcMeter.SERVER_QUEUE.key())
+                .description(RpcMeter.SERVER_QUEUE.description())
+                .tags(methodTags(method))
+                .register(registry);
+    }
+
+    private static Tags methodTags(MethodDescriptor method) {
+        return Tags.of(RpcMeter.SERVICE, method.service().simpleName(), RpcMeter.METHOD, method.name());
+    }
+
+    private Duration[] bordersAroundTarget() {
+        Duration[] borders = new Duration[AROUND_TARGET.length];
+        for (int i = 0; i < borders.length; i++) {
+            borders[i] = Duration.ofNanos((long) (slo.latency().toNanos() * AROUND_TARGET[i]));
+        }
+        return borders;
+    }
+}

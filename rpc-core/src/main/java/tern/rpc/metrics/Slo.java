@@ -1,0 +1,24 @@
+package tern.rpc.metrics;
+
+import java.time.Duration;
+
+/**
+ * The target that a service is measured against.
+ *
+ * @param qps calls per second that it is meant to serve
+ * @param latency how long a call may take at that rate
+ */
+public record Slo(int qps, Duration latency) {
+
+    /** 500 calls a second under 100 ms. */
+    public static final Slo DEFAULT = new Slo(500, Duration.ofMillis(100));
+
+    public Slo {
+        if (qps < 1) {
+            throw new IllegalArgumentException("rpc.slo.qps is " + qps + "; expected 1 or more");
+        }
+        if (latency.isNegative() || latency.isZero()) {
+            throw new IllegalArgumentException("rpc.slo.latency is " + latency + "; expected more than 0");
+        }
+    }
+}

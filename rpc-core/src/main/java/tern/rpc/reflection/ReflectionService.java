@@ -1,0 +1,68 @@
+package tern.rpc.reflection;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Flow;
+import tern.rpc.MethodType;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceDescriptor.Operation;
+import tern.rpc.ServiceKey;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.server.ServiceExport;
+
+/**
+ * Server reflection: tools such as grpcurl ask which services there are and what their messages look like. Whoever can
+ * call it learns the names and types of all services, so it is exported on request only.
+ *
+ * <p>A service of protobuf messages is described by the file that declares it, or by one made for it. A plain Java
+ * interface is described by a file made for it, in which a method takes a {@code google.protobuf.Value} for its one
+ * parameter or a {@code ListValue} for none or several, and answers with a {@code Value}; Triple serves both. Methods
+ * that have overloads, and names that protobuf does not allow, are left out.
+ */
+public final class ReflectionService {
+
+    private static final ServiceDescriptor V1 = descriptor("v1");
+    private static final ServiceDescriptor V1_ALPHA = descriptor("v1alpha");
+
+    private ReflectionService() {}
+
+    private static ServiceDescriptor descriptor(String version) {
+        return ServiceDescriptor.of(
+                BuiltInFiles.reflectionService(version),
+                List.of(new Operation("ServerReflectionInfo", MethodType.BIDI_STREAMING, byte[].class, byte[].class)));
+    }
+
+    /**
+     * Both versions of the service.
+     *
+     * @param services to be described; the reflection itself is added
+     */
+    public static List<ServiceExport> of(Collection<ServiceExport> services) {
+        Set<String> names = new TreeSet<>(List.of(V1.name(), V1_ALPHA.name()));
+        List<ServiceDescriptor> described = new ArrayList<>(List.of(V1, V1_ALPHA));
+        for (ServiceExport export : services) {
+            if (names.add(export.service().name())) {
+                described.add(export.service());
+            }
+        }
+        Reflection reflection = new Reflection(names, ServiceFiles.of(described));
+        return List.of(export(V1, reflection), export(V1_ALPHA, reflection));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static ServiceExport export(ServiceDescriptor service, Reflection reflection) {
+        return new ServiceExport(
+                service,
+                new ServiceKey(service.name(), "", ""),
+                method -> arguments -> answers((Flow.Publisher<byte[]>) arguments[0], reflection),
+                Endpoint.DEFAULT_WEIGHT);
+    }
+
+    /** One answer for each request, asked for when the answer is. */
+    private static Flow.Publisher<byte[]> answers(Flow.Publisher<byte[]> requests, Reflection reflection) {
+        return caller -> requests.subscribe(new Conversation(caller, reflection));
+    }
+}

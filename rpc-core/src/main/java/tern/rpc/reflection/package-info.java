@@ -1,0 +1,8 @@
+/**
+ * Describes the exported services to callers who ask, as {@code grpc.reflection.v1} and {@code v1alpha} (wire document,
+ * 6.2). Needs {@code com.google.protobuf:protobuf-java}.
+ */
+@NullMarked
+package tern.rpc.reflection;
+
+import org.jspecify.annotations.NullMarked;

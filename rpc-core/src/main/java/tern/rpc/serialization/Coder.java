@@ -1,0 +1,46 @@
+package tern.rpc.serialization;
+
+/** A reader, a writer and their arrays, used by one thread at a time. */
+public final class Coder {
+
+    private static final int INITIAL_BYTES = 512;
+    private static final int LARGEST_KEPT_BYTES = 1 << 20;
+
+    private final ObjectReader reader;
+    private final ObjectWriter writer;
+    private final OutputBuffer output = new OutputBuffer();
+    private byte[] input = new byte[INITIAL_BYTES];
+
+    Coder(Serializer serializer) {
+        this.reader = serializer.newReader();
+        this.writer = serializer.newWriter();
+    }
+
+    public ObjectReader reader() {
+        return reader;
+    }
+
+    public ObjectWriter writer() {
+        return writer;
+    }
+
+    public OutputBuffer output() {
+        return output;
+    }
+
+    /** Lets go of the objects of the message that was read. */
+    void forget() {
+        reader.start(input, 0, 0);
+    }
+
+    /** An array with room for the given number of bytes, for a message to be read; its content is not cleared. */
+    public byte[] input(int bytes) {
+        if (bytes > LARGEST_KEPT_BYTES) {
+            return new byte[bytes];
+        }
+        if (bytes > input.length) {
+            input = new byte[Integer.highestOneBit(bytes * 2 - 1)];
+        }
+        return input;
+    }
+}

@@ -1,0 +1,110 @@
+package tern.rpc.serialization;
+
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Fields of one protobuf message in a part of an array, one after another (protobuf, "Encoding"), without protobuf's
+ * classes. Every method throws {@link SerializationException} when the bytes make no sense. Not thread-safe.
+ */
+public final class ProtoReader {
+
+    public static final int VARINT = 0;
+    public static final int FIXED64 = 1;
+    public static final int BYTES = 2;
+    public static final int FIXED32 = 5;
+
+    private final byte[] array;
+    private final int end;
+    private int position;
+    private int field;
+    private int wireType;
+
+    public ProtoReader(byte[] array, int offset, int length) {
+        this.array = array;
+        this.position = offset;
+        this.end = offset + length;
+    }
+
+    /** Moves to the next field; false at the end. Its value must be read or skipped. */
+    public boolean next() {
+        if (position == end) {
+            return false;
+        }
+        long tag = varint();
+        field = (int) (tag >>> 3);
+        wireType = (int) tag & 7;
+        if (field == 0 || tag >>> 32 != 0) {
+            throw new SerializationException("field " + field + " in a protobuf message; fields are 1 and above");
+        }
+        return true;
+    }
+
+    public int field() {
+        return field;
+    }
+
+    public int wireType() {
+        return wireType;
+    }
+
+    /** Whether the field has this number and this form; one of another form is as good as unknown. */
+    public boolean is(int number, int form) {
+        return field == number && wireType == form;
+    }
+
+    public long varint() {
+        long value = 0;
+        for (int shift = 0; shift < 64; shift += 7) {
+            if (position == end) {
+                throw cut();
+            }
+            byte one = array[position++];
+            value |= (long) (one & 0x7F) << shift;
+            if (one >= 0) {
+                return value;
+            }
+        }
+        throw new SerializationException("a number of more than ten bytes in a protobuf message");
+    }
+
+    /** Enters a field of bytes: they are the next so many from {@link #position()}. Moves behind them. */
+    public int bytes() {
+        long length = varint();
+        if (length < 0 || length > end - position) {
+            throw cut();
+        }
+        position += (int) length;
+        return (int) length;
+    }
+
+    /** Where the next byte is. */
+    public int position() {
+        return position;
+    }
+
+    public String text() {
+        int length = bytes();
+        return new String(array, position - length, length, StandardCharsets.UTF_8);
+    }
+
+    public void skip() {
+        switch (wireType) {
+            case VARINT -> varint();
+            case BYTES -> bytes();
+            case FIXED64 -> skip(8);
+            case FIXED32 -> skip(4);
+            default -> throw new SerializationException("wire type " + wireType + " in a protobuf message");
+        }
+    }
+
+    private void skip(int bytes) {
+        if (bytes > end - position) {
+            throw cut();
+        }
+        position += bytes;
+    }
+
+    private static SerializationException cut() {
+        return new SerializationException("a protobuf message ends in the middle of a field");
+    }
+}

@@ -1,0 +1,160 @@
+package tern.rpc.serialization.hessian;
+
+import java.io.Serializable;
+import java.lang.reflect.Field;
+import java.lang.reflect.GenericArrayType;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
+import java.lang.reflect.WildcardType;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.Payload;
+import tern.rpc.ServiceDescriptor;
+
+/**
+ * Every class of the application that the signatures of a service reach: parameters, results and declared exceptions,
+ * with their fields, super-classes, type arguments, components and permitted subclasses. Not thread-safe.
+ */
+final class AllowedClasses {
+
+    private final Map<String, Class<?>> byName = new HashMap<>();
+    private final Set<Type> seen = new HashSet<>();
+
+    /** @throws IllegalArgumentException naming the method, the position and a class that cannot travel */
+    static Map<String, Class<?>> of(ServiceDescriptor service) {
+        AllowedClasses classes = new AllowedClasses();
+        for (MethodDescriptor method : service.methods()) {
+            if (method.payload() != Payload.JAVA) {
+                continue; // never written in this format
+            }
+            String name = service.simpleName() + "." + method.name();
+            for (int i = 0; i < method.parameters().size(); i++) {
+                classes.visit(method.parameters().get(i).generic(), name + ", parameter " + (i + 1));
+            }
+            classes.visit(method.result().generic(), name + ", result");
+            for (Class<?> exception : method.exceptions()) {
+                classes.visit(exception, name + ", exception");
+            }
+        }
+        return Map.copyOf(classes.byName);
+    }
+
+    static boolean isOfApplication(Class<?> type) {
+        ClassLoader loader = type.getClassLoader();
+        return loader != null && loader != ClassLoader.getPlatformClassLoader();
+    }
+
+    static String packageOf(String className) {
+        return className.substring(0, Math.max(className.lastIndexOf('.'), 0));
+    }
+
+    /** For the body of an enum's constant the enum, else the class itself. */
+    static Class<?> enumOf(Class<?> type) {
+        Class<?> superclass = type.getSuperclass();
+        return superclass != null && superclass.isEnum() ? superclass : type;
+    }
+
+    private void visit(Type type, String position) {
+        if (!seen.add(type)) {
+            return;
+        }
+        if (type instanceof Class<?> known) {
+            visitClass(known, position);
+        } else if (type instanceof ParameterizedType generic) {
+            visit(generic.getRawType(), position);
+            visitAll(generic.getActualTypeArguments(), position);
+        } else if (type instanceof GenericArrayType array) {
+            visit(array.getGenericComponentType(), position);
+        } else if (type instanceof WildcardType wildcard) {
+            visitAll(wildcard.getUpperBounds(), position);
+        } else if (type instanceof TypeVariable<?> variable) {
+            visitAll(variable.getBounds(), position);
+        }
+    }
+
+    private void visitAll(Type[] types, String position) {
+        for (Type type : types) {
+            visit(type, position);
+        }
+    }
+
+    private void visitClass(Class<?> type, String position) {
+        if (type.isArray()) {
+            visit(type.getComponentType(), position);
+        } else if (!type.isPrimitive() && type != Object.class && type != Void.class) {
+            checkSerializable(type, position);
+            if (type.isEnum() || isOfApplication(type)) {
+                allow(type, position);
+            }
+        }
+    }
+
+    private static void checkSerializable(Class<?> type, String position) {
+        boolean concrete = !Modifier.isAbstract(type.getModifiers());
+        boolean container = Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
+        if (concrete && isOfApplication(type) && !container && !Serializable.class.isAssignableFrom(type)) {
+            throw new IllegalArgumentException(
+                    position + ": " + type.getName() + " does not implement java.io.Serializable; let it do so");
+        }
+        if (concrete && !isOfApplication(type) && !JdkTypes.isReadable(type)) {
+            throw new IllegalArgumentException(position + ": " + type.getName()
+                    + " is not among the classes of the JDK that travel; declare a simpler one, such as String");
+        }
+    }
+
+    private void allow(Class<?> type, String position) {
+        byName.put(type.getName(), enumOf(type));
+        Class<?>[] permitted = type.getPermittedSubclasses();
+        if (permitted != null) {
+            visitAll(permitted, position);
+        }
+        if (enumOf(type).isEnum()) {
+            return;
+        }
+        Type superclass = type.getGenericSuperclass();
+        if (superclass != null) {
+            visitParent(superclass, position);
+        }
+        for (Type parent : type.getGenericInterfaces()) {
+            visitParent(parent, position);
+        }
+        if (!type.isInterface()) {
+            visitFields(type, position);
+        }
+    }
+
+    /** Only the fields and the type arguments of what a class extends: no instance of it comes alone. */
+    private void visitParent(Type parent, String position) {
+        if (parent instanceof ParameterizedType generic) {
+            visitAll(generic.getActualTypeArguments(), position);
+        }
+        Class<?> raw = TypeRef.of(parent).raw();
+        if (isOfApplication(raw) && seen.add(new Parent(raw))) {
+            Type next = raw.getGenericSuperclass();
+            if (next != null) {
+                visitParent(next, position);
+            }
+            for (Type further : raw.getGenericInterfaces()) {
+                visitParent(further, position);
+            }
+            visitFields(raw, position);
+        }
+    }
+
+    private void visitFields(Class<?> type, String position) {
+        for (Field field : type.getDeclaredFields()) {
+            if ((field.getModifiers() & (Modifier.STATIC | Modifier.TRANSIENT)) == 0) {
+                visit(field.getGenericType(), position + ", field " + field.getName() + " of " + type.getName());
+            }
+        }
+    }
+
+    /** Marks a class that was seen as a super-type alone. */
+    private record Parent(Class<?> type) implements Type {}
+}

@@ -1,0 +1,38 @@
+package tern.rpc.serialization.hessian;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.reflect.Field;
+import java.util.Objects;
+
+/** Sets one field of a bean from the message. Thread-safe. */
+final class BeanField {
+
+    private final Slot slot;
+    private final MethodHandle setter;
+    private final char kind;
+
+    BeanField(Field field, Slot slot) {
+        this.slot = slot;
+        this.setter = Instances.setter(field);
+        this.kind = field.getType().descriptorString().charAt(0);
+    }
+
+    void read(ValueReader reader, Object bean) throws Throwable {
+        switch (kind) {
+            case 'I' -> setter.invokeExact(bean, reader.readInt(slot));
+            case 'J' -> setter.invokeExact(bean, reader.readLong(slot));
+            case 'D' -> setter.invokeExact(bean, reader.readDouble(slot));
+            case 'Z' -> setter.invokeExact(bean, reader.readBoolean(slot));
+            case 'F' -> setter.invokeExact(bean, (float) primitive(reader));
+            case 'S' -> setter.invokeExact(bean, (short) primitive(reader));
+            case 'B' -> setter.invokeExact(bean, (byte) primitive(reader));
+            case 'C' -> setter.invokeExact(bean, (char) primitive(reader));
+            default -> setter.invokeExact(bean, reader.read(slot));
+        }
+    }
+
+    /** Null on the wire became zero. */
+    private Object primitive(ValueReader reader) {
+        return Objects.requireNonNull(reader.read(slot));
+    }
+}

@@ -1,0 +1,58 @@
+package tern.rpc.serialization.hessian;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * Class names as users configure them: exact ones, {@code com.acme.order.*} for the classes of a package and
+ * {@code com.acme.**} for those of all packages below it too. Immutable.
+ */
+final class ClassPatterns {
+
+    private static final Pattern NAME = Pattern.compile("[\\p{L}_$][\\p{L}\\p{N}_$]*(\\.[\\p{L}_$][\\p{L}\\p{N}_$]*)*");
+
+    private final Set<String> classes = new HashSet<>();
+    private final Set<String> packages = new HashSet<>();
+    private final List<String> packageTrees = new ArrayList<>();
+
+    ClassPatterns(Iterable<String> entries) {
+        for (String entry : entries) {
+            add(entry.strip());
+        }
+    }
+
+    private void add(String entry) {
+        if (entry.endsWith(".**")) {
+            packageTrees.add(checked(entry, entry.substring(0, entry.length() - 3)) + '.');
+        } else if (entry.endsWith(".*")) {
+            packages.add(checked(entry, entry.substring(0, entry.length() - 2)));
+        } else {
+            classes.add(checked(entry, entry));
+        }
+    }
+
+    private static String checked(String entry, String name) {
+        if (!NAME.matcher(name).matches()) {
+            throw new IllegalArgumentException(ServicePolicy.PROPERTY + " has the entry \"" + entry
+                    + "\"; expected a class name, or a package name that ends in .* or .**");
+        }
+        return name;
+    }
+
+    boolean matches(String name) {
+        return classes.contains(name)
+                || packages.contains(AllowedClasses.packageOf(name))
+                || packageTrees.stream().anyMatch(name::startsWith);
+    }
+
+    /** The packages that were named, each with those below it. */
+    Set<String> packages() {
+        Set<String> all = new HashSet<>(packages);
+        packageTrees.forEach(tree -> all.add(tree.substring(0, tree.length() - 1)));
+        classes.forEach(name -> all.add(AllowedClasses.packageOf(name)));
+        return all;
+    }
+}

@@ -1,0 +1,134 @@
+package tern.rpc.serialization.hessian;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.LinkedList;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Set;
+import java.util.Stack;
+import java.util.TreeSet;
+import java.util.Vector;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingDeque;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.PriorityBlockingQueue;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A kind of collection that can be made empty and filled. Immutable.
+ *
+ * @param type what comes out
+ * @param empty makes one; gets the number of elements to come, or 0
+ * @param finished makes the collection of what was filled, where filling it one by one would take the square of its
+ *     size; null when filling is enough
+ */
+record CollectionType(
+        Class<?> type,
+        IntFunction<? extends Collection<Object>> empty,
+        @Nullable Function<Collection<Object>, Collection<Object>> finished) {
+
+    private static final CollectionType ARRAY_LIST = of(ArrayList.class, ArrayList::new);
+    private static final CollectionType LINKED_HASH_SET = of(LinkedHashSet.class, size -> new LinkedHashSet<>());
+    private static final CollectionType LINKED_LIST = of(LinkedList.class, size -> new LinkedList<>());
+    private static final CollectionType TREE_SET = of(TreeSet.class, size -> new TreeSet<>());
+
+    /** For a declared interface, the first that fits. */
+    private static final List<CollectionType> DEFAULTS = List.of(
+            ARRAY_LIST,
+            of(HashSet.class, size -> new HashSet<>()),
+            LINKED_LIST,
+            TREE_SET,
+            of(LinkedBlockingDeque.class, size -> new LinkedBlockingDeque<>()),
+            of(LinkedTransferQueue.class, size -> new LinkedTransferQueue<>()));
+
+    private static final Map<String, CollectionType> BY_NAME = byName();
+
+    boolean isSet() {
+        return Set.class.isAssignableFrom(type);
+    }
+
+    /** By the class name on the wire, which for views and wrappers of the JDK is that of a private class. */
+    static @Nullable CollectionType named(String name) {
+        return BY_NAME.get(name);
+    }
+
+    /** The one to make for a declared type when the message does not say, or says one that does not fit. */
+    static @Nullable CollectionType fitting(Class<?> declared) {
+        CollectionType exact = BY_NAME.get(declared.getName());
+        if (exact != null && exact.type == declared) {
+            return exact;
+        }
+        for (CollectionType candidate : DEFAULTS) {
+            if (declared.isAssignableFrom(candidate.type)) {
+                return candidate;
+            }
+        }
+        return null;
+    }
+
+    static CollectionType of(Class<?> type, IntFunction<? extends Collection<Object>> empty) {
+        return new CollectionType(type, empty, null);
+    }
+
+    private static Map<String, CollectionType> byName() {
+        Map<String, CollectionType> types = new HashMap<>();
+        for (CollectionType type : DEFAULTS) {
+            types.put(type.type.getName(), type);
+        }
+        for (CollectionType type : List.of(
+                LINKED_HASH_SET,
+                of(Vector.class, size -> new Vector<>()),
+                of(Stack.class, size -> new Stack<>()),
+                of(ArrayDeque.class, size -> new ArrayDeque<>()),
+                of(PriorityQueue.class, size -> new PriorityQueue<>()),
+                of(ConcurrentSkipListSet.class, size -> new ConcurrentSkipListSet<>()),
+                of(ConcurrentLinkedQueue.class, size -> new ConcurrentLinkedQueue<>()),
+                of(ConcurrentLinkedDeque.class, size -> new ConcurrentLinkedDeque<>()),
+                of(LinkedBlockingQueue.class, size -> new LinkedBlockingQueue<>()),
+                of(PriorityBlockingQueue.class, size -> new PriorityBlockingQueue<>()),
+                new CollectionType(CopyOnWriteArrayList.class, ArrayList::new, CopyOnWriteArrayList::new))) {
+            types.put(type.type.getName(), type);
+        }
+        name(types, "java.util.Arrays$", ARRAY_LIST, "ArrayList");
+        name(types, "java.util.ImmutableCollections$", ARRAY_LIST, "List12", "ListN", "SubList");
+        name(types, "java.util.ImmutableCollections$", LINKED_HASH_SET, "Set12", "SetN");
+        name(types, "java.util.Collections$", ARRAY_LIST, "EmptyList", "SingletonList", "CopiesList");
+        name(types, "java.util.Collections$Unmodifiable", ARRAY_LIST, "List", "RandomAccessList", "Collection");
+        name(types, "java.util.Collections$Synchronized", ARRAY_LIST, "List", "RandomAccessList", "Collection");
+        name(types, "java.util.Collections$Checked", ARRAY_LIST, "List", "RandomAccessList", "Collection");
+        name(types, "java.util.Collections$", LINKED_HASH_SET, "EmptySet", "SingletonSet", "SetFromMap");
+        name(types, "java.util.Collections$", LINKED_HASH_SET, "UnmodifiableSet", "SynchronizedSet", "CheckedSet");
+        name(types, "java.util.Collections$", LINKED_HASH_SET, "UnmodifiableSequencedSet");
+        name(types, "java.util.Collections$Unmodifiable", TREE_SET, "SortedSet", "NavigableSet");
+        name(types, "java.util.Collections$Synchronized", TREE_SET, "SortedSet", "NavigableSet");
+        name(types, "java.util.concurrent.", LINKED_HASH_SET, "CopyOnWriteArraySet");
+        name(
+                types,
+                "java.util.concurrent.",
+                of(LinkedBlockingQueue.class, n -> new LinkedBlockingQueue<>()),
+                "ArrayBlockingQueue");
+        types.put(
+                "java.util.concurrent.ConcurrentHashMap$KeySetView",
+                of(ConcurrentHashMap.KeySetView.class, size -> ConcurrentHashMap.newKeySet()));
+        return Map.copyOf(types);
+    }
+
+    private static void name(Map<String, CollectionType> types, String prefix, CollectionType type, String... names) {
+        for (String name : names) {
+            types.put(prefix + name, type);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package tern.rpc.serialization.hessian;
+
+import tern.rpc.RpcException;
+
+/** An exception of a class that may not be read or does not exist here: its name, its message and its trace are kept. */
+final class ForeignThrowableShape extends Shape {
+
+    private final String name;
+
+    ForeignThrowableShape(String name) {
+        super(RpcException.class, ThrowableParts.NAMES);
+        this.name = name;
+    }
+
+    @Override
+    Object read(ValueReader reader, WireClass wire) {
+        int number = reader.references().addUnfinished();
+        ThrowableParts parts = new ThrowableParts();
+        for (int place : bind(wire.fields)) {
+            reader.fulfil();
+            if (place < 0) {
+                reader.skipDeep();
+            } else {
+                parts.read(place, reader.throwables());
+            }
+        }
+        RpcException made = LinkedThrowables.foreign(name, parts);
+        reader.references().finish(number, made);
+        return made;
+    }
+}

@@ -1,0 +1,114 @@
+package tern.rpc.serialization.hessian;
+
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Metadata;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ValueType;
+import tern.rpc.serialization.ObjectReader;
+import tern.rpc.serialization.SerializationException;
+
+/** Reads Hessian 2 in one pass over an array. Not thread-safe. */
+final class HessianReader implements ObjectReader {
+
+    private static final int LONGEST_LEADING_TEXT = 1 << 16;
+
+    private final HessianInput in = new HessianInput();
+    private final ValueReader values;
+    private final MetadataReader metadata;
+    private final Function<ServiceDescriptor, ServicePolicy> policies;
+    private final Function<ValueType, Slot> slots;
+
+    HessianReader(
+            HessianLimits limits,
+            Function<ServiceDescriptor, ServicePolicy> policies,
+            Function<ValueType, Slot> slots) {
+        this.values = new ValueReader(in, limits);
+        this.metadata = new MetadataReader(in, values);
+        this.policies = policies;
+        this.slots = slots;
+    }
+
+    @Override
+    public void start(byte[] array, int offset, int length) {
+        in.start(array, offset, length);
+        values.start();
+    }
+
+    @Override
+    public void trust(ServiceDescriptor service) {
+        values.trust(policies.apply(service));
+    }
+
+    @Override
+    public @Nullable String readString() {
+        int tag = in.next();
+        return tag == 'N' ? null : in.textOf(tag, LONGEST_LEADING_TEXT);
+    }
+
+    @Override
+    public int readInt() {
+        return in.intOf(in.next());
+    }
+
+    @Override
+    public @Nullable Object readObject(ValueType type) {
+        checkTrust();
+        Slot slot = slots.apply(type);
+        try {
+            return values.read(slot);
+        } catch (SerializationException failure) {
+            throw failure;
+        } catch (RuntimeException | StackOverflowError | LinkageError failure) {
+            throw broken("a value of type " + type, failure);
+        }
+    }
+
+    @Override
+    public @Nullable Object readScalar() {
+        int tag = in.next();
+        return switch (Tags.kind(tag)) {
+            case Tags.NULL -> null;
+            case Tags.BOOLEAN -> tag == 'T';
+            case Tags.INT -> in.intOf(tag);
+            case Tags.LONG -> in.longOf(tag);
+            case Tags.DOUBLE -> in.doubleOf(tag);
+            case Tags.TEXT -> in.textOf(tag, Integer.MAX_VALUE);
+            default -> throw in.unexpected(tag, "text, a number or a boolean");
+        };
+    }
+
+    @Override
+    public Throwable readThrowable() {
+        checkTrust();
+        try {
+            return values.throwables().read();
+        } catch (SerializationException failure) {
+            throw failure;
+        } catch (RuntimeException | StackOverflowError | LinkageError failure) {
+            throw broken("an exception", failure);
+        }
+    }
+
+    @Override
+    public void readMetadata(Metadata into) {
+        metadata.read(into);
+    }
+
+    @Override
+    public int remaining() {
+        return in.remaining();
+    }
+
+    private void checkTrust() {
+        if (!values.isTrusting()) {
+            throw new IllegalStateException("objects are read only for a service that is trusted");
+        }
+    }
+
+    /** What methods of user classes throw while values are put together: initializers, equals, compareTo, readResolve. */
+    private SerializationException broken(String what, Throwable failure) {
+        return new SerializationException(
+                what + " cannot be put together: " + failure.getClass().getName() + in.here(), failure);
+    }
+}

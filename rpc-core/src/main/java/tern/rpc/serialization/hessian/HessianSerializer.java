@@ -1,0 +1,139 @@
+package tern.rpc.serialization.hessian;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ValueType;
+import tern.rpc.serialization.ObjectReader;
+import tern.rpc.serialization.ObjectWriter;
+import tern.rpc.serialization.Serializer;
+
+/**
+ * Hessian 2 as Dubbo speaks it. Reads only classes that the signatures of a service reach, value types of the JDK and
+ * what was configured. Thread-safe.
+ */
+public final class HessianSerializer implements Serializer {
+
+    private static final String NAME = "hessian2";
+
+    private final HessianLimits limits;
+    private final ClassPatterns configured;
+    private final boolean audit;
+    private final Map<Class<?>, String> wireNames;
+    private final HessianTypes types;
+    private final Shapes shapes = new Shapes();
+    private final Map<ServiceDescriptor, ServicePolicy> policies = new ConcurrentHashMap<>();
+
+    /** One slot per position of a prepared service. */
+    private final Map<ValueType, Slot> slots = new ConcurrentHashMap<>();
+
+    private HessianSerializer(Builder builder) {
+        this.limits = builder.limits;
+        this.configured = new ClassPatterns(builder.allowed);
+        this.audit = builder.audit;
+        this.wireNames = Map.copyOf(builder.wireNames);
+        this.types = new HessianTypes(wireNames);
+    }
+
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public void prepare(ServiceDescriptor service) {
+        policies.computeIfAbsent(service, this::policyOf);
+        service.methods().forEach(method -> {
+            method.parameters().forEach(parameter -> slots.computeIfAbsent(parameter, HessianSerializer::slotOf));
+            slots.computeIfAbsent(method.result(), HessianSerializer::slotOf);
+        });
+    }
+
+    @Override
+    public ObjectReader newReader() {
+        return new HessianReader(limits, this::policy, this::slot);
+    }
+
+    @Override
+    public ObjectWriter newWriter() {
+        return new HessianWriter(types);
+    }
+
+    private ServicePolicy policyOf(ServiceDescriptor service) {
+        Map<String, Class<?>> aliases = new HashMap<>();
+        wireNames.forEach((type, name) -> aliases.put(name, type));
+        return new ServicePolicy(service, configured, aliases, audit, shapes);
+    }
+
+    private ServicePolicy policy(ServiceDescriptor service) {
+        ServicePolicy policy = policies.get(service);
+        if (policy == null) {
+            throw new IllegalStateException(service.name() + " was not prepared");
+        }
+        return policy;
+    }
+
+    private Slot slot(ValueType type) {
+        Slot known = slots.get(type);
+        return known != null ? known : slotOf(type);
+    }
+
+    private static Slot slotOf(ValueType type) {
+        return Slot.of(type.generic());
+    }
+
+    /** Collects what a serializer is made of. Not thread-safe. */
+    public static final class Builder {
+
+        private final List<String> allowed = new ArrayList<>();
+        private final Map<Class<?>, String> wireNames = new HashMap<>();
+        private HessianLimits limits = HessianLimits.defaults();
+        private boolean audit;
+
+        private Builder() {}
+
+        /**
+         * Lets further classes be read at every position that their type fits.
+         *
+         * @param entries class names, or package names that end in {@code .*} (the classes of the package) or {@code .**}
+         *     (those of the packages below it too)
+         */
+        public Builder allow(String... entries) {
+            allowed.addAll(List.of(entries));
+            return this;
+        }
+
+        /**
+         * Reads serializable classes of the application that are on no list, too, and logs once for each the property
+         * line that allows it. For a trial period: a list that enforces is what keeps strangers' classes out.
+         */
+        public Builder audit() {
+            this.audit = true;
+            return this;
+        }
+
+        /** {@link HessianLimits#defaults()} when never set. */
+        public Builder limits(HessianLimits limits) {
+            this.limits = limits;
+            return this;
+        }
+
+        /** Writes and reads an exception class under another class name. */
+        public Builder alias(Class<? extends Throwable> type, String wireName) {
+            wireNames.put(type, wireName);
+            return this;
+        }
+
+        /** @throws IllegalArgumentException naming the entry that is neither a class nor a package */
+        public HessianSerializer build() {
+            return new HessianSerializer(this);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package tern.rpc.serialization.hessian;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+
+/** Ways into classes past their constructors and modifiers, for what may be read. Thread-safe. */
+final class Instances {
+
+    private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
+
+    private Instances() {}
+
+    /** Makes instances without running a constructor of their class. */
+    static Constructor<?> allocator(Class<?> type) {
+        try {
+            return through(Object.class.getDeclaredConstructor(), type);
+        } catch (NoSuchMethodException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    /** Makes instances through a constructor of a super-class. A method handle of it would make the super-class's. */
+    static Constructor<?> through(Constructor<?> constructor, Class<?> type) {
+        return Reflection.serialization(type, constructor);
+    }
+
+    /** A handle of type {@code (Object[])Object}. */
+    static MethodHandle constructor(Class<?> type, Class<?>... parameters) throws NoSuchMethodException {
+        try {
+            Constructor<?> constructor = type.getDeclaredConstructor(parameters);
+            constructor.setAccessible(true);
+            return spread(LOOKUP.unreflectConstructor(constructor));
+        } catch (IllegalAccessException failure) {
+            throw new IllegalArgumentException("no instances of " + type.getName() + " can be made", failure);
+        }
+    }
+
+    /** A handle of type {@code (Object, T)void}, where T is the field's type if primitive, else Object. */
+    static MethodHandle setter(Field field) {
+        try {
+            field.setAccessible(true);
+            Class<?> type = field.getType().isPrimitive() ? field.getType() : Object.class;
+            return LOOKUP.unreflectSetter(field).asType(MethodType.methodType(void.class, Object.class, type));
+        } catch (IllegalAccessException failure) {
+            throw new IllegalArgumentException(field + " cannot be set", failure);
+        }
+    }
+
+    /** A handle of type {@code (Object)Object}. */
+    static MethodHandle method(Method method) {
+        try {
+            method.setAccessible(true);
+            return LOOKUP.unreflect(method).asType(MethodType.methodType(Object.class, Object.class));
+        } catch (IllegalAccessException failure) {
+            throw new IllegalArgumentException(method + " cannot be called", failure);
+        }
+    }
+
+    private static MethodHandle spread(MethodHandle constructor) {
+        return constructor
+                .asType(constructor.type().changeReturnType(Object.class))
+                .asSpreader(Object[].class, constructor.type().parameterCount())
+                .asType(MethodType.methodType(Object.class, Object[].class));
+    }
+
+    /** The JDK's door for serialization libraries. Found by name because the compiler warns of it. */
+    private static final class Reflection {
+
+        private static final Object FACTORY;
+        private static final Method NEW_CONSTRUCTOR;
+
+        static {
+            try {
+                Class<?> type = Class.forName("sun.reflect.ReflectionFactory");
+                FACTORY = type.getMethod("getReflectionFactory").invoke(null);
+                NEW_CONSTRUCTOR = type.getMethod("newConstructorForSerialization", Class.class, Constructor.class);
+            } catch (ReflectiveOperationException failure) {
+                throw new IllegalStateException("the module jdk.unsupported is missing", failure);
+            }
+        }
+
+        static Constructor<?> serialization(Class<?> type, Constructor<?> through) {
+            try {
+                return (Constructor<?>) NEW_CONSTRUCTOR.invoke(FACTORY, type, through);
+            } catch (ReflectiveOperationException failure) {
+                throw new IllegalArgumentException("no instances of " + type.getName() + " can be made", failure);
+            }
+        }
+    }
+}

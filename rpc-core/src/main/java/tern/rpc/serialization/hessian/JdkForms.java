@@ -1,0 +1,322 @@
+package tern.rpc.serialization.hessian;
+
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.AbstractMap;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.Calendar;
+import java.util.Currency;
+import java.util.Date;
+import java.util.EnumSet;
+import java.util.GregorianCalendar;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.serialization.SerializationException;
+
+/** The value types of the JDK that may be read for every service, by the class name on the wire. Immutable. */
+final class JdkForms {
+
+    /** Stands for a {@code java.lang.Class} inside of two forms; nothing is loaded for it. */
+    record ClassName(String name) {}
+
+    static final String PACKAGE = "com.alibaba.com.caucho.hessian.io.";
+
+    /** Parsing takes the square of it. */
+    private static final int LONGEST_NUMBER = 10_000;
+
+    private static final FormShape CLASS_NAME = FormShape.of(ClassName.class)
+            .part("name", String.class)
+            .by((parts, reader) -> new ClassName(Objects.requireNonNull((String) parts[0])));
+
+    private static final Map<String, FormShape> FORMS = forms();
+
+    private JdkForms() {}
+
+    static @Nullable Shape find(String name, Slot slot) {
+        FormShape form = FORMS.get(name);
+        if (form == null && slot.raw == ClassName.class && name.equals("java.lang.Class")) {
+            return CLASS_NAME;
+        }
+        return form;
+    }
+
+    /** Whether one of the forms makes instances of this class, or of a subclass as for calendars. */
+    static boolean isMade(Class<?> type) {
+        return type == GregorianCalendar.class || FORMS.values().stream().anyMatch(form -> form.type == type);
+    }
+
+    private static Map<String, FormShape> forms() {
+        Map<String, FormShape> forms = new HashMap<>(JavaTimeForms.all());
+        numbers(forms);
+        atomics(forms);
+        dates(forms);
+        texts(forms);
+        collections(forms);
+        return Map.copyOf(forms);
+    }
+
+    private static void numbers(Map<String, FormShape> forms) {
+        forms.put(
+                "java.math.BigDecimal",
+                FormShape.of(BigDecimal.class)
+                        .part("value", String.class)
+                        .by((parts, reader) -> decimal((String) parts[0])));
+        forms.put(
+                "java.math.BigInteger",
+                FormShape.of(BigInteger.class)
+                        .part("signum", int.class)
+                        .part("mag", int[].class)
+                        .by((parts, reader) -> integer((int) part(parts, 0), (int[]) part(parts, 1))));
+    }
+
+    private static BigDecimal decimal(@Nullable String digits) {
+        if (digits == null || digits.length() > LONGEST_NUMBER) {
+            throw new SerializationException("a BigDecimal of "
+                    + (digits == null ? "nothing" : digits.length() + " characters, limit " + LONGEST_NUMBER));
+        }
+        return new BigDecimal(digits);
+    }
+
+    private static BigInteger integer(int signum, int[] magnitude) {
+        ByteBuffer bytes = ByteBuffer.allocate(magnitude.length * Integer.BYTES);
+        bytes.asIntBuffer().put(magnitude);
+        return new BigInteger(signum, bytes.array());
+    }
+
+    private static void atomics(Map<String, FormShape> forms) {
+        forms.put(
+                "java.util.concurrent.atomic.AtomicInteger",
+                FormShape.of(AtomicInteger.class)
+                        .part("value", int.class)
+                        .by((parts, reader) -> new AtomicInteger((int) part(parts, 0))));
+        forms.put(
+                "java.util.concurrent.atomic.AtomicLong",
+                FormShape.of(AtomicLong.class)
+                        .part("value", long.class)
+                        .by((parts, reader) -> new AtomicLong((long) part(parts, 0))));
+        forms.put(
+                "java.util.concurrent.atomic.AtomicBoolean",
+                FormShape.of(AtomicBoolean.class)
+                        .part("value", int.class)
+                        .by((parts, reader) -> new AtomicBoolean((int) part(parts, 0) != 0)));
+        forms.put(
+                "java.util.concurrent.atomic.AtomicReference",
+                FormShape.of(AtomicReference.class)
+                        .part("value", Object.class)
+                        .by((parts, reader) -> new AtomicReference<>(parts[0])));
+        forms.put(
+                "java.util.concurrent.atomic.AtomicIntegerArray",
+                FormShape.of(AtomicIntegerArray.class)
+                        .part("array", int[].class)
+                        .by((parts, reader) -> new AtomicIntegerArray((int[]) part(parts, 0))));
+        forms.put(
+                "java.util.concurrent.atomic.AtomicLongArray",
+                FormShape.of(AtomicLongArray.class)
+                        .part("array", long[].class)
+                        .by((parts, reader) -> new AtomicLongArray((long[]) part(parts, 0))));
+        forms.put(
+                "java.util.concurrent.atomic.LongAdder$SerializationProxy",
+                FormShape.of(LongAdder.class).part("value", long.class).by((parts, reader) -> {
+                    LongAdder adder = new LongAdder();
+                    adder.add((long) part(parts, 0));
+                    return adder;
+                }));
+    }
+
+    private static void dates(Map<String, FormShape> forms) {
+        forms.put(
+                "java.sql.Date",
+                FormShape.of(java.sql.Date.class)
+                        .part("value", Date.class)
+                        .by((parts, reader) -> new java.sql.Date(millis(parts[0]))));
+        forms.put(
+                "java.sql.Time",
+                FormShape.of(java.sql.Time.class)
+                        .part("value", Date.class)
+                        .by((parts, reader) -> new java.sql.Time(millis(parts[0]))));
+        forms.put(
+                "java.sql.Timestamp",
+                FormShape.of(java.sql.Timestamp.class)
+                        .part("value", Date.class)
+                        .by((parts, reader) -> new java.sql.Timestamp(millis(parts[0]))));
+        forms.put(
+                PACKAGE + "CalendarHandle",
+                FormShape.of(Calendar.class)
+                        .part("date", Date.class)
+                        .part("type", ClassName.class)
+                        .by((parts, reader) -> calendar(millis(parts[0]), (ClassName) parts[1])));
+    }
+
+    private static long millis(@Nullable Object date) {
+        return ((Date) Objects.requireNonNull(date)).getTime();
+    }
+
+    private static Calendar calendar(long millis, @Nullable ClassName type) {
+        if (type != null && !type.name().equals("java.util.GregorianCalendar")) {
+            throw new SerializationException("calendar " + Texts.shortened(type.name())
+                    + " may not be read; send a java.util.GregorianCalendar or a java.time.ZonedDateTime");
+        }
+        GregorianCalendar calendar = new GregorianCalendar();
+        calendar.setTimeInMillis(millis);
+        return calendar;
+    }
+
+    private static void texts(Map<String, FormShape> forms) {
+        forms.put(
+                "java.util.UUID",
+                FormShape.of(UUID.class)
+                        .part("value", String.class)
+                        .part("mostSigBits", long.class)
+                        .part("leastSigBits", long.class)
+                        .by((parts, reader) -> parts[0] instanceof String text
+                                ? UUID.fromString(text)
+                                : new UUID((long) part(parts, 1), (long) part(parts, 2))));
+        forms.put(
+                "java.util.Currency",
+                FormShape.of(Currency.class)
+                        .part("currencyCode", String.class)
+                        .by((parts, reader) -> Currency.getInstance((String) parts[0])));
+        forms.put(
+                PACKAGE + "LocaleHandle",
+                FormShape.of(Locale.class)
+                        .part("value", String.class)
+                        .by((parts, reader) -> locale((String) part(parts, 0))));
+        forms.put(
+                "java.net.URI",
+                FormShape.of(URI.class)
+                        .part("string", String.class)
+                        .by((parts, reader) -> URI.create((String) part(parts, 0))));
+        FormShape.Builder builder = FormShape.of(StringBuilder.class)
+                .part("value", Object.class)
+                .part("count", int.class)
+                .part("coder", int.class);
+        forms.put(
+                "java.lang.StringBuilder",
+                builder.by((parts, reader) ->
+                        new StringBuilder(characters(part(parts, 0), (int) part(parts, 1), (int) part(parts, 2)))));
+        FormShape.Builder buffer = FormShape.of(StringBuffer.class)
+                .part("value", Object.class)
+                .part("count", int.class)
+                .part("coder", int.class);
+        forms.put(
+                "java.lang.StringBuffer",
+                buffer.by((parts, reader) ->
+                        new StringBuffer(characters(part(parts, 0), (int) part(parts, 1), (int) part(parts, 2)))));
+        forms.put(
+                "java.lang.StackTraceElement",
+                FormShape.of(StackTraceElement.class)
+                        .part("classLoaderName", String.class)
+                        .part("moduleName", String.class)
+                        .part("moduleVersion", String.class)
+                        .part("declaringClass", String.class)
+                        .part("methodName", String.class)
+                        .part("fileName", String.class)
+                        .part("lineNumber", int.class)
+                        .by((parts, reader) -> new StackTraceElement(
+                                (String) parts[0],
+                                (String) parts[1],
+                                (String) parts[2],
+                                Objects.requireNonNullElse((String) parts[3], ""),
+                                Objects.requireNonNullElse((String) parts[4], ""),
+                                (String) parts[5],
+                                (int) part(parts, 6))));
+    }
+
+    /** The text form of a locale: {@code language_COUNTRY_variant_#Script-extensions}. */
+    private static Locale locale(String text) {
+        int mark = text.indexOf("_#");
+        String[] parts = (mark < 0 ? text : text.substring(0, mark)).split("_", 3);
+        Locale.Builder locale = new Locale.Builder();
+        if (mark >= 0) {
+            String[] rest = text.substring(mark + 2).split("[-_]", 2);
+            if (rest[0].length() == 4) {
+                locale.setScript(rest[0]);
+            }
+        }
+        if (mark < 0) {
+            return plainLocale(parts);
+        }
+        locale.setLanguage(parts[0]);
+        locale.setRegion(parts.length > 1 ? parts[1] : "");
+        locale.setVariant(parts.length > 2 ? parts[2] : "");
+        return locale.build();
+    }
+
+    @SuppressWarnings("deprecation") // The builder refuses what old locales consist of, and Locale.of came with JDK 19.
+    private static Locale plainLocale(String[] parts) {
+        return new Locale(parts[0], parts.length > 1 ? parts[1] : "", parts.length > 2 ? parts[2] : "");
+    }
+
+    /** From the fields of the JDK's own builders: Latin-1 bytes, UTF-16 bytes, or before JDK 9 characters. */
+    private static String characters(Object value, int count, int coder) {
+        if (value instanceof String text) {
+            return text.substring(0, count);
+        }
+        byte[] bytes = (byte[]) value;
+        return coder == 0
+                ? new String(bytes, 0, count, StandardCharsets.ISO_8859_1)
+                : new String(
+                        bytes,
+                        0,
+                        Math.multiplyExact(count, 2),
+                        ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN
+                                ? StandardCharsets.UTF_16BE
+                                : StandardCharsets.UTF_16LE);
+    }
+
+    private static void collections(Map<String, FormShape> forms) {
+        forms.put(
+                "java.util.AbstractMap$SimpleEntry",
+                FormShape.of(AbstractMap.SimpleEntry.class)
+                        .part("key", Object.class)
+                        .part("value", Object.class)
+                        .by((parts, reader) -> new AbstractMap.SimpleEntry<>(parts[0], parts[1])));
+        forms.put(
+                "java.util.AbstractMap$SimpleImmutableEntry",
+                FormShape.of(AbstractMap.SimpleImmutableEntry.class)
+                        .part("key", Object.class)
+                        .part("value", Object.class)
+                        .by((parts, reader) -> new AbstractMap.SimpleImmutableEntry<>(parts[0], parts[1])));
+        forms.put(
+                PACKAGE + "BitSetHandle",
+                FormShape.of(BitSet.class)
+                        .part("words", long[].class)
+                        .by((parts, reader) -> BitSet.valueOf((long[]) part(parts, 0))));
+        forms.put(
+                PACKAGE + "EnumSetHandler",
+                FormShape.of(EnumSet.class)
+                        .part("type", ClassName.class)
+                        .part("objects", Object[].class)
+                        .by((parts, reader) ->
+                                enumSet(reader.policy().enumClass(((ClassName) part(parts, 0)).name()), (Object[])
+                                        part(parts, 1))));
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"}) // The class is one of an enum, and the set checks its elements itself.
+    private static Object enumSet(Class<?> type, Object[] constants) {
+        EnumSet set = EnumSet.noneOf((Class) type);
+        set.addAll((List) Arrays.asList(constants));
+        return set;
+    }
+
+    private static Object part(@Nullable Object[] parts, int index) {
+        return Objects.requireNonNull(parts[index]);
+    }
+}

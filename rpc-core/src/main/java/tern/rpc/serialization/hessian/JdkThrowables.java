@@ -1,0 +1,110 @@
+package tern.rpc.serialization.hessian;
+
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.net.URISyntaxException;
+import java.sql.SQLException;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.MissingResourceException;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** JDK exceptions with fields of their own, which are reached through constructors and getters. Immutable. */
+final class JdkThrowables {
+
+    private static final String MESSAGE = "detailMessage";
+    private static final String CAUSE = "cause";
+
+    private static final List<Form> FORMS = List.of(
+            form(
+                    SQLException.class,
+                    List.of(MESSAGE, "SQLState", "vendorCode"),
+                    part("SQLState", String.class, SQLException::getSQLState),
+                    part("vendorCode", int.class, SQLException::getErrorCode)),
+            form(
+                    URISyntaxException.class,
+                    List.of("input", MESSAGE, "index"),
+                    part("input", String.class, URISyntaxException::getInput),
+                    part("index", int.class, URISyntaxException::getIndex)),
+            form(
+                    DateTimeParseException.class,
+                    List.of(MESSAGE, "parsedString", "errorIndex"),
+                    part("parsedString", CharSequence.class, DateTimeParseException::getParsedString),
+                    part("errorIndex", int.class, DateTimeParseException::getErrorIndex)),
+            form(
+                    MissingResourceException.class,
+                    List.of(MESSAGE, "className", "key"),
+                    part("className", String.class, MissingResourceException::getClassName),
+                    part("key", String.class, MissingResourceException::getKey)),
+            form(InvocationTargetException.class, List.of(CAUSE, MESSAGE)));
+
+    private static final Form PLAIN = form(Throwable.class, List.of(MESSAGE));
+
+    private JdkThrowables() {}
+
+    static Form formOf(Class<?> type) {
+        return FORMS.stream()
+                .filter(form -> form.type.isAssignableFrom(type))
+                .findFirst()
+                .orElse(PLAIN);
+    }
+
+    private static Form form(Class<? extends Throwable> type, List<String> arguments, Part... parts) {
+        Map<String, Class<?>> types = new java.util.HashMap<>(Map.of(MESSAGE, String.class, CAUSE, Throwable.class));
+        for (Part part : parts) {
+            types.put(part.name, part.type);
+        }
+        try {
+            Class<?>[] parameters = arguments.stream()
+                    .map(types::get)
+                    .map(Objects::requireNonNull)
+                    .toArray(Class<?>[]::new);
+            return new Form(type, type.getConstructor(parameters), arguments, List.of(parts));
+        } catch (NoSuchMethodException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // The form is asked only for instances of its type.
+    private static <T> Part part(String name, Class<?> type, Function<T, @Nullable Object> getter) {
+        return new Part(name, type, (Function<Object, @Nullable Object>) getter);
+    }
+
+    /** A field beyond those of {@code Throwable}. */
+    record Part(String name, Class<?> type, Function<Object, @Nullable Object> getter) {}
+
+    /**
+     * A class with the constructor that sets its fields.
+     *
+     * @param arguments the field for each parameter
+     */
+    record Form(Class<?> type, Constructor<?> constructor, List<String> arguments, List<Part> parts) {
+
+        /** @param values of the parts, in their order; more may follow */
+        Object[] arguments(ThrowableParts common, @Nullable Object[] values) {
+            List<Object> all = new ArrayList<>();
+            for (String argument : arguments) {
+                all.add(
+                        switch (argument) {
+                            case MESSAGE -> common.message();
+                            case CAUSE -> common.cause();
+                            default -> value(argument, values);
+                        });
+            }
+            return all.toArray();
+        }
+
+        private @Nullable Object value(String name, @Nullable Object[] values) {
+            for (int i = 0; i < parts.size(); i++) {
+                if (parts.get(i).name.equals(name)) {
+                    return values[i] == null ? Narrowing.zero(parts.get(i).type) : values[i];
+                }
+            }
+            throw new IllegalStateException(name);
+        }
+    }
+}

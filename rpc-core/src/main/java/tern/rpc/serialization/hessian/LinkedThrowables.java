@@ -1,0 +1,144 @@
+package tern.rpc.serialization.hessian;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
+import tern.rpc.serialization.SerializationException;
+
+/**
+ * Reads exceptions where any may stand, and what hangs on them. What is too long is cut off, never refused: an answer
+ * must not be lost for its stack trace. Not thread-safe.
+ */
+final class LinkedThrowables {
+
+    static final int MOST_FRAMES = 64;
+    static final int MOST_LINKS = 8;
+    static final int LONGEST_MESSAGE = 8 << 10;
+
+    private static final Slot FRAME = Slot.of(StackTraceElement.class);
+    private static final Slot TEXT = Slot.of(String.class);
+
+    private final HessianInput in;
+    private final ValueReader values;
+    private int links;
+
+    LinkedThrowables(HessianInput in, ValueReader values) {
+        this.in = in;
+        this.values = values;
+    }
+
+    void start() {
+        links = 0;
+    }
+
+    /** The next value, which must be an exception. */
+    Throwable read() {
+        int tag = values.nextTag();
+        if (Tags.kind(tag) == Tags.REFERENCE) {
+            int number = values.readReference();
+            if (values.references().get(number, in) instanceof Throwable known) {
+                return known;
+            }
+            throw new SerializationException("value " + number + " is no exception" + in.here());
+        }
+        if (Tags.kind(tag) != Tags.OBJECT) {
+            throw in.unexpected(tag, "an exception");
+        }
+        WireClass wire = values.classOf(tag);
+        Shape shape = values.policy().throwableShape(wire.name);
+        Object made = values.object(wire, shape == null ? new ForeignThrowableShape(wire.name) : shape);
+        if (made instanceof Throwable throwable) {
+            return throwable;
+        }
+        throw new SerializationException(wire.name + " became no exception" + in.here());
+    }
+
+    /** A cause or suppressed exception; null for none, which is written as a reference to the exception itself. */
+    @Nullable
+    Throwable readLinked() {
+        int kind = Tags.kind(values.peekTag());
+        if (kind == Tags.NULL) {
+            values.nextTag();
+            return null;
+        }
+        if (kind == Tags.REFERENCE) {
+            values.nextTag();
+            int number = values.readReference();
+            return values.references().isAvailable(number)
+                            && values.references().get(number, in) instanceof Throwable known
+                    ? known
+                    : null;
+        }
+        if (links >= MOST_LINKS) {
+            values.skipDeep();
+            return null;
+        }
+        links++;
+        Throwable linked = read();
+        links--;
+        return linked;
+    }
+
+    List<Throwable> readSuppressed() {
+        List<Throwable> suppressed = new ArrayList<>();
+        readList(MOST_LINKS, () -> {
+            Throwable linked = readLinked();
+            if (linked != null) {
+                suppressed.add(linked);
+            }
+        });
+        return suppressed;
+    }
+
+    StackTraceElement[] readFrames() {
+        List<StackTraceElement> frames = new ArrayList<>();
+        readList(MOST_FRAMES, () -> {
+            if (values.read(FRAME) instanceof StackTraceElement frame) {
+                frames.add(frame);
+            }
+        });
+        return frames.toArray(StackTraceElement[]::new);
+    }
+
+    @Nullable
+    String readMessage() {
+        String message = (String) values.read(TEXT);
+        return message == null || message.length() <= LONGEST_MESSAGE ? message : message.substring(0, LONGEST_MESSAGE);
+    }
+
+    private void readList(int most, Runnable element) {
+        if (Tags.kind(values.peekTag()) != Tags.LIST) {
+            values.skipDeep();
+            return;
+        }
+        int tag = values.nextTag();
+        int start = in.position() - 1;
+        values.listType(tag);
+        int length = values.listLength(tag);
+        if (length >= 0) {
+            in.promise(length);
+        }
+        values.references().addSkipped(start);
+        for (int i = 0; length < 0 ? !in.isEnd() : i < length; i++) {
+            if (length >= 0) {
+                in.fulfil();
+            }
+            if (i < most) {
+                element.run();
+            } else {
+                values.skipDeep();
+            }
+        }
+    }
+
+    /** In the place of an exception that may not be made here. */
+    static RpcException foreign(String className, ThrowableParts parts) {
+        return parts.addTo(new RpcException(
+                StatusCode.UNKNOWN,
+                Texts.shortened(className) + ": " + parts.message(),
+                RpcException.Executed.YES,
+                null));
+    }
+}

@@ -1,0 +1,175 @@
+package tern.rpc.serialization.hessian;
+
+import java.lang.reflect.Array;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Function;
+import tern.rpc.serialization.SerializationException;
+
+/** Reads a list into the collection or the array that its position wants. Not thread-safe. */
+final class ListReader {
+
+    private static final int LARGEST_CAPACITY = 1 << 16;
+
+    private final HessianInput in;
+    private final ValueReader values;
+    private final HashBudget hashes;
+
+    ListReader(HessianInput in, ValueReader values, HashBudget hashes) {
+        this.in = in;
+        this.values = values;
+        this.hashes = hashes;
+    }
+
+    /**
+     * @param type on the wire, or empty
+     * @param length on the wire, or -1
+     */
+    Object read(String type, int length, Slot slot) {
+        if (type.startsWith("[")) {
+            Class<?> wire = wireArray(type, slot);
+            return slot.raw.isAssignableFrom(wire) ? array(wire, length, slot) : declared(length, slot);
+        }
+        if (!type.isEmpty()) {
+            CollectionType wire = values.policy().collection(type, slot);
+            return slot.raw.isAssignableFrom(wire.type()) ? collection(wire, length, slot) : declared(length, slot);
+        }
+        return declared(length, slot);
+    }
+
+    /** When the message does not say which kind of list it is, or says one that does not fit. */
+    private Object declared(int length, Slot slot) {
+        if (slot.raw.isArray()) {
+            return array(slot.raw, length, slot);
+        }
+        CollectionType fitting = CollectionType.fitting(slot.raw);
+        if (fitting == null && Collection.class.isAssignableFrom(slot.raw)) {
+            fitting = values.policy().shapes().collection(slot.raw, slot);
+        }
+        if (fitting == null) {
+            throw slot.mismatch("a list");
+        }
+        return collection(fitting, length, slot);
+    }
+
+    private Class<?> wireArray(String type, Slot slot) {
+        int dimensions = 1;
+        while (type.startsWith("[", dimensions)) {
+            dimensions++;
+        }
+        if (dimensions > ArrayTypes.MOST_DIMENSIONS) {
+            throw new SerializationException("an array of " + dimensions + " dimensions" + in.here());
+        }
+        Slot innermost = slot;
+        for (int i = 0; i < dimensions && innermost.raw.isArray(); i++) {
+            innermost = innermost.element();
+        }
+        return ArrayTypes.of(values.policy().component(type.substring(dimensions), innermost), dimensions);
+    }
+
+    private Object collection(CollectionType type, int length, Slot slot) {
+        promise(length);
+        Collection<Object> filled = type.empty().apply(Math.min(Math.max(length, 0), LARGEST_CAPACITY));
+        Function<Collection<Object>, Collection<Object>> finished = type.finished();
+        References references = values.references();
+        int number = finished == null ? references.add(filled) : references.addUnfinished();
+        if (type.isSet()) {
+            fillSet(filled, length, slot.element());
+        } else {
+            fill(filled, length, slot.element());
+        }
+        if (finished == null) {
+            return filled;
+        }
+        Collection<Object> made = finished.apply(filled);
+        references.finish(number, made);
+        return made;
+    }
+
+    private void fill(Collection<Object> list, int length, Slot element) {
+        for (int i = 0; isMore(i, length); i++) {
+            list.add(values.read(element));
+        }
+    }
+
+    private void fillSet(Collection<Object> set, int length, Slot element) {
+        int nonScalars = 0;
+        for (int i = 0; isMore(i, length); i++) {
+            hashes.enterKey();
+            long before = values.weight();
+            Object key = values.read(element);
+            nonScalars = hashes.charge(key, values.weight() - before, nonScalars, false);
+            hashes.leaveKey();
+            set.add(key);
+        }
+    }
+
+    private Object array(Class<?> type, int length, Slot slot) {
+        Slot element = slot.elementOf(type);
+        promise(length);
+        if (length < 0) {
+            return arrayUntilEnd(type, element);
+        }
+        Object array = Array.newInstance(type.getComponentType(), length);
+        values.references().add(array);
+        if (array instanceof int[] ints) {
+            for (int i = 0; i < length; i++) {
+                in.fulfil();
+                ints[i] = PrimitiveElements.intAt(in, element);
+            }
+        } else if (array instanceof long[] longs) {
+            for (int i = 0; i < length; i++) {
+                in.fulfil();
+                longs[i] = PrimitiveElements.longAt(in, element);
+            }
+        } else if (array instanceof double[] doubles) {
+            for (int i = 0; i < length; i++) {
+                in.fulfil();
+                doubles[i] = PrimitiveElements.doubleAt(in, element);
+            }
+        } else if (array instanceof Object[] objects) {
+            for (int i = 0; i < length; i++) {
+                in.fulfil();
+                objects[i] = values.read(element);
+            }
+        } else {
+            for (int i = 0; i < length; i++) {
+                in.fulfil();
+                Array.set(array, i, PrimitiveElements.at(in, element));
+            }
+        }
+        return array;
+    }
+
+    private Object arrayUntilEnd(Class<?> type, Slot element) {
+        int number = values.references().addUnfinished();
+        List<Object> elements = new ArrayList<>();
+        while (!in.isEnd()) {
+            elements.add(values.read(element));
+        }
+        Object array = Array.newInstance(type.getComponentType(), elements.size());
+        for (int i = 0; i < elements.size(); i++) {
+            Array.set(array, i, elements.get(i));
+        }
+        values.references().finish(number, array);
+        return array;
+    }
+
+    private void promise(int length) {
+        if (length != -1) {
+            in.promise(length);
+        }
+    }
+
+    private boolean isMore(int index, int length) {
+        if (length < 0) {
+            return !in.isEnd();
+        }
+        if (index == length) {
+            return false;
+        }
+        in.fulfil();
+        return true;
+    }
+}

@@ -1,0 +1,90 @@
+package tern.rpc.serialization.hessian;
+
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a map into the kind that its position wants. Not thread-safe. */
+final class MapReader {
+
+    private static final String ENUM_MAP = "java.util.EnumMap";
+
+    private final HessianInput in;
+    private final ValueReader values;
+    private final HashBudget hashes;
+
+    MapReader(HessianInput in, ValueReader values, HashBudget hashes) {
+        this.in = in;
+        this.values = values;
+        this.hashes = hashes;
+    }
+
+    /** @param type on the wire, or empty */
+    Object read(String type, Slot slot) {
+        MapType wire =
+                type.isEmpty() || type.equals(ENUM_MAP) ? null : values.policy().map(type, slot);
+        if (slot.raw == EnumMap.class || (type.equals(ENUM_MAP) && slot.raw.isAssignableFrom(EnumMap.class))) {
+            return enumMap(slot);
+        }
+        MapType made = wire != null && slot.raw.isAssignableFrom(wire.type()) ? wire : declared(slot);
+        @SuppressWarnings("unchecked") // Keys and values were accepted by the slots of the declared type.
+        Map<@Nullable Object, @Nullable Object> map =
+                (Map<Object, Object>) made.empty().get();
+        values.references().add(map);
+        fill(map, slot, made.isChained());
+        return map;
+    }
+
+    /** When the message does not say which kind of map it is, or says one that does not fit. */
+    private MapType declared(Slot slot) {
+        MapType fitting = MapType.fitting(slot.raw);
+        if (fitting == null && Map.class.isAssignableFrom(slot.raw)) {
+            fitting = values.policy().shapes().map(slot.raw, slot);
+        }
+        if (fitting == null) {
+            throw slot.mismatch("a map");
+        }
+        return fitting;
+    }
+
+    private void fill(Map<@Nullable Object, @Nullable Object> map, Slot slot, boolean chained) {
+        int nonScalars = 0;
+        while (!in.isEnd()) {
+            hashes.enterKey();
+            long before = values.weight();
+            Object key = values.read(slot.key());
+            nonScalars = hashes.charge(key, values.weight() - before, nonScalars, chained);
+            hashes.leaveKey();
+            map.put(key, values.read(slot.value()));
+        }
+    }
+
+    /** The class of the keys is not on the wire: it is that of the first one, or the declared one when there is none. */
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private Object enumMap(Slot slot) {
+        int number = values.references().addUnfinished();
+        Class<?> declared = slot.key().raw;
+        Map map = declared.isEnum() ? new EnumMap(declared) : null;
+        while (!in.isEnd()) {
+            Object key = values.read(slot.key());
+            if (!(key instanceof Enum<?> constant)) {
+                throw slot.mismatch("a key that is no enum constant");
+            }
+            if (map == null) {
+                map = new EnumMap(constant.getDeclaringClass());
+            }
+            values.references().finish(number, map);
+            map.put(constant, values.read(slot.value()));
+        }
+        if (map == null) {
+            map = slot.raw.isAssignableFrom(HashMap.class) ? new LinkedHashMap<>() : new EnumMap(Nothing.class);
+        }
+        values.references().finish(number, map);
+        return map;
+    }
+
+    /** The keys of a map that has none. */
+    private enum Nothing {}
+}

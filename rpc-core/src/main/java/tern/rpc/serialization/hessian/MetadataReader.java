@@ -1,0 +1,94 @@
+package tern.rpc.serialization.hessian;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Metadata;
+import tern.rpc.serialization.SerializationException;
+
+/** Reads a map of attachments; needs no trust, as it makes text and bytes alone. Not thread-safe. */
+final class MetadataReader {
+
+    private static final int MOST_ENTRIES = 128;
+    private static final int MOST_BYTES = 64 << 10;
+
+    private final HessianInput in;
+    private final ValueReader values;
+
+    MetadataReader(HessianInput in, ValueReader values) {
+        this.in = in;
+        this.values = values;
+    }
+
+    void read(Metadata into) {
+        int tag = values.nextTag();
+        if (tag == 'N') {
+            return;
+        }
+        if (Tags.kind(tag) != Tags.MAP) {
+            throw in.unexpected(tag, "a map");
+        }
+        int start = in.position();
+        if (tag == 'M') {
+            values.readTypeName();
+        }
+        values.references().addSkipped(start - 1);
+        for (int entries = 1; !in.isEnd(); entries++) {
+            readEntry(into, start);
+            if (entries > MOST_ENTRIES) {
+                throw new SerializationException("more than " + MOST_ENTRIES + " attachments");
+            }
+            checkBytes(start);
+        }
+    }
+
+    private void readEntry(Metadata into, int start) {
+        String name = readText(start);
+        int tag = values.peekTag();
+        if (name != null && Tags.kind(tag) == Tags.BINARY) {
+            values.nextTag();
+            into.add(name, in.binaryOf(tag));
+            return;
+        }
+        String value = readText(start);
+        if (name != null && value != null) {
+            into.add(name, value);
+        }
+    }
+
+    /** Null for what has no text; it was passed over. */
+    private @Nullable String readText(int start) {
+        int tag = values.peekTag();
+        switch (Tags.kind(tag)) {
+            case Tags.TEXT -> {
+                values.nextTag();
+                return in.textOf(tag, MOST_BYTES);
+            }
+            case Tags.BOOLEAN -> {
+                values.nextTag();
+                return String.valueOf(tag == 'T');
+            }
+            case Tags.INT -> {
+                values.nextTag();
+                return String.valueOf(in.intOf(tag));
+            }
+            case Tags.LONG -> {
+                values.nextTag();
+                return String.valueOf(in.longOf(tag));
+            }
+            case Tags.DOUBLE -> {
+                values.nextTag();
+                return String.valueOf(in.doubleOf(tag));
+            }
+            default -> {
+                values.skip();
+                checkBytes(start);
+                return null;
+            }
+        }
+    }
+
+    private void checkBytes(int start) {
+        if (in.position() - start > MOST_BYTES) {
+            throw new SerializationException("attachments longer than " + MOST_BYTES + " bytes");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+package tern.rpc.serialization.hessian;
+
+import java.io.Serializable;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Modifier;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.serialization.SerializationException;
+
+/** Which classes may stand where in the messages of one service. Names are checked before anything is loaded. Thread-safe. */
+final class ServicePolicy {
+
+    /** Where users add classes. */
+    static final String PROPERTY = "rpc.limits.allowed-classes";
+
+    private static final Logger log = LoggerFactory.getLogger(ServicePolicy.class);
+    private static final int LARGEST_CACHE = 1024;
+
+    /** Exceptions of the JDK and its extensions by their naming convention, so that nothing else is even loaded. */
+    private static final Pattern STANDARD_EXCEPTION = Pattern.compile(
+            "(java|javax|jakarta)(\\.[a-z]\\w*)+\\.([A-Z]\\w*\\$)*([A-Z]\\w*)?(Exception|Error|Throwable)");
+
+    private final ServiceDescriptor service;
+    private final Map<String, Class<?>> listed;
+    private final ClassPatterns configured;
+    private final Map<String, Class<?>> aliases;
+    private final Set<String> packages = new HashSet<>();
+    private final boolean audit;
+    private final Shapes shapes;
+
+    /** Classes by names from the wire that passed the check of names; {@code void} where there is none. */
+    private final Map<String, Class<?>> loaded = new ConcurrentHashMap<>();
+
+    private final Set<String> audited = ConcurrentHashMap.newKeySet();
+
+    ServicePolicy(
+            ServiceDescriptor service,
+            ClassPatterns configured,
+            Map<String, Class<?>> aliases,
+            boolean audit,
+            Shapes shapes) {
+        this.service = service;
+        this.configured = configured;
+        this.aliases = aliases;
+        this.audit = audit;
+        this.shapes = shapes;
+        this.listed = AllowedClasses.of(service);
+        packages.addAll(configured.packages());
+        packages.add(service.packageName());
+        for (Class<?> type : listed.values()) {
+            if (AllowedClasses.isOfApplication(type)) {
+                packages.add(type.getPackageName());
+            }
+        }
+    }
+
+    /** How an object of this class becomes a value of this position. */
+    Shape shape(String name, Slot slot) {
+        Shape form = JdkForms.find(name, slot);
+        if (form == null) {
+            Class<?> type = admit(name, slot);
+            form = shapes.of(type == slot.type.raw() ? slot.type : TypeRef.of(type));
+        }
+        if (!form.isReplaced() && !slot.raw.isAssignableFrom(form.type)) {
+            throw slot.mismatch(form.type.getName());
+        }
+        return form;
+    }
+
+    /** How to read an exception of this class where any may stand, or null when it may not be read or does not exist. */
+    @Nullable
+    Shape throwableShape(String name) {
+        Class<?> type = listed(name);
+        if (type == null && (isExceptionName(name) || configured.matches(name))) {
+            type = load(name);
+        }
+        return type != null && Throwable.class.isAssignableFrom(type) ? shapes.of(TypeRef.of(type)) : null;
+    }
+
+    CollectionType collection(String name, Slot slot) {
+        CollectionType known = CollectionType.named(name);
+        return known != null ? known : shapes.collection(admit(name, slot), slot);
+    }
+
+    MapType map(String name, Slot slot) {
+        MapType known = MapType.named(name);
+        return known != null ? known : shapes.map(admit(name, slot), slot);
+    }
+
+    Shapes shapes() {
+        return shapes;
+    }
+
+    /** The component of an array whose class comes from the message. */
+    Class<?> component(String name, Slot slot) {
+        Class<?> known = ArrayTypes.component(name);
+        return known != null ? known : admit(name, slot);
+    }
+
+    Class<?> enumClass(String name) {
+        Class<?> type = listed(name);
+        if (type == null && configured.matches(name)) {
+            type = load(name);
+        }
+        if (type == null || !type.isEnum()) {
+            throw refusal(name, "the elements of an EnumSet");
+        }
+        return type;
+    }
+
+    private Class<?> admit(String name, Slot slot) {
+        Class<?> known = listed(name);
+        if (known != null) {
+            return known;
+        }
+        Class<?> type = isTrusted(name, slot) ? load(name) : null;
+        if (type != null && isData(type) && (configured.matches(name) || slot.raw.isAssignableFrom(type))) {
+            return type;
+        }
+        return audited(name, slot);
+    }
+
+    private @Nullable Class<?> listed(String name) {
+        Class<?> known = listed.get(name);
+        if (known == null) {
+            known = aliases.get(name);
+        }
+        return known != null ? known : enumOfBody(name);
+    }
+
+    /** Some writers name the class of a constant's body, {@code Color$1}, instead of the enum. */
+    private @Nullable Class<?> enumOfBody(String name) {
+        int dollar = name.lastIndexOf('$');
+        if (dollar < 0 || !name.substring(dollar + 1).chars().allMatch(Character::isDigit)) {
+            return null;
+        }
+        Class<?> outer = listed.get(name.substring(0, dollar));
+        return outer != null && outer.isEnum() ? outer : null;
+    }
+
+    /** By the name alone, before the class is loaded. */
+    private boolean isTrusted(String name, Slot slot) {
+        if (configured.matches(name)) {
+            return true;
+        }
+        if (Throwable.class.isAssignableFrom(slot.raw)) {
+            return isExceptionName(name);
+        }
+        return slot.own && isInPackages(name);
+    }
+
+    private boolean isExceptionName(String name) {
+        return STANDARD_EXCEPTION.matcher(name).matches() || isInPackages(name);
+    }
+
+    private boolean isInPackages(String name) {
+        String own = AllowedClasses.packageOf(name);
+        while (!packages.contains(own)) {
+            if (own.isEmpty()) {
+                return false;
+            }
+            own = AllowedClasses.packageOf(own);
+        }
+        return !own.isEmpty() || name.indexOf('.') < 0;
+    }
+
+    private static boolean isData(Class<?> type) {
+        return Serializable.class.isAssignableFrom(type)
+                && !type.isInterface()
+                && !Modifier.isAbstract(type.getModifiers())
+                && !type.isHidden()
+                && !InvocationHandler.class.isAssignableFrom(type)
+                && !ClassLoader.class.isAssignableFrom(type)
+                && type != Class.class;
+    }
+
+    private @Nullable Class<?> load(String name) {
+        Class<?> known = loaded.get(name);
+        if (known == null) {
+            known = loadFromService(name);
+            if (loaded.size() < LARGEST_CACHE) {
+                loaded.put(name, known);
+            }
+        }
+        return known == void.class ? null : known;
+    }
+
+    private Class<?> loadFromService(String name) {
+        if (name.startsWith("[")) {
+            return void.class;
+        }
+        try {
+            return AllowedClasses.enumOf(Class.forName(name, false, service.classLoader()));
+        } catch (ClassNotFoundException | LinkageError unknown) {
+            return void.class;
+        }
+    }
+
+    private Class<?> audited(String name, Slot slot) {
+        if (!audit || GadgetNames.contains(name)) {
+            throw refusal(name, slot.toString());
+        }
+        Class<?> type = load(name);
+        if (type == null || !AllowedClasses.isOfApplication(type) || !isData(type)) {
+            throw refusal(name, slot.toString());
+        }
+        if (audited.size() < LARGEST_CACHE && audited.add(name)) {
+            log.warn("{}: class {} would be refused at {}; add {}={}", service.name(), name, slot, PROPERTY, name);
+        }
+        return type;
+    }
+
+    SerializationException refusal(String name, String where) {
+        String shown = Texts.shortened(name);
+        return new SerializationException("class " + shown + " may not be read at " + where + " (" + service.name()
+                + "); if it is data of yours, set " + PROPERTY + "=" + shown);
+    }
+
+    static boolean isContainer(Class<?> type) {
+        return Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
+    }
+}

@@ -1,0 +1,82 @@
+package tern.rpc.serialization.hessian;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.reflect.Modifier;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import tern.rpc.serialization.SerializationException;
+
+/** What was worked out for the classes that may be read. Thread-safe. */
+final class Shapes {
+
+    private static final Object[] NO_ARGUMENTS = {};
+
+    private final Map<TypeRef, Shape> shapes = new ConcurrentHashMap<>();
+    private final Map<Class<?>, MethodHandle> emptyContainers = new ConcurrentHashMap<>();
+
+    Shape of(TypeRef type) {
+        Shape known = shapes.get(type);
+        if (known == null) {
+            known = make(type);
+            shapes.put(type, known);
+        }
+        return known;
+    }
+
+    private static Shape make(TypeRef type) {
+        Class<?> raw = type.raw();
+        if (raw.isEnum()) {
+            return new EnumShape(raw);
+        }
+        if (raw.isArray()
+                || raw.isPrimitive()
+                || ServicePolicy.isContainer(raw)
+                || Modifier.isAbstract(raw.getModifiers())) {
+            throw new SerializationException(raw.getName() + " is no class of which an object can be read");
+        }
+        try {
+            if (raw.isRecord()) {
+                return new RecordShape(type);
+            }
+            return Throwable.class.isAssignableFrom(raw) ? new ThrowableShape(type) : new BeanShape(type);
+        } catch (RuntimeException failure) {
+            throw new SerializationException(
+                    "the fields of " + raw.getName() + " cannot be reached; is its module open to tern.rpc.core?",
+                    failure);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // What is not of the element type is refused where it is used.
+    CollectionType collection(Class<?> type, Slot slot) {
+        if (!Collection.class.isAssignableFrom(type)) {
+            throw slot.mismatch("a list of class " + type.getName());
+        }
+        return CollectionType.of(type, size -> (Collection<Object>) empty(type));
+    }
+
+    MapType map(Class<?> type, Slot slot) {
+        if (!Map.class.isAssignableFrom(type)) {
+            throw slot.mismatch("a map of class " + type.getName());
+        }
+        return new MapType(type, () -> (Map<?, ?>) empty(type));
+    }
+
+    private Object empty(Class<?> type) {
+        MethodHandle constructor = emptyContainers.computeIfAbsent(type, Shapes::constructor);
+        try {
+            return (Object) constructor.invokeExact(NO_ARGUMENTS);
+        } catch (Throwable failure) {
+            throw new SerializationException(type.getName() + " cannot be made empty", failure);
+        }
+    }
+
+    private static MethodHandle constructor(Class<?> type) {
+        try {
+            return Instances.constructor(type);
+        } catch (NoSuchMethodException | RuntimeException failure) {
+            throw new SerializationException(
+                    type.getName() + " has no constructor without parameters that could be used", failure);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+package tern.rpc.serialization.hessian;
+
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Type;
+import java.util.Collection;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.serialization.SerializationException;
+
+/** A position where a value may stand, with its declared type. Thread-safe. */
+final class Slot {
+
+    /** The declared class; of a primitive type its box. */
+    final Class<?> raw;
+
+    final TypeRef type;
+
+    /** What null becomes here: zero at a primitive position. */
+    final @Nullable Object absent;
+
+    /** Whether the declared type is the application's own, so that it says something about what is expected. */
+    final boolean own;
+
+    private final String where;
+
+    // Made at first use; threads that race make equal ones.
+    private @Nullable Slot element;
+    private @Nullable Slot key;
+    private @Nullable Slot value;
+
+    private Slot(TypeRef type, String where) {
+        this.type = type;
+        this.raw = MethodType.methodType(type.raw()).wrap().returnType();
+        this.absent = Narrowing.zero(type.raw());
+        this.own = AllowedClasses.isOfApplication(raw);
+        this.where = where;
+    }
+
+    static Slot of(Type type) {
+        TypeRef known = TypeRef.of(type);
+        return new Slot(known, known.toString());
+    }
+
+    static Slot field(TypeRef owner, String name, TypeRef type) {
+        return new Slot(type, owner.raw().getName() + ", field " + name);
+    }
+
+    /** A component of an array, or an element of a collection. */
+    Slot element() {
+        Slot known = element;
+        if (known == null) {
+            TypeRef collection = raw.isArray() ? type : type.as(Collection.class);
+            known = new Slot(collection == null ? TypeRef.OBJECT : collection.argument(0), where + ", element");
+            element = known;
+        }
+        return known;
+    }
+
+    /** A component of an array whose class comes from the message. */
+    Slot elementOf(Class<?> array) {
+        return array == type.raw() ? element() : new Slot(TypeRef.of(array.getComponentType()), where + ", element");
+    }
+
+    Slot key() {
+        Slot known = key;
+        if (known == null) {
+            known = new Slot(mapArgument(0), where + ", key");
+            key = known;
+        }
+        return known;
+    }
+
+    Slot value() {
+        Slot known = value;
+        if (known == null) {
+            known = new Slot(mapArgument(1), where + ", value");
+            value = known;
+        }
+        return known;
+    }
+
+    private TypeRef mapArgument(int index) {
+        TypeRef map = type.as(Map.class);
+        return map == null ? TypeRef.OBJECT : map.argument(index);
+    }
+
+    /** The value as an instance of the declared class. */
+    @Nullable
+    Object accept(@Nullable Object found) {
+        if (raw.isInstance(found)) {
+            return found;
+        }
+        if (found == null) {
+            return absent;
+        }
+        Object narrowed = Narrowing.to(raw, found);
+        if (narrowed == null) {
+            throw mismatch(found.getClass().getName());
+        }
+        return narrowed;
+    }
+
+    SerializationException mismatch(String found) {
+        return new SerializationException(found + " where " + type + " is declared, at " + where);
+    }
+
+    @Override
+    public String toString() {
+        return where;
+    }
+}

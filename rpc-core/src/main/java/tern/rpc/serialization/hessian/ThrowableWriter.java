@@ -1,0 +1,154 @@
+package tern.rpc.serialization.hessian;
+
+import com.alibaba.com.caucho.hessian.io.AbstractHessianOutput;
+import com.alibaba.com.caucho.hessian.io.Serializer;
+import java.io.IOException;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Field;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes the exceptions of one class with the fields that other readers of Hessian expect, as many frames as the output
+ * asks for, and chains and messages cut to what readers of ours accept. Thread-safe.
+ */
+final class ThrowableWriter implements Serializer {
+
+    private static final List<String> COMMON = List.of("suppressedExceptions", "stackTrace", "cause", "detailMessage");
+    private static final StackTraceElement[] NO_FRAMES = {};
+
+    /** One instance, as hessian-lite tells class definitions apart by the identity of their names. */
+    private final String wireName;
+
+    private final List<String> names;
+    private final List<Function<Object, @Nullable Object>> own = new ArrayList<>();
+    private final Function<Throwable, @Nullable String> message;
+
+    ThrowableWriter(Class<?> type, String wireName) {
+        this.wireName = wireName;
+        this.message = messageOf(type);
+        List<String> ownNames = new ArrayList<>();
+        for (JdkThrowables.Part part : JdkThrowables.formOf(type).parts()) {
+            ownNames.add(part.name());
+            own.add(part.getter());
+        }
+        for (Field field : BeanShape.serializedFields(type, Throwable.class)) {
+            if (AllowedClasses.isOfApplication(field.getDeclaringClass())) {
+                ownNames.add(field.getName());
+                own.add(getter(field));
+            }
+        }
+        this.names = Stream.concat(COMMON.stream(), ownNames.stream()).toList();
+    }
+
+    @Override
+    public void writeObject(Object object, AbstractHessianOutput to) throws IOException {
+        if (to.addRef(object)) {
+            return;
+        }
+        HessianOutput out = (HessianOutput) to;
+        if (out.writeObjectBegin(wireName) == -1) {
+            out.writeClassFieldLength(names.size());
+            for (String name : names) {
+                out.writeString(name);
+            }
+            out.writeObjectBegin(wireName);
+        }
+        out.links++;
+        writeFields((Throwable) object, out);
+        out.links--;
+    }
+
+    private void writeFields(Throwable throwable, HessianOutput out) throws IOException {
+        boolean linked = out.links <= LinkedThrowables.MOST_LINKS;
+        out.writeObject(linked ? suppressed(throwable) : Collections.emptyList());
+        out.writeObject(frames(throwable, out.frames));
+        Throwable cause = throwable.getCause();
+        out.writeObject(cause == null || !linked ? throwable : cause);
+        out.writeString(shortened(message.apply(throwable)));
+        for (Function<Object, @Nullable Object> getter : own) {
+            out.writeObject(getter.apply(throwable));
+        }
+    }
+
+    private static List<Throwable> suppressed(Throwable throwable) {
+        Throwable[] all = throwable.getSuppressed();
+        return all.length == 0
+                ? Collections.emptyList()
+                : new ArrayList<>(Arrays.asList(all).subList(0, Math.min(all.length, LinkedThrowables.MOST_LINKS)));
+    }
+
+    private static StackTraceElement[] frames(Throwable throwable, int most) {
+        if (most == 0) {
+            return NO_FRAMES.clone();
+        }
+        StackTraceElement[] all = throwable.getStackTrace();
+        return all.length <= most ? all : Arrays.copyOf(all, most);
+    }
+
+    private static @Nullable String shortened(@Nullable String text) {
+        return text == null || text.length() <= LinkedThrowables.LONGEST_MESSAGE
+                ? text
+                : text.substring(0, LinkedThrowables.LONGEST_MESSAGE);
+    }
+
+    /**
+     * The message as it was given: a class may build another one around it in {@code getMessage()}, and would do so
+     * again at the other side.
+     */
+    private static Function<Throwable, @Nullable String> messageOf(Class<?> type) {
+        Class<?> first = type;
+        while (first.getSuperclass() != null && AllowedClasses.isOfApplication(first.getSuperclass())) {
+            first = first.getSuperclass();
+        }
+        if (!AllowedClasses.isOfApplication(first) || !overridesMessage(type)) {
+            return type == java.net.URISyntaxException.class
+                    ? throwable -> ((java.net.URISyntaxException) throwable).getReason()
+                    : Throwable::getMessage;
+        }
+        MethodHandle given = plainMessage(first);
+        return throwable -> {
+            try {
+                return (String) given.invokeExact(throwable);
+            } catch (Throwable failure) {
+                throw new IllegalStateException("no message of " + type.getName(), failure);
+            }
+        };
+    }
+
+    private static boolean overridesMessage(Class<?> type) {
+        try {
+            return type.getMethod("getMessage").getDeclaringClass() != Throwable.class;
+        } catch (NoSuchMethodException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    private static MethodHandle plainMessage(Class<?> caller) {
+        try {
+            return MethodHandles.privateLookupIn(caller, MethodHandles.lookup())
+                    .findSpecial(Throwable.class, "getMessage", MethodType.methodType(String.class), caller)
+                    .asType(MethodType.methodType(String.class, Throwable.class));
+        } catch (ReflectiveOperationException failure) {
+            throw new IllegalStateException("module of " + caller.getName() + " is not open to tern.rpc.core", failure);
+        }
+    }
+
+    private static Function<Object, @Nullable Object> getter(Field field) {
+        field.setAccessible(true);
+        return object -> {
+            try {
+                return field.get(object);
+            } catch (IllegalAccessException impossible) {
+                throw new IllegalStateException(impossible);
+            }
+        };
+    }
+}

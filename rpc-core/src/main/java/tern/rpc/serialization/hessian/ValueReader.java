@@ -1,0 +1,339 @@
+package tern.rpc.serialization.hessian;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.serialization.SerializationException;
+
+/** Reads the values of one message and holds the tables that they share. Not thread-safe. */
+final class ValueReader {
+
+    private static final String NO_NAME = "";
+
+    private final HessianInput in;
+    private final HessianLimits limits;
+    private final References references = new References();
+    private final List<WireClass> definitions = new ArrayList<>();
+    private final List<String> typeNames = new ArrayList<>();
+    private final HashBudget hashes;
+    private final ListReader lists;
+    private final MapReader maps;
+    private final ValueSkipper skipper;
+    private final LinkedThrowables throwables;
+    private @Nullable ServicePolicy policy;
+    private int depth;
+    private int values;
+
+    /** Values under the present container so far, each reference counted with all that it stands for. */
+    private long weight;
+
+    /** Whether what is read now was passed over before, so that the tables know it. */
+    private boolean replaying;
+
+    /** How many bytes may still be read a second time. */
+    private int replayable;
+
+    ValueReader(HessianInput in, HessianLimits limits) {
+        this.in = in;
+        this.limits = limits;
+        this.hashes = new HashBudget(limits);
+        this.lists = new ListReader(in, this, hashes);
+        this.maps = new MapReader(in, this, hashes);
+        this.skipper = new ValueSkipper(in, this);
+        this.throwables = new LinkedThrowables(in, this);
+    }
+
+    void start() {
+        references.clear();
+        definitions.clear();
+        typeNames.clear();
+        hashes.start();
+        throwables.start();
+        policy = null;
+        depth = 0;
+        values = 0;
+        weight = 0;
+        replaying = false;
+        replayable = in.remaining();
+    }
+
+    void trust(ServicePolicy service) {
+        this.policy = service;
+    }
+
+    ServicePolicy policy() {
+        return Objects.requireNonNull(policy);
+    }
+
+    boolean isTrusting() {
+        return policy != null;
+    }
+
+    References references() {
+        return references;
+    }
+
+    LinkedThrowables throwables() {
+        return throwables;
+    }
+
+    int depth() {
+        return depth;
+    }
+
+    @Nullable
+    Object read(Slot slot) {
+        int tag = nextTag();
+        return switch (Tags.kind(tag)) {
+            case Tags.NULL -> slot.absent;
+            case Tags.BOOLEAN -> slot.accept(tag == 'T');
+            case Tags.INT -> slot.accept(in.intOf(tag));
+            case Tags.LONG -> slot.accept(in.longOf(tag));
+            case Tags.DOUBLE -> slot.accept(in.doubleOf(tag));
+            case Tags.DATE -> slot.accept(in.dateOf(tag));
+            case Tags.TEXT -> slot.accept(in.textOf(tag, Integer.MAX_VALUE));
+            case Tags.BINARY -> slot.accept(in.binaryOf(tag));
+            case Tags.LIST -> slot.accept(list(tag, slot));
+            case Tags.MAP -> slot.accept(map(tag, slot));
+            case Tags.OBJECT -> slot.accept(object(tag, slot));
+            case Tags.REFERENCE -> slot.accept(reference(slot));
+            default -> throw in.unexpected(tag, "a value");
+        };
+    }
+
+    int readInt(Slot slot) {
+        if (Tags.kind(in.peek()) != Tags.INT) {
+            return (int) Objects.requireNonNull(read(slot));
+        }
+        count();
+        return in.intOf(in.next());
+    }
+
+    long readLong(Slot slot) {
+        if (Tags.kind(in.peek()) != Tags.LONG) {
+            return (long) Objects.requireNonNull(read(slot));
+        }
+        count();
+        return in.longOf(in.next());
+    }
+
+    double readDouble(Slot slot) {
+        if (Tags.kind(in.peek()) != Tags.DOUBLE) {
+            return (double) Objects.requireNonNull(read(slot));
+        }
+        count();
+        return in.doubleOf(in.next());
+    }
+
+    boolean readBoolean(Slot slot) {
+        return (boolean) Objects.requireNonNull(read(slot));
+    }
+
+    /** Passes over the next value. */
+    void skip() {
+        skipper.skip(limits.depth() - depth);
+    }
+
+    /** Passes over the next value where it may be nested more deeply than what is created. */
+    void skipDeep() {
+        skipper.skip(ValueSkipper.DEEPEST);
+    }
+
+    void fulfil() {
+        in.fulfil();
+    }
+
+    /** The first byte of the next value; definitions before it are taken in. */
+    int nextTag() {
+        count();
+        int tag = in.next();
+        while (tag == 'C') {
+            define();
+            tag = in.next();
+        }
+        return tag;
+    }
+
+    int peekTag() {
+        while (in.peek() == 'C') {
+            in.next();
+            define();
+        }
+        return in.peek();
+    }
+
+    private void count() {
+        weight++;
+        values++;
+        if (values > limits.values()) {
+            throw new SerializationException("more than " + limits.values() + " values" + in.here());
+        }
+    }
+
+    private void define() {
+        if (definitions.size() >= limits.classDefinitions()) {
+            throw new SerializationException("more than " + limits.classDefinitions() + " class definitions");
+        }
+        String name = in.textOf(in.next(), limits.typeNameLength());
+        int count = in.intOf(in.next());
+        if (count > limits.fields()) {
+            throw new SerializationException("class " + Texts.shortened(name) + " with " + count + " fields, limit "
+                    + limits.fields() + in.here());
+        }
+        in.promise(count);
+        String[] fields = new String[count];
+        for (int i = 0; i < count; i++) {
+            in.fulfil();
+            fields[i] = in.textOf(in.next(), limits.typeNameLength());
+        }
+        if (!replaying) {
+            definitions.add(new WireClass(name, fields));
+        }
+    }
+
+    /** The class of the object that this tag begins. */
+    WireClass classOf(int tag) {
+        int index = tag == 'O' ? in.intOf(in.next()) : tag - 0x60;
+        if (index < 0 || index >= definitions.size()) {
+            throw new SerializationException(
+                    "object of class definition " + index + ", there are " + definitions.size() + in.here());
+        }
+        return definitions.get(index);
+    }
+
+    /** The type of a list or map: a name, or the number of one that came before. */
+    String readTypeName() {
+        int tag = in.next();
+        if (Tags.kind(tag) == Tags.TEXT) {
+            String name = in.textOf(tag, limits.typeNameLength());
+            if (!replaying) {
+                typeNames.add(name);
+            }
+            return name;
+        }
+        int index = in.intOf(tag);
+        if (index < 0 || index >= typeNames.size()) {
+            throw new SerializationException("type name " + index + ", there are " + typeNames.size() + in.here());
+        }
+        return typeNames.get(index);
+    }
+
+    /** The type of the list that this tag begins, or null. */
+    @Nullable
+    String listType(int tag) {
+        return tag == 'U' || tag == 'V' || (tag >= 0x70 && tag <= 0x77) ? readTypeName() : null;
+    }
+
+    /** The length of the list that this tag begins, or -1; comes after its type. */
+    int listLength(int tag) {
+        if (tag >= 0x70) {
+            return tag & 7;
+        }
+        if (tag == 'U' || tag == 'W') {
+            return -1;
+        }
+        int length = in.intOf(in.next());
+        if (length < 0) {
+            throw new SerializationException("a list of " + length + " values" + in.here());
+        }
+        return length;
+    }
+
+    /** The number that a reference names. */
+    int readReference() {
+        int number = in.intOf(in.next());
+        references.check(number, in);
+        return number;
+    }
+
+    /** How much lies under the present container, to be taken before and after a key. */
+    long weight() {
+        return weight;
+    }
+
+    private @Nullable Object reference(Slot slot) {
+        int number = readReference();
+        if (references.isSkipped(number)) {
+            replay(number, slot);
+        }
+        weight += references.weight(number);
+        return references.get(number, in);
+    }
+
+    /**
+     * Reads a value after all that was passed over because nobody wanted it where it stood: a field that does not exist
+     * here may hold the same object as one that does. The tables of the message stay as they are meanwhile.
+     */
+    private void replay(int number, Slot slot) {
+        if (replayable <= 0) {
+            throw new SerializationException("too many references into fields that do not exist here" + in.here());
+        }
+        int start = references.position(number);
+        int position = in.position();
+        int promised = in.promised();
+        int next = references.next();
+        long outerWeight = weight;
+        boolean outer = replaying;
+        in.moveTo(start, 0);
+        references.continueAt(number);
+        replaying = true;
+        read(slot);
+        replaying = outer;
+        replayable -= in.position() - start;
+        weight = outerWeight;
+        references.continueAt(next);
+        in.moveTo(position, promised);
+    }
+
+    private Object list(int tag, Slot slot) {
+        String type = Objects.requireNonNullElse(listType(tag), NO_NAME);
+        int length = listLength(tag);
+        long outer = enter();
+        int number = references.next();
+        Object made = lists.read(type, length, slot);
+        leave(outer, number, !made.getClass().isArray());
+        return made;
+    }
+
+    private Object map(int tag, Slot slot) {
+        String type = tag == 'M' ? readTypeName() : NO_NAME;
+        long outer = enter();
+        int number = references.next();
+        Object made = maps.read(type, slot);
+        leave(outer, number, true);
+        return made;
+    }
+
+    private @Nullable Object object(int tag, Slot slot) {
+        WireClass wire = classOf(tag);
+        return object(wire, wire.shape(policy(), slot));
+    }
+
+    @Nullable
+    Object object(WireClass wire, Shape shape) {
+        in.promise(wire.fields.length);
+        long outer = enter();
+        int number = references.next();
+        Object made = shape.read(this, wire);
+        leave(outer, number, shape.hashesParts());
+        return made;
+    }
+
+    private long enter() {
+        depth++;
+        if (depth > limits.depth()) {
+            throw new SerializationException("values nested deeper than " + limits.depth() + in.here());
+        }
+        long outer = weight;
+        weight = 1;
+        return outer;
+    }
+
+    private void leave(long outer, int number, boolean hashesParts) {
+        depth--;
+        long own = hashesParts ? weight : 1;
+        references.weigh(number, own);
+        weight = outer + own;
+    }
+}

@@ -1,0 +1,202 @@
+package tern.rpc.serialization.json;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.serialization.SerializationException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Reads the arguments of a method from a request's body. Thread-safe. */
+final class BodyArguments {
+
+    private static final Object[] NONE = {};
+
+    private final JsonMapper mapper;
+    private final String fullName;
+    private final List<String> names;
+    private final Position[] parameters;
+    private final Map<String, Integer> byName = new HashMap<>();
+
+    BodyArguments(JsonMapper mapper, String fullName, List<String> names, Position[] parameters) {
+        this.mapper = mapper;
+        this.fullName = fullName;
+        this.names = names;
+        this.parameters = parameters;
+        for (int i = 0; i < parameters.length; i++) {
+            byName.put(names.get(i), i);
+        }
+    }
+
+    @Nullable
+    Object[] read(byte[] json, int offset, int length, boolean strict) {
+        return switch (parameters.length) {
+            case 0 -> NONE;
+            case 1 ->
+                new @Nullable Object[] {
+                    strict ? value(parameters[0], json, offset, length) : single(json, offset, length)
+                };
+            default -> {
+                if (strict) {
+                    throw failed(
+                            parameters.length + " parameters do not fit the one message of a Connect request; leave"
+                                    + " out connect-protocol-version");
+                }
+                yield several(json, offset, length);
+            }
+        };
+    }
+
+    /** One value which is the whole text. */
+    @Nullable
+    Object value(Position position, byte[] json, int offset, int length) {
+        try (JsonParser parser = mapper.createParser(json, offset, length)) {
+            first(parser, position);
+            return rest(parser, position);
+        } catch (RuntimeException e) {
+            throw position.failed(e);
+        }
+    }
+
+    private @Nullable Object single(byte[] json, int offset, int length) {
+        Position only = parameters[0];
+        try (JsonParser parser = mapper.createParser(json, offset, length)) {
+            JsonToken first = first(parser, only);
+            if (first == JsonToken.START_OBJECT && only.isScalar()) {
+                return member(parser, only);
+            }
+            if (first == JsonToken.START_ARRAY && only.isScalar()) {
+                boolean numbers = parser.nextToken().isNumeric() && only.kind() == Position.Kind.SCALAR_OR_NUMBERS;
+                return numbers ? value(only, json, offset, length) : element(parser, only);
+            }
+            if (first == JsonToken.START_ARRAY && only.kind() == Position.Kind.OTHER) {
+                return valueOrElement(parser, only, json, offset, length);
+            }
+            return rest(parser, only);
+        } catch (RuntimeException e) {
+            throw only.failed(e);
+        }
+    }
+
+    /** Few types take an array, and only their deserializers know: the value is tried first. */
+    private @Nullable Object valueOrElement(JsonParser parser, Position only, byte[] json, int offset, int length) {
+        try {
+            return rest(parser, only);
+        } catch (SerializationException asValue) {
+            try (JsonParser again = mapper.createParser(json, offset, length)) {
+                again.nextToken();
+                if (again.nextToken() == JsonToken.END_ARRAY) {
+                    throw asValue;
+                }
+                return element(again, only);
+            }
+        }
+    }
+
+    /** The value at the present token, behind which nothing may come. */
+    private @Nullable Object rest(JsonParser parser, Position position) {
+        Object value = position.read(parser);
+        checkEnd(parser);
+        return value;
+    }
+
+    /** The one element of an array. */
+    private @Nullable Object element(JsonParser parser, Position only) {
+        if (parser.currentToken() == JsonToken.END_ARRAY) {
+            throw only.failed("expected " + only.typeName() + ", found an empty array");
+        }
+        Object value = only.read(parser);
+        if (parser.nextToken() != JsonToken.END_ARRAY) {
+            throw only.failed("expected " + only.typeName() + ", found an array of several values");
+        }
+        checkEnd(parser);
+        return value;
+    }
+
+    /** The one member of an object, which bears the parameter's name. */
+    private @Nullable Object member(JsonParser parser, Position only) {
+        String expected = "expected " + only.typeName() + ", or an object with '" + names.get(0) + "' alone";
+        if (!names.get(0).equals(parser.nextName())) {
+            throw only.failed(expected);
+        }
+        parser.nextToken();
+        Object value = only.read(parser);
+        if (parser.nextToken() != JsonToken.END_OBJECT) {
+            throw only.failed(expected);
+        }
+        checkEnd(parser);
+        return value;
+    }
+
+    private @Nullable Object[] several(byte[] json, int offset, int length) {
+        try (JsonParser parser = mapper.createParser(json, offset, length)) {
+            JsonToken first = parser.nextToken();
+            if (first != JsonToken.START_ARRAY && first != JsonToken.START_OBJECT) {
+                throw failed("expected an array of " + parameters.length + " values, or an object with "
+                        + String.join(", ", names));
+            }
+            @Nullable Object[] arguments = first == JsonToken.START_ARRAY ? elements(parser) : members(parser);
+            checkEnd(parser);
+            return arguments;
+        } catch (RuntimeException e) {
+            throw JsonErrors.reading(fullName, "", e);
+        }
+    }
+
+    private @Nullable Object[] elements(JsonParser parser) {
+        @Nullable Object[] arguments = new @Nullable Object[parameters.length];
+        int count = 0;
+        while (parser.nextToken() != JsonToken.END_ARRAY) {
+            if (count == parameters.length) {
+                throw failed("expected an array of " + parameters.length + " values, found more");
+            }
+            arguments[count] = parameters[count].read(parser);
+            count++;
+        }
+        if (count < parameters.length) {
+            throw failed("expected an array of " + parameters.length + " values, found " + count);
+        }
+        return arguments;
+    }
+
+    private @Nullable Object[] members(JsonParser parser) {
+        @Nullable Object[] arguments = new @Nullable Object[parameters.length];
+        boolean[] sent = new boolean[parameters.length];
+        for (String name = parser.nextName(); name != null; name = parser.nextName()) {
+            parser.nextToken();
+            Integer index = byName.get(name);
+            if (index == null) {
+                parser.skipChildren();
+            } else {
+                arguments[index] = parameters[index].read(parser);
+                sent[index] = true;
+            }
+        }
+        for (int i = 0; i < sent.length; i++) {
+            if (!sent[i]) {
+                arguments[i] = parameters[i].missing();
+            }
+        }
+        return arguments;
+    }
+
+    private static JsonToken first(JsonParser parser, Position position) {
+        JsonToken first = parser.nextToken();
+        if (first == null) {
+            throw position.failed("expected " + position.typeName() + ", found no JSON");
+        }
+        return first;
+    }
+
+    private void checkEnd(JsonParser parser) {
+        if (parser.nextToken() != null) {
+            throw failed("more behind the end of the JSON");
+        }
+    }
+
+    private SerializationException failed(String what) {
+        return new SerializationException(fullName + ": " + what);
+    }
+}

@@ -1,0 +1,148 @@
+package tern.rpc.serialization.json;
+
+import java.math.BigDecimal;
+import java.util.OptionalDouble;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.exc.StreamConstraintsException;
+import tools.jackson.core.util.JsonParserDelegate;
+import tools.jackson.databind.BeanDescription;
+import tools.jackson.databind.DeserializationConfig;
+import tools.jackson.databind.DeserializationContext;
+import tools.jackson.databind.ValueDeserializer;
+import tools.jackson.databind.deser.ValueDeserializerModifier;
+import tools.jackson.databind.deser.std.DelegatingDeserializer;
+import tools.jackson.databind.exc.InvalidDefinitionException;
+import tools.jackson.databind.type.ArrayType;
+import tools.jackson.databind.type.LogicalType;
+
+/**
+ * Bounds scalars that could cost much. Numbers and times may come as text, and Jackson matches such a text against a
+ * pattern at a cost that grows with the square of its length, before it looks at any limit. A decimal with a huge
+ * exponent fills the heap at its first addition. {@code Class} is refused.
+ */
+final class CostlyScalars extends ValueDeserializerModifier {
+
+    private static final long serialVersionUID = 1L;
+
+    /** Enough for every time with its zone. */
+    private static final int LONGEST_TIME = 100;
+
+    private final int digits;
+    private final int textLength;
+
+    CostlyScalars(JsonLimits limits) {
+        this.digits = limits.numberDigits();
+        this.textLength = Math.max(limits.numberDigits(), LONGEST_TIME);
+    }
+
+    @Override
+    public ValueDeserializer<?> modifyDeserializer(
+            DeserializationConfig config, BeanDescription.Supplier description, ValueDeserializer<?> deserializer) {
+        Class<?> type = description.getBeanClass();
+        if (type == Class.class) {
+            return new Refused(deserializer);
+        }
+        LogicalType kind = deserializer.logicalType();
+        boolean number = kind == LogicalType.Float || kind == LogicalType.Integer || type == Number.class;
+        return number || kind == LogicalType.DateTime || type == OptionalDouble.class
+                ? new Bounded(deserializer, digits, textLength)
+                : deserializer;
+    }
+
+    @Override
+    public ValueDeserializer<?> modifyArrayDeserializer(
+            DeserializationConfig config,
+            ArrayType type,
+            BeanDescription.Supplier description,
+            ValueDeserializer<?> deserializer) {
+        Class<?> element = type.getContentType().getRawClass();
+        return element == double.class || element == float.class
+                ? new BoundedElements(deserializer, textLength)
+                : deserializer;
+    }
+
+    private static void checkText(int length, int limit) {
+        if (length > limit) {
+            throw new StreamConstraintsException(
+                    "a text of " + length + " characters; at most " + limit + " are read as a number or a time");
+        }
+    }
+
+    private static final class Bounded extends DelegatingDeserializer {
+        private final int digits;
+        private final int textLength;
+
+        Bounded(ValueDeserializer<?> delegate, int digits, int textLength) {
+            super(delegate);
+            this.digits = digits;
+            this.textLength = textLength;
+        }
+
+        @Override
+        public @Nullable Object deserialize(JsonParser parser, DeserializationContext context) {
+            if (parser.hasToken(JsonToken.VALUE_STRING)) {
+                checkText(parser.getStringLength(), textLength);
+            }
+            Object value = super.deserialize(parser, context);
+            if (value instanceof BigDecimal decimal && (decimal.scale() > digits || decimal.scale() < -digits)) {
+                parser.streamReadConstraints().validateBigIntegerScale(decimal.scale());
+            }
+            return value;
+        }
+
+        @Override
+        protected ValueDeserializer<?> newDelegatingInstance(ValueDeserializer<?> delegate) {
+            return new Bounded(delegate, digits, textLength);
+        }
+    }
+
+    /** Primitive elements have no deserializer of their own. */
+    private static final class BoundedElements extends DelegatingDeserializer {
+        private final int textLength;
+
+        BoundedElements(ValueDeserializer<?> delegate, int textLength) {
+            super(delegate);
+            this.textLength = textLength;
+        }
+
+        @Override
+        public @Nullable Object deserialize(JsonParser parser, DeserializationContext context) {
+            JsonParser bounded = new JsonParserDelegate(parser) {
+                @Override
+                public String getString() {
+                    if (hasToken(JsonToken.VALUE_STRING)) {
+                        checkText(getStringLength(), textLength);
+                    }
+                    return super.getString();
+                }
+            };
+            return super.deserialize(bounded, context);
+        }
+
+        @Override
+        protected ValueDeserializer<?> newDelegatingInstance(ValueDeserializer<?> delegate) {
+            return new BoundedElements(delegate, textLength);
+        }
+    }
+
+    /** A name from the wire must never load a class. */
+    private static final class Refused extends DelegatingDeserializer {
+
+        Refused(ValueDeserializer<?> delegate) {
+            super(delegate);
+        }
+
+        @Override
+        public Object deserialize(JsonParser parser, DeserializationContext context) {
+            throw InvalidDefinitionException.from(
+                    parser, "java.lang.Class is never read", context.constructType(Class.class));
+        }
+
+        @Override
+        protected ValueDeserializer<?> newDelegatingInstance(ValueDeserializer<?> delegate) {
+            return new Refused(delegate);
+        }
+    }
+}

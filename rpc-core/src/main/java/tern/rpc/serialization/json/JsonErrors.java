@@ -1,0 +1,130 @@
+package tern.rpc.serialization.json;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.serialization.MessageTooLargeException;
+import tern.rpc.serialization.SerializationException;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.TokenStreamLocation;
+import tools.jackson.core.exc.InputCoercionException;
+import tools.jackson.core.exc.StreamConstraintsException;
+import tools.jackson.core.exc.StreamReadException;
+import tools.jackson.core.exc.UnexpectedEndOfInputException;
+import tools.jackson.databind.exc.InvalidDefinitionException;
+import tools.jackson.databind.exc.MismatchedInputException;
+import tools.jackson.databind.exc.UnrecognizedPropertyException;
+
+/**
+ * What went wrong, without the values: they may be secrets, and messages get logged. Jackson's own messages quote them,
+ * and so do causes, which is why neither is kept.
+ */
+final class JsonErrors {
+
+    private static final int LONGEST_SHOWN_NAME = 64;
+
+    private JsonErrors() {}
+
+    /** @param expected the declared type at that position, if one is being read */
+    static SerializationException reading(String position, @Nullable String expected, RuntimeException failure) {
+        if (failure instanceof SerializationException told) {
+            return told;
+        }
+        String where = position + path(failure);
+        if (failure instanceof MismatchedInputException mismatch) {
+            return new SerializationException(where + ": " + expected(mismatch, expected));
+        }
+        if (failure instanceof StreamConstraintsException limit) {
+            return new SerializationException(where + ": " + limit.getOriginalMessage());
+        }
+        if (failure instanceof StreamReadException syntax) {
+            return new SerializationException(where + ": " + syntax(syntax, expected));
+        }
+        return other(where, "could not be read", failure);
+    }
+
+    static SerializationException writing(String position, RuntimeException failure) {
+        if (failure instanceof SerializationException told) {
+            return told;
+        }
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof MessageTooLargeException tooLarge) {
+                return tooLarge;
+            }
+        }
+        String where = position + path(failure);
+        if (failure instanceof StreamConstraintsException limit) {
+            return new SerializationException(where + ": " + limit.getOriginalMessage());
+        }
+        return other(where, "could not be written", failure);
+    }
+
+    private static String expected(MismatchedInputException mismatch, @Nullable String declared) {
+        if (mismatch instanceof UnrecognizedPropertyException) {
+            return "there is no such property";
+        }
+        Class<?> type = mismatch.getTargetType();
+        return "expected " + (type != null ? type.getTypeName() : declared);
+    }
+
+    private static String syntax(StreamReadException failure, @Nullable String expected) {
+        if (failure instanceof UnexpectedEndOfInputException) {
+            return "the JSON ends too early";
+        }
+        String message = failure.getOriginalMessage();
+        TokenStreamLocation at = failure.getLocation();
+        String place = at == null ? "" : " at line " + at.getLineNr() + ", column " + at.getColumnNr();
+        if (message.startsWith("Duplicate Object property")) {
+            return "the same name twice in one object" + place;
+        }
+        if (failure instanceof InputCoercionException number) {
+            return "expected "
+                    + (number.getTargetType() != null ? number.getTargetType().getTypeName() : expected);
+        }
+        return "not JSON" + place;
+    }
+
+    /** A class that Jackson cannot handle, or an exception of the user's code. */
+    private static SerializationException other(String where, String what, RuntimeException failure) {
+        if (failure instanceof InvalidDefinitionException definition) {
+            return new SerializationException(where + ": " + definition.getOriginalMessage());
+        }
+        Throwable root = failure;
+        while (root instanceof JacksonException && root.getCause() != null) {
+            root = root.getCause();
+        }
+        if (root instanceof SerializationException told) {
+            return new SerializationException(where + ": " + told.getMessage());
+        }
+        String message = where + ' ' + what + ": " + root.getClass().getName();
+        if (root instanceof JacksonException) {
+            return new SerializationException(message);
+        }
+        SerializationException withoutText =
+                new SerializationException(root.getClass().getName());
+        withoutText.setStackTrace(root.getStackTrace());
+        return new SerializationException(message, withoutText);
+    }
+
+    /** As in {@code  at $.lines[3].amount}; empty at the root. Keys of maps are data, and shown as {@code *}. */
+    private static String path(RuntimeException failure) {
+        if (!(failure instanceof JacksonException jackson) || jackson.getPath().isEmpty()) {
+            return "";
+        }
+        StringBuilder text = new StringBuilder(" at $");
+        for (JacksonException.Reference step : jackson.getPath()) {
+            String name = step.getPropertyName();
+            if (name == null) {
+                text.append('[').append(step.getIndex()).append(']');
+            } else {
+                text.append('.').append(step.from() instanceof Map || !isIdentifier(name) ? "*" : name);
+            }
+        }
+        return text.toString();
+    }
+
+    private static boolean isIdentifier(String name) {
+        return name.length() <= LONGEST_SHOWN_NAME
+                && !name.isEmpty()
+                && name.chars().allMatch(c -> Character.isJavaIdentifierPart(c) && !Character.isISOControl(c));
+    }
+}

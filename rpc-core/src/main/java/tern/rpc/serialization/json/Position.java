@@ -1,0 +1,198 @@
+package tern.rpc.serialization.json;
+
+import java.lang.invoke.MethodType;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.ValueType;
+import tern.rpc.serialization.MessageTooLargeException;
+import tern.rpc.serialization.SerializationException;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.databind.DeserializationContext;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JavaType;
+import tools.jackson.databind.ObjectReader;
+import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.ValueDeserializer;
+import tools.jackson.databind.deser.AbstractDeserializer;
+import tools.jackson.databind.exc.MismatchedInputException;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.type.LogicalType;
+
+/** A parameter or the result of a method, with all that Jackson knows of its type worked out once. Immutable. */
+final class Position {
+
+    /** What decides between a value and an array or object around it. */
+    enum Kind {
+        /** A {@code String} or {@code CharSequence}: takes JSON strings alone. */
+        TEXT,
+        /** One JSON string, number or boolean. */
+        SCALAR,
+        /** The same, and arrays of numbers: {@code byte[]}, and the parts of a date. */
+        SCALAR_OR_NUMBERS,
+        /** Arrays are values. */
+        ARRAY,
+        /** Beans, maps, messages, and what the user's own deserializers read. */
+        OTHER
+    }
+
+    private final String where;
+    private final String typeName;
+    private final Kind kind;
+    private final boolean primitive;
+    private final ObjectReader reader;
+    private final ObjectWriter writer;
+    private final ObjectWriter anyWriter;
+
+    /** The class whose values {@link #writer} takes; null when it takes all. */
+    private final @Nullable Class<?> written;
+
+    private final boolean holdsText;
+    private final @Nullable String problem;
+
+    /** @param where as in {@code UserService/getUser, parameter 1 (id)} */
+    Position(JsonMapper mapper, ValueType value, String where) {
+        JavaType type = mapper.constructType(value.generic());
+        this.where = where;
+        this.typeName = value.generic().getTypeName();
+        this.primitive = value.raw().isPrimitive();
+        this.reader = mapper.readerFor(type);
+        this.writer = mapper.writerFor(type);
+        this.anyWriter = mapper.writer();
+        this.written = type.isContainerType()
+                ? null
+                : MethodType.methodType(value.raw()).wrap().returnType();
+        this.holdsText = type.isContainerType() && isText(type.getContentType().getRawClass());
+        Kind found = Kind.OTHER;
+        String trouble = null;
+        try (JsonParser parser = mapper.createParser("null")) {
+            DeserializationContext context = (DeserializationContext) parser.objectReadContext();
+            ValueDeserializer<?> deserializer = context.findRootValueDeserializer(type);
+            found = kind(value.raw(), deserializer.logicalType());
+            if (deserializer instanceof AbstractDeserializer) {
+                trouble = where + ": " + typeName + " is abstract and cannot be read from JSON; name its subtypes with"
+                        + " @JsonTypeInfo and @JsonSubTypes, or declare a class";
+            }
+        } catch (RuntimeException e) {
+            trouble = JsonErrors.reading(where, typeName, e).getMessage();
+        }
+        this.kind = found;
+        this.problem = trouble;
+    }
+
+    private Position(Position other, ObjectReader reader) {
+        this.where = other.where;
+        this.typeName = other.typeName;
+        this.kind = other.kind;
+        this.primitive = other.primitive;
+        this.reader = reader;
+        this.writer = other.writer;
+        this.anyWriter = other.anyWriter;
+        this.written = other.written;
+        this.holdsText = other.holdsText;
+        this.problem = other.problem;
+    }
+
+    /** The same for values that come as text, one by one. */
+    Position forText(JsonMapper textMapper) {
+        return new Position(
+                this,
+                textMapper.readerFor(reader.getValueType()).with(DeserializationFeature.ACCEPT_SINGLE_VALUE_AS_ARRAY));
+    }
+
+    private static Kind kind(Class<?> raw, @Nullable LogicalType type) {
+        if (type == null) {
+            return Kind.OTHER;
+        }
+        return switch (type) {
+            case Textual -> isText(raw) ? Kind.TEXT : Kind.SCALAR;
+            case Boolean, Enum, Float, Integer, OtherScalar -> Kind.SCALAR;
+            case Binary, DateTime -> Kind.SCALAR_OR_NUMBERS;
+            case Array, Collection, Untyped -> Kind.ARRAY;
+            case Map, POJO -> Kind.OTHER;
+        };
+    }
+
+    private static boolean isText(Class<?> raw) {
+        return raw == String.class || raw == CharSequence.class;
+    }
+
+    Kind kind() {
+        return kind;
+    }
+
+    boolean isScalar() {
+        return kind == Kind.TEXT || kind == Kind.SCALAR || kind == Kind.SCALAR_OR_NUMBERS;
+    }
+
+    /** Whether it is a collection, array or map of text. */
+    boolean holdsText() {
+        return holdsText;
+    }
+
+    /** Why values of this type cannot be read, or null. */
+    @Nullable
+    String problem() {
+        return problem;
+    }
+
+    /** Reads the value that begins at the parser's present token. */
+    @Nullable
+    Object read(JsonParser parser) {
+        try {
+            JsonToken token = parser.currentToken();
+            if (token == JsonToken.VALUE_NULL && primitive) {
+                throw absent();
+            }
+            if (kind == Kind.TEXT && token != JsonToken.VALUE_STRING && token != JsonToken.VALUE_NULL) {
+                throw MismatchedInputException.from(parser, String.class, "not text");
+            }
+            return reader.readValue(parser);
+        } catch (RuntimeException e) {
+            throw failed(e);
+        }
+    }
+
+    /** What stands for a value that was not sent. */
+    @Nullable
+    Object missing() {
+        if (primitive) {
+            throw absent();
+        }
+        return null;
+    }
+
+    private SerializationException absent() {
+        return new SerializationException(where + " is missing: expected " + typeName);
+    }
+
+    void write(JsonGenerator generator, @Nullable Object value) {
+        try {
+            if (value == null) {
+                generator.writeNull();
+            } else if (written == null || written == value.getClass()) {
+                writer.writeValue(generator, value);
+            } else {
+                anyWriter.writeValue(generator, value);
+            }
+        } catch (MessageTooLargeException e) {
+            throw e;
+        } catch (SerializationException e) {
+            throw failed(e.getMessage());
+        } catch (RuntimeException e) {
+            throw JsonErrors.writing(where, e);
+        }
+    }
+
+    SerializationException failed(RuntimeException failure) {
+        return JsonErrors.reading(where, typeName, failure);
+    }
+
+    SerializationException failed(@Nullable String what) {
+        return new SerializationException(where + ": " + what);
+    }
+
+    String typeName() {
+        return typeName;
+    }
+}

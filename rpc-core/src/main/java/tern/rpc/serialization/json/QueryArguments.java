@@ -1,0 +1,130 @@
+package tern.rpc.serialization.json;
+
+import java.io.ByteArrayOutputStream;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.JsonParser;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Reads the arguments of a method from query parameters or a form. They become a JSON text, which is then read within
+ * the limits of JSON: one way from text to values, whatever it came in. Thread-safe.
+ */
+final class QueryArguments {
+
+    private final JsonMapper mapper;
+    private final List<String> names;
+    private final Position[] parameters;
+
+    /** @param parameters that make numbers of text, and lists of single values */
+    QueryArguments(JsonMapper mapper, List<String> names, Position[] parameters) {
+        this.mapper = mapper;
+        this.names = names;
+        this.parameters = parameters;
+    }
+
+    @Nullable
+    Object[] read(Map<String, List<String>> query) {
+        @Nullable Object[] arguments = new @Nullable Object[parameters.length];
+        for (int i = 0; i < arguments.length; i++) {
+            Position parameter = parameters[i];
+            List<String> values = query.getOrDefault(names.get(i), List.of());
+            if (!values.isEmpty()) {
+                arguments[i] = parse(parameter, named(parameter, values));
+            } else if (parameter.kind() == Position.Kind.OTHER) {
+                arguments[i] = ofProperties(parameter, query);
+            } else {
+                arguments[i] = parameter.missing();
+            }
+        }
+        return arguments;
+    }
+
+    /** Parameters that are no arguments themselves are the properties of a bean, or the keys of a map. */
+    private @Nullable Object ofProperties(Position parameter, Map<String, List<String>> query) {
+        Map<String, List<String>> properties = new HashMap<>(query);
+        properties.keySet().removeAll(names);
+        return properties.isEmpty() ? parameter.missing() : parse(parameter, object(properties));
+    }
+
+    private byte[] named(Position parameter, List<String> values) {
+        if (values.size() > 1 && parameter.kind() != Position.Kind.ARRAY) {
+            throw parameter.failed("expected one value, found " + values.size());
+        }
+        return text(generator -> {
+            if (values.size() == 1) {
+                write(generator, values.get(0), isJson(parameter, values.get(0), false));
+            } else {
+                generator.writeStartArray();
+                values.forEach(value -> write(generator, value, isJson(parameter, value, true)));
+                generator.writeEndArray();
+            }
+        });
+    }
+
+    private byte[] object(Map<String, List<String>> properties) {
+        return text(generator -> {
+            generator.writeStartObject();
+            properties.forEach((name, values) -> {
+                generator.writeName(name);
+                if (values.size() == 1) {
+                    generator.writeString(values.get(0));
+                } else {
+                    generator.writeStartArray();
+                    values.forEach(generator::writeString);
+                    generator.writeEndArray();
+                }
+            });
+            generator.writeEndObject();
+        });
+    }
+
+    /** Whether the text is a bean or a list in JSON, where a text of that look cannot be meant. */
+    private static boolean isJson(Position parameter, String value, boolean element) {
+        return switch (parameter.kind()) {
+            case TEXT, SCALAR, SCALAR_OR_NUMBERS -> false;
+            case ARRAY -> parameter.holdsText() ? !element && value.startsWith("[") : looksLikeJson(value);
+            case OTHER -> looksLikeJson(value) || value.startsWith("\"");
+        };
+    }
+
+    private static boolean looksLikeJson(String value) {
+        return value.startsWith("{") || value.startsWith("[");
+    }
+
+    private static void write(JsonGenerator generator, String value, boolean json) {
+        if (json) {
+            generator.writeRawValue(value);
+        } else {
+            generator.writeString(value);
+        }
+    }
+
+    private interface Content {
+        void write(JsonGenerator generator);
+    }
+
+    private byte[] text(Content content) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (JsonGenerator generator = mapper.createGenerator(bytes)) {
+            content.write(generator);
+        }
+        return bytes.toByteArray();
+    }
+
+    private @Nullable Object parse(Position parameter, byte[] json) {
+        try (JsonParser parser = mapper.createParser(json)) {
+            parser.nextToken();
+            Object value = parameter.read(parser);
+            if (parser.nextToken() != null) {
+                throw parameter.failed("more behind the end of the JSON");
+            }
+            return value;
+        } catch (RuntimeException e) {
+            throw parameter.failed(e);
+        }
+    }
+}

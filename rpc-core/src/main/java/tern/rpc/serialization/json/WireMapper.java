@@ -1,0 +1,105 @@
+package tern.rpc.serialization.json;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import tern.rpc.serialization.protobuf.ProtobufCodec;
+import tools.jackson.core.Base64Variant;
+import tools.jackson.core.Base64Variants;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.StreamWriteFeature;
+import tools.jackson.core.TokenStreamFactory;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.databind.DatabindContext;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JavaType;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.cfg.DateTimeFeature;
+import tools.jackson.databind.cfg.EnumFeature;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.jsontype.PolymorphicTypeValidator;
+import tools.jackson.databind.util.StdDateFormat;
+
+/**
+ * The user's mapper with what the wire needs on top. Modules, mix-ins, naming and visibility stay the user's; forms
+ * that the other side relies on do not: dates, enums, numbers, bytes, compact output.
+ */
+final class WireMapper extends JsonMapper.Builder {
+
+    private static final Base64Variant BASE64 =
+            Base64Variants.MIME_NO_LINEFEEDS.withReadPadding(Base64Variant.PaddingReadBehaviour.PADDING_ALLOWED);
+
+    /** Jackson has no method for another factory under the same settings. */
+    private WireMapper(JsonMapper user, JsonFactory factory) {
+        super((StateImpl) user.rebuild().saveStateApplyModules());
+        _streamFactory = factory;
+    }
+
+    /** @throws IllegalArgumentException if the mapper lets JSON name classes */
+    static JsonMapper of(JsonMapper user, JsonLimits limits, ProtobufCodec messages) {
+        JavaType any = user.constructType(Object.class);
+        if (user.deserializationConfig().getDefaultTyper(any) != null
+                || user.serializationConfig().getDefaultTyper(any) != null) {
+            throw new IllegalArgumentException(
+                    "the JsonMapper has default typing active, with which JSON names classes;"
+                            + " give RPC a mapper without it (leave out activateDefaultTyping and setDefaultTyping)");
+        }
+        JsonFactory factory = user.tokenStreamFactory()
+                .rebuild()
+                .streamReadConstraints(StreamLimits.reading(limits))
+                .streamWriteConstraints(StreamLimits.writing(limits))
+                .disable(TokenStreamFactory.Feature.CHARSET_DETECTION)
+                .build();
+        return new WireMapper(user, factory)
+                .addModule(new WireTypes(limits, messages))
+                .polymorphicTypeValidator(new NoClassNames())
+                .changeDefaultPropertyInclusion(WireMapper::withoutNulls)
+                .defaultBase64Variant(BASE64)
+                .defaultDateFormat(new StdDateFormat())
+                .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
+                .enable(StreamWriteFeature.WRITE_BIGDECIMAL_AS_PLAIN)
+                .disable(
+                        EnumFeature.READ_ENUMS_USING_TO_STRING,
+                        EnumFeature.WRITE_ENUMS_USING_TO_STRING,
+                        EnumFeature.WRITE_ENUMS_TO_LOWERCASE,
+                        EnumFeature.WRITE_ENUMS_USING_INDEX)
+                // Apart from those above: Jackson applies a list to the kind of its first feature.
+                .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS, DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
+                .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
+                // A field that an older caller does not know must not break it; null arguments are refused elsewhere.
+                .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+                // JsonMethod reads several values of one text, and looks at its end itself.
+                .disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS, DeserializationFeature.UNWRAP_ROOT_VALUE)
+                .disable(
+                        SerializationFeature.WRAP_ROOT_VALUE,
+                        SerializationFeature.INDENT_OUTPUT,
+                        SerializationFeature.FLUSH_AFTER_WRITE_VALUE)
+                .build();
+    }
+
+    /** Null properties are left out, unless the user has decided otherwise. */
+    private static JsonInclude.Value withoutNulls(JsonInclude.Value user) {
+        return user.getValueInclusion() == JsonInclude.Include.USE_DEFAULTS
+                ? user.withValueInclusion(JsonInclude.Include.NON_NULL)
+                : user;
+    }
+
+    /** For classes annotated such that JSON names the class; names of a fixed list of subtypes are not asked for here. */
+    private static final class NoClassNames extends PolymorphicTypeValidator {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public Validity validateBaseType(DatabindContext context, JavaType baseType) {
+            return Validity.DENIED;
+        }
+
+        @Override
+        public Validity validateSubClassName(DatabindContext context, JavaType baseType, String subClassName) {
+            return Validity.DENIED;
+        }
+
+        @Override
+        public Validity validateSubType(DatabindContext context, JavaType baseType, JavaType subType) {
+            return Validity.DENIED;
+        }
+    }
+}

@@ -1,0 +1,35 @@
+package tern.rpc.serialization.json;
+
+import tern.rpc.serialization.protobuf.ProtobufCodec;
+import tools.jackson.core.Version;
+import tools.jackson.databind.JacksonModule;
+
+/** What our mapper knows beyond the user's: protobuf messages, and types that hostile text could make expensive. */
+final class WireTypes extends JacksonModule {
+
+    private final JsonLimits limits;
+    private final ProtobufCodec messages;
+
+    WireTypes(JsonLimits limits, ProtobufCodec messages) {
+        this.limits = limits;
+        this.messages = messages;
+    }
+
+    @Override
+    public String getModuleName() {
+        return "tern-rpc";
+    }
+
+    @Override
+    public Version version() {
+        return Version.unknownVersion();
+    }
+
+    @Override
+    public void setupModule(SetupContext context) {
+        context.addDeserializers(new MessageTypes.Reading(messages));
+        context.addSerializers(new MessageTypes.Writing(messages));
+        context.addDeserializerModifier(new CostlyScalars(limits));
+        context.addDeserializerModifier(new HashedContainers(limits));
+    }
+}

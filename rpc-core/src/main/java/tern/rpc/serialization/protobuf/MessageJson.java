@@ -1,0 +1,66 @@
+package tern.rpc.serialization.protobuf;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
+import com.google.protobuf.MessageLite;
+import com.google.protobuf.MessageOrBuilder;
+import com.google.protobuf.TypeRegistry;
+import com.google.protobuf.util.JsonFormat;
+import tern.rpc.serialization.SerializationException;
+
+/**
+ * The canonical JSON form of one message class; the only class that touches protobuf-java-util. An {@code Any} in it may
+ * hold what the file of the class declares or imports. Thread-safe.
+ */
+final class MessageJson {
+
+    private final String name;
+    private final Message like;
+    private final JsonFormat.Parser parser;
+    private final JsonFormat.Printer printer;
+
+    private MessageJson(Message like) {
+        this.name = like.getClass().getName();
+        this.like = like;
+        TypeRegistry known =
+                TypeRegistry.newBuilder().add(like.getDescriptorForType()).build();
+        this.parser = JsonFormat.parser().ignoringUnknownFields().usingTypeRegistry(known);
+        this.printer = JsonFormat.printer().omittingInsignificantWhitespace().usingTypeRegistry(known);
+    }
+
+    /** @throws SerializationException for a class that has no such form */
+    static MessageJson of(MessageLite defaultInstance) {
+        return new MessageJson(full(defaultInstance));
+    }
+
+    Message parse(String json) {
+        Message.Builder builder = like.newBuilderForType();
+        try {
+            parser.merge(json, builder);
+        } catch (InvalidProtocolBufferException e) {
+            // What it says has the value in it.
+            throw new SerializationException("not the JSON form of message " + name);
+        }
+        if (!builder.isInitialized()) {
+            throw new SerializationException("message " + name + " lacks a required field");
+        }
+        return builder.build();
+    }
+
+    String print(Object message) {
+        try {
+            return printer.print((MessageOrBuilder) message);
+        } catch (InvalidProtocolBufferException e) {
+            throw new SerializationException("message " + name
+                    + " has no JSON form: it holds an Any of a type that its file neither declares nor imports");
+        }
+    }
+
+    private static Message full(MessageLite message) {
+        if (message instanceof Message full) {
+            return full;
+        }
+        throw new SerializationException(message.getClass().getName()
+                + " is a lite message, which has no JSON form; generate it without the lite runtime");
+    }
+}

@@ -1,0 +1,230 @@
+package tern.rpc.server;
+
+import java.lang.reflect.Array;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.ValueType;
+
+/**
+ * Turns beans into maps for generic callers and back. The declared type alone decides what a map becomes; an entry
+ * {@code class} in it is passed over (wire document 1.9).
+ */
+final class GenericValues {
+
+    private static final String CLASS_ENTRY = "class";
+
+    private GenericValues() {}
+
+    static @Nullable Object toGeneric(@Nullable Object value) {
+        if (value instanceof Enum<?> constant) {
+            return constant.name();
+        }
+        if (value instanceof Collection<?> collection) {
+            List<Object> list = new ArrayList<>(collection.size());
+            collection.forEach(element -> list.add(toGeneric(element)));
+            return list;
+        }
+        if (value instanceof Map<?, ?> map) {
+            Map<Object, Object> copy = new LinkedHashMap<>();
+            map.forEach((key, element) -> copy.put(toGeneric(key), toGeneric(element)));
+            return new HashMap<>(copy);
+        }
+        if (value instanceof Object[] array) {
+            return toGeneric(Arrays.asList(array));
+        }
+        if (value == null
+                || value.getClass().isArray()
+                || value.getClass().getName().startsWith("java.")) {
+            return value;
+        }
+        return beanToMap(value);
+    }
+
+    private static Map<String, Object> beanToMap(Object bean) {
+        Map<String, Object> map = new HashMap<>();
+        try {
+            for (Field field : fields(bean.getClass())) {
+                map.put(field.getName(), toGeneric(field.get(bean)));
+            }
+        } catch (IllegalAccessException e) {
+            throw new IllegalStateException(e);
+        }
+        map.put(CLASS_ENTRY, bean.getClass().getName());
+        return map;
+    }
+
+    static @Nullable Object toDeclared(@Nullable Object value, Type type) {
+        Class<?> raw = ValueType.of(type).raw();
+        if (value == null) {
+            return null;
+        }
+        if (raw.isEnum()) {
+            return constant(raw, value);
+        }
+        if (value instanceof Number number && (raw.isPrimitive() || Number.class.isAssignableFrom(raw))) {
+            return number(number, raw);
+        }
+        if (value instanceof String text && (raw == char.class || raw == Character.class) && text.length() == 1) {
+            return text.charAt(0);
+        }
+        if (value instanceof Collection<?> collection) {
+            return raw.isArray() ? array(collection, raw) : collection(collection, raw, argument(type, 0));
+        }
+        if (value instanceof Object[] array && !raw.isInstance(value)) {
+            return toDeclared(Arrays.asList(array), type);
+        }
+        if (value instanceof Map<?, ?> map) {
+            return Map.class.isAssignableFrom(raw) || raw == Object.class ? map(map, raw, type) : bean(map, raw);
+        }
+        if (raw.isInstance(value) || raw.isPrimitive()) {
+            return value;
+        }
+        throw mismatch(value, raw, null);
+    }
+
+    private static Object constant(Class<?> raw, Object value) {
+        for (Object constant : raw.getEnumConstants()) {
+            if (((Enum<?>) constant).name().equals(value.toString())) {
+                return constant;
+            }
+        }
+        throw mismatch(value, raw, null);
+    }
+
+    private static Object number(Number value, Class<?> raw) {
+        if (raw == int.class || raw == Integer.class) {
+            return value.intValue();
+        }
+        if (raw == long.class || raw == Long.class) {
+            return value.longValue();
+        }
+        if (raw == double.class || raw == Double.class) {
+            return value.doubleValue();
+        }
+        if (raw == float.class || raw == Float.class) {
+            return value.floatValue();
+        }
+        if (raw == short.class || raw == Short.class) {
+            return value.shortValue();
+        }
+        if (raw == byte.class || raw == Byte.class) {
+            return value.byteValue();
+        }
+        if (raw == BigDecimal.class) {
+            return new BigDecimal(value.toString());
+        }
+        return raw == BigInteger.class ? new BigInteger(value.toString()) : value;
+    }
+
+    private static Object array(Collection<?> values, Class<?> raw) {
+        Object array = Array.newInstance(raw.getComponentType(), values.size());
+        int i = 0;
+        for (Object value : values) {
+            Array.set(array, i++, toDeclared(value, raw.getComponentType()));
+        }
+        return array;
+    }
+
+    private static Object collection(Collection<?> values, Class<?> raw, Type element) {
+        Collection<Object> copy = Set.class.isAssignableFrom(raw)
+                ? new HashSet<>()
+                : Queue.class.isAssignableFrom(raw) ? new ArrayDeque<>() : new ArrayList<>();
+        if (!raw.isInstance(copy)) {
+            throw mismatch(values, raw, null);
+        }
+        values.forEach(value -> copy.add(toDeclared(value, element)));
+        return copy;
+    }
+
+    private static Object map(Map<?, ?> map, Class<?> raw, Type type) {
+        Map<Object, Object> copy = new LinkedHashMap<>();
+        if (!raw.isInstance(copy)) {
+            throw mismatch(map, raw, null);
+        }
+        map.forEach((key, value) -> copy.put(toDeclared(key, argument(type, 0)), toDeclared(value, argument(type, 1))));
+        return copy;
+    }
+
+    private static Type argument(Type type, int index) {
+        return type instanceof ParameterizedType parameterized
+                ? parameterized.getActualTypeArguments()[index]
+                : Object.class;
+    }
+
+    private static Object bean(Map<?, ?> map, Class<?> raw) {
+        try {
+            if (raw.isRecord()) {
+                return record(map, raw);
+            }
+            Constructor<?> constructor = raw.getDeclaredConstructor();
+            constructor.setAccessible(true);
+            Object bean = constructor.newInstance();
+            for (Field field : fields(raw)) {
+                if (map.containsKey(field.getName())) {
+                    Object value = toDeclared(map.get(field.getName()), field.getGenericType());
+                    if (value != null || !field.getType().isPrimitive()) {
+                        field.set(bean, value);
+                    }
+                }
+            }
+            return bean;
+        } catch (ReflectiveOperationException e) {
+            throw mismatch(map, raw, e);
+        }
+    }
+
+    private static Object record(Map<?, ?> map, Class<?> raw) throws ReflectiveOperationException {
+        RecordComponent[] components = raw.getRecordComponents();
+        Class<?>[] types = new Class<?>[components.length];
+        Object[] values = new Object[components.length];
+        for (int i = 0; i < components.length; i++) {
+            types[i] = components[i].getType();
+            values[i] = toDeclared(map.get(components[i].getName()), components[i].getGenericType());
+        }
+        Constructor<?> constructor = raw.getDeclaredConstructor(types);
+        constructor.setAccessible(true);
+        return constructor.newInstance(values);
+    }
+
+    private static List<Field> fields(Class<?> type) {
+        List<Field> fields = new ArrayList<>();
+        for (Class<?> c = type; c != null && c != Object.class; c = c.getSuperclass()) {
+            for (Field field : c.getDeclaredFields()) {
+                if (!Modifier.isStatic(field.getModifiers()) && !Modifier.isTransient(field.getModifiers())) {
+                    field.setAccessible(true);
+                    fields.add(field);
+                }
+            }
+        }
+        return fields;
+    }
+
+    private static RpcException mismatch(Object value, Class<?> raw, @Nullable Throwable cause) {
+        return new RpcException(
+                StatusCode.INVALID_ARGUMENT,
+                "generic call: a " + value.getClass().getSimpleName() + " cannot become a " + raw.getName(),
+                Executed.NO,
+                cause);
+    }
+}

@@ -1,0 +1,151 @@
+package tern.rpc.server;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Invocation;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServerFilter;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.StatusCode;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.transport.BuiltInMethods;
+import tern.rpc.transport.ServiceLookup;
+
+/** From the names in a call to the handler of its method. Filled at start-up, then immutable. */
+final class HandlerRegistry implements ServiceLookup {
+
+    /** The exports of one interface, which differ in group or version. */
+    private static final class Exports {
+        final ServiceDescriptor service;
+        final List<Export> all = new ArrayList<>();
+
+        Exports(ServiceDescriptor service) {
+            this.service = service;
+        }
+    }
+
+    private record Export(ServiceKey key, MethodHandler[] own, MethodHandler[] builtIn) {}
+
+    private final Map<String, Exports> byInterface = new HashMap<>();
+    private final boolean genericCalls;
+
+    HandlerRegistry(List<ServiceExport> exports, List<ServerFilter> filters, RpcMeters meters, boolean genericCalls) {
+        this.genericCalls = genericCalls;
+        for (ServiceExport export : exports) {
+            ServiceDescriptor service = export.service();
+            Exports known = byInterface.computeIfAbsent(service.name(), name -> new Exports(service));
+            if (known.service != service) {
+                throw new IllegalArgumentException(
+                        service.name() + " is exported from two class loaders; export it from one");
+            }
+            if (known.all.stream().anyMatch(other -> other.key().equals(export.key()))) {
+                throw new IllegalArgumentException(
+                        export.key() + " is exported twice; give one of the two another group or version");
+            }
+            MethodHandler[] own = service.methods().stream()
+                    .map(method -> new MethodHandler(
+                            method, new MethodInvoker(export.bodies().apply(method), method, false), filters, meters))
+                    .toArray(MethodHandler[]::new);
+            BuiltInMethods generic = new GenericService(service, own);
+            MethodHandler[] builtIn = BuiltInMethods.DESCRIPTOR.methods().stream()
+                    .map(method -> new MethodHandler(
+                            method, new MethodInvoker(body(method, generic), method, true), filters, meters))
+                    .toArray(MethodHandler[]::new);
+            known.all.add(new Export(export.key(), own, builtIn));
+        }
+    }
+
+    private static MethodBody body(MethodDescriptor method, BuiltInMethods generic) {
+        return MethodBody.of(Objects.requireNonNull(method.javaMethod()), () -> generic);
+    }
+
+    @Override
+    public ServiceDescriptor service(String interfaceName) {
+        Exports exports = byInterface.get(interfaceName);
+        if (exports == null) {
+            throw unknown("service " + interfaceName + " is not exported here; exported are " + allKeys());
+        }
+        return exports.service;
+    }
+
+    @Override
+    public @Nullable MethodDescriptor builtIn(String name, String descriptor) {
+        MethodDescriptor method = BuiltInMethods.DESCRIPTOR.method(name, descriptor);
+        if (method != null && !genericCalls && !name.equals(BuiltInMethods.ECHO)) {
+            throw unknown("generic calls are switched off on this server; rpc.server.generic-calls=true allows them");
+        }
+        return method;
+    }
+
+    @Override
+    public void require(ServiceKey key) {
+        Exports exports = byInterface.get(key.interfaceName());
+        if (exports == null
+                || exports.all.stream().noneMatch(export -> export.key().equals(key))) {
+            throw unknown("service " + key + " is not exported here; exported are " + allKeys());
+        }
+    }
+
+    @Override
+    public ServiceKey withoutGroupAndVersion(String interfaceName) {
+        Exports exports = byInterface.get(interfaceName);
+        if (exports != null) {
+            for (String version : List.of("", "1.0.0")) {
+                ServiceKey plain = new ServiceKey(interfaceName, "", version);
+                if (exports.all.stream().anyMatch(export -> export.key().equals(plain))) {
+                    return plain;
+                }
+            }
+            if (exports.all.size() == 1) {
+                return exports.all.get(0).key();
+            }
+        }
+        throw unknown("service " + interfaceName + " is not exported here without group and version; exported are "
+                + allKeys());
+    }
+
+    @Override
+    public boolean genericCalls() {
+        return genericCalls;
+    }
+
+    /**
+     * The handler of a decoded call.
+     *
+     * @throws RpcException UNIMPLEMENTED if its group and version are not exported
+     */
+    MethodHandler handler(Invocation call) {
+        Exports exports = byInterface.get(call.service().interfaceName());
+        if (exports != null) {
+            for (Export export : exports.all) {
+                if (export.key().equals(call.service())) {
+                    MethodHandler[] handlers =
+                            call.method().service() == exports.service ? export.own() : export.builtIn();
+                    return handlers[call.method().index()];
+                }
+            }
+        }
+        throw unknown("service " + call.service() + " is not exported here; exported are " + allKeys());
+    }
+
+    private String allKeys() {
+        return byInterface.values().stream()
+                .flatMap(exports -> exports.all.stream())
+                .map(export -> export.key().toString())
+                .sorted()
+                .limit(20)
+                .collect(Collectors.joining(", "));
+    }
+
+    private static RpcException unknown(String description) {
+        return RpcException.refusal(StatusCode.UNIMPLEMENTED, description, Executed.NO);
+    }
+}

@@ -1,0 +1,91 @@
+package tern.rpc.server;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Invocation;
+import tern.rpc.Invoker;
+import tern.rpc.JavaShape;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServerContext;
+import tern.rpc.stream.Shapes;
+
+/** The last step on the server: the user's method. */
+final class MethodInvoker implements Invoker {
+
+    private final MethodBody body;
+    private final JavaShape answer;
+    private final boolean builtIn;
+
+    /** @param builtIn whether the method is ours, which knows by itself whether anything was executed */
+    MethodInvoker(MethodBody body, MethodDescriptor method, boolean builtIn) {
+        this.body = body;
+        this.answer = method.responses();
+        this.builtIn = builtIn;
+    }
+
+    boolean isAsync() {
+        return answer.isLater();
+    }
+
+    /**
+     * Runs the method.
+     *
+     * @return its result as it is; for one that comes later, a stage
+     * @throws Throwable what it threw
+     */
+    @Nullable
+    Object run(Object[] arguments) throws Throwable {
+        try {
+            Object result = body.run(arguments);
+            return result != null && isAsync() ? Shapes.stage(answer, result) : result;
+        } catch (Throwable e) {
+            throw ran(e);
+        }
+    }
+
+    /**
+     * A method that calls other services may fail as they did, with a call of theirs that was not executed; the method
+     * itself was, and its caller must not be told otherwise.
+     */
+    Throwable ran(Throwable failure) {
+        if (builtIn) {
+            return failure;
+        }
+        Throwable cause = ExceptionPolicy.unwrapped(failure);
+        if (cause instanceof RpcException rpc && rpc.wasExecuted() != Executed.YES) {
+            return new RpcException(rpc.code(), rpc.status().description(), Executed.YES, rpc);
+        }
+        return failure;
+    }
+
+    /** For filters, which see a stage whether the method is asynchronous or not. */
+    @Override
+    public CompletionStage<Response> invoke(Invocation call) {
+        ServerContext context = ServerContext.current();
+        try {
+            Object result = run(call.arguments());
+            if (isAsync() && result != null) {
+                return ((CompletionStage<?>) result).handle((value, failure) -> {
+                    if (failure != null) {
+                        throw new CompletionException(ran(failure));
+                    }
+                    return response(value, context);
+                });
+            }
+            return CompletableFuture.completedFuture(response(result, context));
+        } catch (Throwable e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    static Response response(@Nullable Object value, @Nullable ServerContext context) {
+        return context == null
+                ? Response.of(value)
+                : new Response(value, context.responseHeaders(), context.responseMetadata());
+    }
+}

@@ -1,0 +1,258 @@
+package tern.rpc.server;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
+import tern.rpc.ServerFilter;
+import tern.rpc.concurrent.WorkerPool;
+import tern.rpc.metrics.RpcMeter;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.transport.ServerTransport;
+
+/**
+ * Serves exported services. Everything is checked when it is built; it accepts calls from {@link #start} to
+ * {@link #close}. Thread-safe.
+ */
+public final class RpcServer implements AutoCloseable {
+
+    /** The port of every protocol, Dubbo's. */
+    public static final int DEFAULT_PORT = 20_880;
+
+    private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
+
+    /** How long nothing may happen before a drained server counts as quiet. */
+    private static final Duration QUIET = Duration.ofSeconds(2);
+
+    private static final Duration LOOK_EVERY = Duration.ofMillis(20);
+
+    private enum State {
+        BUILT,
+        STARTED,
+        DRAINING,
+        CLOSED
+    }
+
+    private final ServerTransport transport;
+    private final WorkerPool workers;
+    private final WorkerPool callbacks;
+    private final Dispatcher dispatcher;
+    private final List<ServiceExport> exports;
+    private final NanoClock clock;
+    private State state = State.BUILT; // guarded by this
+
+    private RpcServer(Builder builder) {
+        this.transport = builder.transport;
+        this.exports = List.copyOf(builder.exports);
+        this.clock = builder.clock;
+        this.workers = new WorkerPool(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
+        // Threads of their own, since a method that waits for its requests keeps its worker meanwhile.
+        this.callbacks =
+                new WorkerPool(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
+        HandlerRegistry registry = new HandlerRegistry(exports, builder.filters, builder.meters, builder.genericCalls);
+        this.dispatcher = new Dispatcher(registry, workers, callbacks, builder.maxQueueWait, builder.meters, clock);
+        for (ServiceExport export : exports) {
+            transport.prepare(export.service());
+            export.service().warnings().forEach(LOG::warn);
+        }
+        registerMeters(builder.meters);
+    }
+
+    private void registerMeters(RpcMeters meters) {
+        meters.gauge(RpcMeter.SERVER_WORKERS_ACTIVE, workers, WorkerPool::active);
+        meters.gauge(RpcMeter.SERVER_WORKERS_QUEUED, workers, WorkerPool::queued);
+        meters.gauge(RpcMeter.SERVER_WORKERS_LIMIT, workers, WorkerPool::maxThreads);
+        meters.counter(RpcMeter.SERVER_WORKERS_REJECTED, dispatcher, Dispatcher::refused);
+        meters.gauge(RpcMeter.SERVER_CONNECTIONS, transport, ServerTransport::connections);
+        meters.gauge(RpcMeter.SERVER_IN_FLIGHT, transport, ServerTransport::inFlight);
+        meters.gauge(RpcMeter.SERVER_WRITE_QUEUE, transport, ServerTransport::queuedBytes);
+    }
+
+    /** @param transport where calls come from; closed with the server */
+    public static Builder builder(ServerTransport transport) {
+        return new Builder(transport);
+    }
+
+    /**
+     * Begins to accept calls.
+     *
+     * @throws java.io.UncheckedIOException if the port cannot be bound
+     */
+    public synchronized void start() {
+        if (state != State.BUILT) {
+            throw new IllegalStateException("an RPC server starts once; this one is " + state);
+        }
+        transport.start(dispatcher);
+        state = State.STARTED;
+    }
+
+    /** The port that was bound; 0 before the start. */
+    public int port() {
+        return transport.port();
+    }
+
+    public List<ServiceExport> exports() {
+        return exports;
+    }
+
+    public WorkerPool workers() {
+        return workers;
+    }
+
+    /** Peers connected at present. */
+    public int connections() {
+        return transport.connections();
+    }
+
+    /**
+     * Stops accepting connections, asks callers to go elsewhere, and waits until all are gone or nothing happened for
+     * two seconds. Calls that come meanwhile are served. Blocks.
+     *
+     * @param atMost when to stop waiting
+     */
+    public void drain(Duration atMost) {
+        synchronized (this) {
+            if (state != State.STARTED) {
+                return;
+            }
+            state = State.DRAINING;
+        }
+        transport.drain();
+        long end = clock.nanoTime() + atMost.toNanos();
+        long quietSince = clock.nanoTime();
+        long seen = transport.received();
+        while (transport.connections() > 0 && clock.nanoTime() - end < 0) {
+            if (transport.inFlight() > 0 || transport.received() != seen) {
+                seen = transport.received();
+                quietSince = clock.nanoTime();
+            } else if (clock.nanoTime() - quietSince >= QUIET.toNanos()) {
+                return;
+            }
+            LockSupport.parkNanos(LOOK_EVERY.toNanos());
+        }
+        if (transport.inFlight() > 0) {
+            LOG.warn(
+                    "{} calls were still running after {} of draining (set by rpc.server.shutdown-timeout)",
+                    transport.inFlight(),
+                    atMost);
+        }
+    }
+
+    /** Closes at once, without draining; what is running is cancelled. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (state == State.CLOSED) {
+                return;
+            }
+            state = State.CLOSED;
+        }
+        transport.close();
+        workers.close();
+        callbacks.close();
+    }
+
+    /** Collects what a server is made of. Not thread-safe. */
+    public static final class Builder {
+
+        private final ServerTransport transport;
+        private final List<ServiceExport> exports = new ArrayList<>();
+        private final List<ServerFilter> filters = new ArrayList<>();
+        private int threads = 200;
+        private int queueCapacity = 400;
+        private Duration maxQueueWait = Duration.ofMillis(50);
+        private Duration keepAlive = Duration.ofSeconds(60);
+        private ThreadFactory threadFactory = daemonThreads();
+        private boolean genericCalls;
+        private RpcMeters meters = RpcMeters.withoutRegistry();
+        private NanoClock clock = NanoClock.SYSTEM;
+
+        private Builder(ServerTransport transport) {
+            this.transport = transport;
+        }
+
+        public Builder export(ServiceExport export) {
+            exports.add(export);
+            return this;
+        }
+
+        /** Those added so far. */
+        public List<ServiceExport> exports() {
+            return List.copyOf(exports);
+        }
+
+        /** Added inside the ones before. */
+        public Builder filter(ServerFilter filter) {
+            filters.add(filter);
+            return this;
+        }
+
+        /**
+         * How many calls run at once, and how many more may wait. As many threads again are made, when they are needed,
+         * for what streams tell their services.
+         *
+         * @param threads 200 when never set
+         * @param queueCapacity twice the threads when never set
+         */
+        public Builder workers(int threads, int queueCapacity) {
+            this.threads = threads;
+            this.queueCapacity = queueCapacity;
+            return this;
+        }
+
+        /** How long a call may wait for a worker before it is refused as not executed; 50 ms when never set. */
+        public Builder maxQueueWait(Duration wait) {
+            if (wait.isNegative() || wait.isZero()) {
+                throw new IllegalArgumentException("rpc.server.max-queue-wait is " + wait + "; expected more than 0");
+            }
+            this.maxQueueWait = wait;
+            return this;
+        }
+
+        /**
+         * Where workers come from, platform threads when never set.
+         *
+         * @param keepAlive when idle ones end; zero, as fits virtual threads, for a new one whenever one is needed
+         */
+        public Builder threads(ThreadFactory factory, Duration keepAlive) {
+            this.threadFactory = factory;
+            this.keepAlive = keepAlive;
+            return this;
+        }
+
+        /** Whether {@code $invoke} is served; false when never set. */
+        public Builder genericCalls(boolean allowed) {
+            this.genericCalls = allowed;
+            return this;
+        }
+
+        public Builder meters(RpcMeters replaced) {
+            this.meters = replaced;
+            return this;
+        }
+
+        public Builder clock(NanoClock replaced) {
+            this.clock = replaced;
+            return this;
+        }
+
+        /** @throws IllegalArgumentException if a service cannot be served, naming it and the reason */
+        public RpcServer build() {
+            return new RpcServer(this);
+        }
+
+        private static ThreadFactory daemonThreads() {
+            AtomicInteger number = new AtomicInteger();
+            return task -> {
+                Thread thread = new Thread(task, "rpc-worker-" + number.incrementAndGet());
+                thread.setDaemon(true);
+                return thread;
+            };
+        }
+    }
+}

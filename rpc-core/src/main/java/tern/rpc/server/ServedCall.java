@@ -1,0 +1,253 @@
+package tern.rpc.server;
+
+import java.util.Objects;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.Invocation;
+import tern.rpc.Invoker;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServerContext;
+import tern.rpc.StatusCode;
+import tern.rpc.metrics.CallMeters;
+import tern.rpc.transport.ServerCall;
+
+/**
+ * One call on the server from admission to its end. The event loop makes it, one worker runs it, any thread may end it;
+ * the state decides who does.
+ */
+final class ServedCall implements Runnable, ServerCall.Watcher {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ServedCall.class);
+
+    private static final int QUEUED = 0;
+    private static final int RUNNING = 1;
+    private static final int ENDED = 2;
+
+    private final AtomicInteger state = new AtomicInteger(QUEUED);
+    private final Dispatcher dispatcher;
+    private final ServerCall call;
+
+    private volatile @Nullable MethodHandler handler; // set by the worker, read by whoever ends the call
+    private volatile @Nullable ServerContext context; // likewise
+    private volatile @Nullable ServedStream stream; // likewise; null for a call with one message each way
+
+    ServedCall(Dispatcher dispatcher, ServerCall call) {
+        this.dispatcher = dispatcher;
+        this.call = call;
+    }
+
+    /** The whole order of a served call, on a worker thread. */
+    @Override
+    public void run() {
+        if (!state.compareAndSet(QUEUED, RUNNING)) {
+            return; // it waited too long or its peer is gone
+        }
+        long started = dispatcher.clock().nanoTime();
+        Invocation invocation;
+        MethodHandler found;
+        try {
+            invocation = call.decode(dispatcher.registry());
+            found = dispatcher.registry().handler(invocation);
+        } catch (Throwable e) {
+            failUndecoded(e);
+            return;
+        }
+        handler = found;
+        CallMeters meters = found.meters(call.protocol());
+        meters.dequeued(started - call.receivedNanos());
+        ServerContext serving = new ServerContext(invocation, call);
+        context = serving;
+        if (state.get() == ENDED) {
+            return; // its peer left while it was read
+        }
+        if (invocation.deadline().isExpired(dispatcher.clock().nanoTime())) {
+            end(
+                    null,
+                    RpcException.refusal(
+                            StatusCode.DEADLINE_EXCEEDED,
+                            invocation + ": the deadline passed while the call waited for a worker; it was not run",
+                            Executed.NO));
+            return;
+        }
+        call.watch(invocation.deadline().isLimited() ? invocation.deadline().nanoTime() : Long.MAX_VALUE, this);
+        ServerContext before = ServerContext.replace(serving);
+        try {
+            invoke(found, invocation, serving);
+        } finally {
+            ServerContext.replace(before);
+        }
+    }
+
+    private void invoke(MethodHandler found, Invocation invocation, ServerContext serving) {
+        try {
+            if (found.method().type() != MethodType.UNARY) {
+                serveStream(found, invocation, serving);
+                return;
+            }
+            Invoker filtered = found.filtered();
+            if (filtered != null) {
+                filtered.invoke(invocation).whenComplete(this::end);
+                return;
+            }
+            Object result = found.last().run(invocation.arguments());
+            if (result != null && found.last().isAsync()) {
+                ((CompletionStage<?>) result)
+                        .whenComplete((value, failure) -> end(
+                                MethodInvoker.response(value, serving),
+                                failure == null ? null : found.last().ran(failure)));
+                return;
+            }
+            end(MethodInvoker.response(result, serving), null);
+        } catch (Throwable e) {
+            end(null, e);
+        }
+    }
+
+    private void serveStream(MethodHandler found, Invocation invocation, ServerContext serving) {
+        ServedStream served =
+                new ServedStream(found, call, serving, dispatcher.clock(), dispatcher.callbacks()::executeAdmitted);
+        stream = served;
+        if (state.get() == ENDED) {
+            return; // its peer left before it could be told
+        }
+        served.run(invocation).whenComplete(this::end);
+    }
+
+    /** The one end of a call whose method is known: answer it, then count it. */
+    private void end(@Nullable Response response, @Nullable Throwable failure) {
+        if (!state.compareAndSet(RUNNING, ENDED)) {
+            return; // the deadline was first
+        }
+        MethodHandler found = Objects.requireNonNull(handler);
+        Throwable outgoing;
+        try {
+            outgoing = answer(found.method(), response, failure);
+        } catch (Throwable e) { // an answer or an exception that cannot be written, or no memory
+            outgoing = e instanceof RpcException
+                    ? e
+                    : new RpcException(StatusCode.INTERNAL, found.method() + " could not be answered", Executed.YES, e);
+            call.fail(outgoing, new Metadata());
+        }
+        count(found, outgoing);
+        ServedStream streamed = stream;
+        if (streamed != null) {
+            streamed.over(RpcException.refusal(
+                    StatusCode.CANCELLED, found.method() + ": the call has ended already", Executed.YES));
+        }
+    }
+
+    /** @return the failure as it was answered, or null */
+    private @Nullable Throwable answer(
+            MethodDescriptor method, @Nullable Response response, @Nullable Throwable failure) {
+        if (failure == null && response != null) {
+            ServedStream streamed = stream;
+            if (streamed == null) {
+                call.reply(response);
+            } else {
+                streamed.reply(response);
+            }
+            return null;
+        }
+        Throwable cause = failure != null
+                ? failure
+                : new RpcException(StatusCode.INTERNAL, "a filter around " + method + " gave no response");
+        Throwable outgoing = ExceptionPolicy.outgoing(method, cause);
+        dispatcher.logUnexpected(method, cause);
+        sendHeadersBefore(outgoing);
+        call.fail(outgoing, responseMetadata());
+        return outgoing;
+    }
+
+    private void failUndecoded(Throwable failure) {
+        if (state.compareAndSet(RUNNING, ENDED)) {
+            call.fail(
+                    failure instanceof RpcException
+                            ? failure
+                            : new RpcException(
+                                    StatusCode.INTERNAL,
+                                    "the request could not be read: " + failure,
+                                    Executed.NO,
+                                    failure),
+                    new Metadata());
+        }
+    }
+
+    @Override
+    public void expired() {
+        if (dispatcher.isOverloaded() && state.compareAndSet(QUEUED, ENDED)) {
+            dispatcher.refuse(call, dispatcher.waitedTooLong());
+        } else if (isPastDeadline() && state.compareAndSet(RUNNING, ENDED)) {
+            RpcException late = RpcException.refusal(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    name() + " was still running when its deadline passed",
+                    Executed.MAYBE);
+            call.fail(late, new Metadata());
+            cancel(late);
+        }
+    }
+
+    /** The time that was over may have been that of the queue, which a worker has just taken the call from. */
+    private boolean isPastDeadline() {
+        ServerContext serving = context;
+        return serving != null
+                && serving.deadline().isExpired(dispatcher.clock().nanoTime());
+    }
+
+    @Override
+    public void disconnected() {
+        if (state.getAndSet(ENDED) == RUNNING) {
+            cancel(RpcException.refusal(StatusCode.CANCELLED, name() + ": the caller is gone", Executed.MAYBE));
+        }
+    }
+
+    private void cancel(RpcException reason) {
+        MethodHandler found = handler;
+        if (found != null) {
+            count(found, reason);
+        }
+        ServerContext serving = context;
+        if (serving != null) {
+            serving.cancel();
+        }
+        ServedStream streamed = stream;
+        if (streamed != null) {
+            streamed.over(reason);
+        }
+    }
+
+    private void count(MethodHandler found, @Nullable Throwable failure) {
+        found.meters(call.protocol()).ended(failure, dispatcher.clock().nanoTime() - call.receivedNanos());
+    }
+
+    /** What the method wanted sent before its answer. An exception with a type of its own travels alone (Triple). */
+    private void sendHeadersBefore(Throwable outgoing) {
+        ServerContext serving = context;
+        if (serving != null
+                && outgoing instanceof RpcException
+                && !serving.responseHeaders().isEmpty()) {
+            try {
+                serving.sendHeaders();
+            } catch (RpcException e) {
+                LOG.warn("{}: the headers of a failed answer cannot be sent: {}", name(), e.getMessage());
+            }
+        }
+    }
+
+    private Metadata responseMetadata() {
+        ServerContext serving = context;
+        return serving == null ? new Metadata() : serving.responseMetadata();
+    }
+
+    private String name() {
+        MethodHandler found = handler;
+        return found == null ? "a call being read" : found.method().fullName();
+    }
+}

@@ -1,0 +1,293 @@
+package tern.rpc.server;
+
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.JavaShape;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.NanoClock;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.ServerContext;
+import tern.rpc.StatusCode;
+import tern.rpc.StreamObserver;
+import tern.rpc.stream.InboundPublisher;
+import tern.rpc.stream.MessageSink;
+import tern.rpc.stream.MessageWriter;
+import tern.rpc.stream.OutboundObserver;
+import tern.rpc.stream.OutboundSubscriber;
+import tern.rpc.stream.SerialExecutor;
+import tern.rpc.stream.Shapes;
+import tern.rpc.transport.Message;
+import tern.rpc.transport.MessageStream;
+import tern.rpc.transport.ServerCall;
+
+/**
+ * The streams of one served call: between the transport's messages and what the service's method takes and returns.
+ * User code runs on the serial executor, with the call's context set, one thing after another; only a method that is
+ * given a publisher runs beside it, since it may wait for what it gets there.
+ */
+final class ServedStream implements MessageStream.Receiver, MessageSink, InboundPublisher.Source {
+
+    private final MethodHandler handler;
+    private final MethodDescriptor method;
+    private final ServerCall call;
+    private final ServerContext serving;
+    private final NanoClock clock;
+    private final MessageStream messages;
+    private final SerialExecutor serial;
+    private final InboundPublisher requests;
+    private final CompletableFuture<Response> result = new CompletableFuture<>();
+    private final AtomicBoolean invoked = new AtomicBoolean();
+    private final AtomicBoolean headersSent = new AtomicBoolean();
+    private volatile @Nullable MessageWriter writer;
+    private volatile @Nullable CompletableFuture<?> mono; // its subscription is cancelled with the call
+    private volatile @Nullable RpcException over;
+
+    /** @param callbacks run what is to happen later, and never refuse it */
+    ServedStream(MethodHandler handler, ServerCall call, ServerContext serving, NanoClock clock, Executor callbacks) {
+        this.handler = handler;
+        this.method = handler.method();
+        this.call = call;
+        this.serving = serving;
+        this.clock = clock;
+        this.messages = call.stream();
+        this.serial = new SerialExecutor(task -> callbacks.execute(serving.wrap(task)));
+        this.requests = new InboundPublisher(method.fullName(), serial, this);
+    }
+
+    /**
+     * Runs filters and method, on the calling thread if nothing has happened to the call yet.
+     *
+     * @return completes with the call; its response has a value if there is one answer instead of many
+     */
+    CompletionStage<Response> run(Invocation decoded) {
+        messages.start(this);
+        Invocation asCalled = decoded.withArguments(javaArguments(decoded.arguments()));
+        CompletableFuture<Response> end = new CompletableFuture<>();
+        Runnable task = () -> runFiltered(asCalled, end);
+        if (takesPublisher()) {
+            task.run();
+        } else {
+            serial.executeHere(task);
+        }
+        return end;
+    }
+
+    private void runFiltered(Invocation asCalled, CompletableFuture<Response> end) {
+        CompletionStage<Response> stage;
+        try {
+            stage = handler.filtered(this::invoke).invoke(asCalled);
+        } catch (Throwable e) {
+            stage = CompletableFuture.failedFuture(e);
+        }
+        stage.whenComplete((response, failure) -> {
+            if (failure != null) {
+                end.completeExceptionally(failure);
+            } else {
+                end.complete(response);
+            }
+        });
+    }
+
+    private boolean takesPublisher() {
+        return method.requests() == JavaShape.PUBLISHER || method.requests() == JavaShape.FLUX;
+    }
+
+    /** The arguments as the method's Java signature has them. */
+    private Object[] javaArguments(Object[] decoded) {
+        Object[] values = takesPublisher() ? new Object[] {Shapes.many(method.requests(), requests)} : decoded;
+        if (method.responses() != JavaShape.OBSERVER) {
+            return values;
+        }
+        OutboundObserver answers = new OutboundObserver(method.fullName(), this, serial, clock);
+        writeWith(answers);
+        Object[] arguments = Arrays.copyOf(values, values.length + 1);
+        arguments[values.length] = answers;
+        return arguments;
+    }
+
+    /** What the chain of filters ends in. */
+    private CompletionStage<Response> invoke(Invocation filtered) {
+        if (!invoked.compareAndSet(false, true)) {
+            return CompletableFuture.failedFuture(
+                    new RpcException(StatusCode.INTERNAL, "a filter passed on " + method + ", a stream, twice"));
+        }
+        try {
+            connect(handler.last().run(filtered.arguments()));
+        } catch (Throwable e) {
+            fail(e);
+        }
+        return result;
+    }
+
+    /** Ties what the method returned to the call. */
+    @SuppressWarnings("unchecked")
+    private void connect(@Nullable Object returned) {
+        if (method.requests() == JavaShape.OBSERVER) {
+            requests.feed((StreamObserver<Object>) required(returned));
+        }
+        switch (method.responses()) {
+            case PUBLISHER, FLUX -> subscribe(Shapes.publisher(method.responses(), required(returned)));
+            case STAGE, MONO -> answerLater((CompletionStage<?>) returned);
+            case VALUE -> answer(returned);
+            case OBSERVER -> {
+                // the method was given one, and says by it when the call is to end
+            }
+        }
+    }
+
+    private Object required(@Nullable Object returned) {
+        if (returned == null) {
+            throw new RpcException(StatusCode.INTERNAL, method + " returned null instead of a stream");
+        }
+        return returned;
+    }
+
+    private void subscribe(Flow.Publisher<Object> answers) {
+        OutboundSubscriber subscriber = new OutboundSubscriber(this, serial, serving::wrap);
+        writeWith(subscriber);
+        answers.subscribe(subscriber);
+    }
+
+    private void writeWith(MessageWriter made) {
+        writer = made;
+        if (over != null) {
+            made.over();
+        }
+    }
+
+    private void answer(@Nullable Object value) {
+        result.complete(MethodInvoker.response(value, serving));
+    }
+
+    private void answerLater(@Nullable CompletionStage<?> stage) {
+        if (stage == null) {
+            answer(null);
+            return;
+        }
+        if (method.responses() == JavaShape.MONO) {
+            CompletableFuture<?> subscribed = stage.toCompletableFuture();
+            mono = subscribed;
+            if (over != null) {
+                subscribed.cancel(false); // the call ended while the method was about to return
+            }
+        }
+        stage.whenComplete((value, failure) -> {
+            if (failure == null) {
+                answer(value);
+            } else {
+                fail(failure);
+            }
+        });
+    }
+
+    /** Sends what is left to send: one answer if the method has one, and the end. */
+    void reply(Response response) {
+        if (!method.type().serverStreams()) {
+            call.sendHeaders(response.headers());
+            messages.send(response.value());
+        }
+        call.reply(response.withValue(null));
+    }
+
+    /** The call has ended, or nobody waits for it any more: its streams end with this. Any thread, any number of times. */
+    void over(RpcException reason) {
+        if (over != null) {
+            return;
+        }
+        over = reason;
+        requests.fail(reason);
+        MessageWriter present = writer;
+        if (present != null) {
+            present.over();
+        }
+        serial.execute(() -> endEarly(reason));
+    }
+
+    private void endEarly(RpcException reason) {
+        result.completeExceptionally(reason);
+        CompletableFuture<?> unwanted = mono;
+        if (unwanted != null) {
+            unwanted.cancel(false);
+        }
+    }
+
+    // What the transport tells, on an event loop.
+
+    @Override
+    public void message(Message message) {
+        requests.message(message);
+    }
+
+    @Override
+    public void ended() {
+        requests.complete();
+    }
+
+    @Override
+    public void ready() {
+        MessageWriter present = writer;
+        if (present != null) {
+            present.wake();
+        }
+    }
+
+    // What the requests' subscriber asks for.
+
+    @Override
+    public void request(int count) {
+        messages.request(count);
+    }
+
+    @Override
+    public void cancel() {
+        // The call goes on without more requests: its method knows why it has enough.
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+        fail(cause);
+    }
+
+    // Where the answers go.
+
+    @Override
+    public void send(@Nullable Object value) {
+        if (!headersSent.get() && headersSent.compareAndSet(false, true)) {
+            serving.sendHeaders();
+        }
+        messages.send(value);
+    }
+
+    @Override
+    public boolean isReady() {
+        return over == null && messages.isReady();
+    }
+
+    @Override
+    public @Nullable RpcException over() {
+        return over;
+    }
+
+    @Override
+    public void end() {
+        result.complete(MethodInvoker.response(null, serving));
+    }
+
+    @Override
+    public void fail(Throwable cause) {
+        result.completeExceptionally(handler.last().ran(cause));
+    }
+
+    @Override
+    public Deadline deadline() {
+        return serving.deadline();
+    }
+}

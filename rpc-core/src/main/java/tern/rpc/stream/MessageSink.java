@@ -1,0 +1,32 @@
+package tern.rpc.stream;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Deadline;
+import tern.rpc.RpcException;
+
+/** Where one side of a call puts the values that it sends. Thread-safe, except that values come one after another. */
+public interface MessageSink {
+
+    /**
+     * Encodes and queues a value, on the calling thread; drops it when the call is over.
+     *
+     * @throws RpcException if it cannot be written
+     */
+    void send(@Nullable Object value);
+
+    /** Whether one more value should be sent now. */
+    boolean isReady();
+
+    /** Why nothing can be sent any more; null while the call goes on. */
+    @Nullable
+    RpcException over();
+
+    /** The values have ended; what comes second of this and {@link #fail} does nothing. */
+    void end();
+
+    /** Whoever sends has failed, and with it the call. */
+    void fail(Throwable cause);
+
+    /** When nobody waits for the call any more. */
+    Deadline deadline();
+}

@@ -1,0 +1,150 @@
+package tern.rpc.stream;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NanoClock;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.StreamObserver;
+import tern.rpc.transport.EventLoopThread;
+
+/**
+ * What users are handed to send values. {@link #onNext} keeps its thread waiting while the peer is slow, so that no more
+ * than the transport's own bound is ever queued; it ends to wait when the call is over.
+ */
+public final class OutboundObserver implements StreamObserver<Object>, MessageWriter {
+
+    private final String name;
+    private final MessageSink sink;
+    private final SerialExecutor serial;
+    private final NanoClock clock;
+    private final Queue<Thread> waiting = new ConcurrentLinkedQueue<>();
+    private volatile boolean ended;
+    private volatile @Nullable Runnable onReady;
+
+    /**
+     * @param name of the call, for messages
+     * @param serial runs what {@link #onReady} was given
+     */
+    public OutboundObserver(String name, MessageSink sink, SerialExecutor serial, NanoClock clock) {
+        this.name = name;
+        this.sink = sink;
+        this.serial = serial;
+        this.clock = clock;
+    }
+
+    /**
+     * @throws RpcException if the call is over or the value cannot be written, which ends the call
+     * @throws IllegalStateException after the end, or on an event loop that would have to wait
+     */
+    @Override
+    public void onNext(Object value) {
+        if (ended) {
+            throw new IllegalStateException(name + ": onNext after onCompleted or onError");
+        }
+        awaitReady();
+        try {
+            sink.send(value);
+        } catch (RpcException e) {
+            ended = true;
+            sink.fail(e);
+            throw e;
+        }
+    }
+
+    private void awaitReady() {
+        if (sink.isReady()) {
+            return;
+        }
+        Thread self = Thread.currentThread();
+        waiting.add(self);
+        try {
+            while (!sink.isReady()) {
+                throwIfOver();
+                if (self instanceof EventLoopThread) {
+                    throw new IllegalStateException(name + ": onNext would have to wait on the event loop "
+                            + self.getName() + "; look at isReady() before, or send from another thread");
+                }
+                LockSupport.parkNanos(this, sink.deadline().remainingNanos(clock.nanoTime()));
+                if (Thread.interrupted()) {
+                    self.interrupt();
+                    throw new RpcException(
+                            StatusCode.CANCELLED, name + ": the sending thread was interrupted", Executed.MAYBE, null);
+                }
+            }
+        } finally {
+            waiting.remove(self);
+        }
+    }
+
+    private void throwIfOver() {
+        RpcException over = sink.over();
+        if (over != null) {
+            throw over;
+        }
+        if (sink.deadline().isExpired(clock.nanoTime())) {
+            throw RpcException.refusal(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    name + ": the deadline passed while the peer took no more messages",
+                    Executed.MAYBE);
+        }
+    }
+
+    @Override
+    public void onCompleted() {
+        if (!ended) {
+            ended = true;
+            sink.end();
+        }
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        if (!ended) {
+            ended = true;
+            sink.fail(failure);
+        }
+    }
+
+    @Override
+    public boolean isReady() {
+        return !ended && sink.isReady();
+    }
+
+    @Override
+    public void onReady(Runnable task) {
+        onReady = task;
+        if (isReady()) {
+            serial.execute(this::runOnReady);
+        }
+    }
+
+    @Override
+    public void wake() {
+        waiting.forEach(LockSupport::unpark);
+        if (onReady != null && isReady()) {
+            serial.execute(this::runOnReady);
+        }
+    }
+
+    @Override
+    public void over() {
+        wake();
+    }
+
+    private void runOnReady() {
+        Runnable task = onReady;
+        if (task == null || ended || sink.over() != null) {
+            return;
+        }
+        try {
+            task.run();
+        } catch (Throwable e) {
+            ended = true;
+            sink.fail(e);
+        }
+    }
+}

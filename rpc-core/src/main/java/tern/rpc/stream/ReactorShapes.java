@@ -1,0 +1,33 @@
+package tern.rpc.stream;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.adapter.JdkFlowAdapter;
+import reactor.core.publisher.Mono;
+
+/** The only class that knows Reactor, loaded when a method has a {@code Mono} or a {@code Flux}. */
+final class ReactorShapes {
+
+    private ReactorShapes() {}
+
+    static Object flux(Flow.Publisher<Object> publisher) {
+        return JdkFlowAdapter.flowPublisherToFlux(publisher);
+    }
+
+    @SuppressWarnings("unchecked")
+    static Flow.Publisher<Object> publisher(Object flux) {
+        return JdkFlowAdapter.publisherToFlowPublisher((Publisher<Object>) flux);
+    }
+
+    /** Each subscription makes a call; its cancel cancels that call. */
+    static Object mono(Supplier<? extends CompletableFuture<? extends @Nullable Object>> call) {
+        return Mono.fromFuture(call);
+    }
+
+    static CompletableFuture<?> future(Object mono) {
+        return ((Mono<?>) mono).toFuture();
+    }
+}

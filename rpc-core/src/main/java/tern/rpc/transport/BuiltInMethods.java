@@ -1,0 +1,29 @@
+package tern.rpc.transport;
+
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceDescriptor;
+
+/** What callers may ask of every service besides its own methods (wire document 1.9). */
+public interface BuiltInMethods {
+
+    ServiceDescriptor DESCRIPTOR = ServiceDescriptor.of(BuiltInMethods.class);
+
+    String ECHO = "$echo";
+
+    /** Answers with its argument. */
+    @Nullable
+    Object $echo(@Nullable Object value);
+
+    /**
+     * Calls a method by name, with beans as maps.
+     *
+     * @param types Java names of the parameter types; null if the name is enough
+     * @throws GenericException in place of whatever the method throws
+     */
+    @Nullable
+    Object $invoke(String method, String @Nullable [] types, Object[] arguments) throws GenericException;
+
+    CompletionStage<@Nullable Object> $invokeAsync(String method, String @Nullable [] types, Object[] arguments)
+            throws GenericException;
+}

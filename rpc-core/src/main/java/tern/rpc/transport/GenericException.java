@@ -1,0 +1,32 @@
+package tern.rpc.transport;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The failure of a generic call, told in words because such a caller has no classes. On the dubbo protocol it bears the
+ * class name that Dubbo gives it (wire document 1.9).
+ */
+public final class GenericException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    /** What it is called on the wire. */
+    public static final String WIRE_NAME = "com.alibaba.dubbo.rpc.service.GenericException";
+
+    private final String exceptionClass;
+    private final @Nullable String exceptionMessage;
+
+    public GenericException(Throwable failure) {
+        super(failure.getClass().getName() + ": " + failure.getMessage(), null, false, false);
+        this.exceptionClass = failure.getClass().getName();
+        this.exceptionMessage = failure.getMessage();
+    }
+
+    public String exceptionClass() {
+        return exceptionClass;
+    }
+
+    public @Nullable String exceptionMessage() {
+        return exceptionMessage;
+    }
+}

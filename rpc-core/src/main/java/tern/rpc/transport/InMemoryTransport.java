@@ -1,0 +1,270 @@
+package tern.rpc.transport;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Invocation;
+import tern.rpc.NanoClock;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.serialization.SerializationException;
+import tern.rpc.serialization.Serializer;
+
+/**
+ * Client and server in one process without sockets: for tests, and for trying out a path before the first real call.
+ * Arguments and results pass through the serializer as on a real wire. Thread-safe.
+ */
+public final class InMemoryTransport implements ClientTransport, ServerTransport {
+
+    /** As in meters. */
+    public static final String PROTOCOL = "memory";
+
+    private static final long SWEEP_MILLIS = 20;
+
+    private final MemoryCodec codec;
+    private final NanoClock clock;
+    private final Set<MemoryCall> calls = ConcurrentHashMap.newKeySet();
+    private final AtomicLong received = new AtomicLong();
+    private final AtomicLong late = new AtomicLong();
+    private final AtomicLong unreadBytes = new AtomicLong();
+    private final MemoryCall.Owner owner = new Calls();
+    private final @Nullable ScheduledExecutorService timer;
+    private volatile @Nullable CallHandler handler;
+    private volatile boolean draining;
+
+    /** With time limits that are watched by a thread of its own. */
+    public InMemoryTransport(Serializer serializer) {
+        this.codec = new MemoryCodec(serializer);
+        this.clock = NanoClock.SYSTEM;
+        this.timer = Executors.newSingleThreadScheduledExecutor(TimerThread::new);
+        timer.scheduleWithFixedDelay(this::sweep, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** With a clock that a test moves; time limits take effect when it calls {@link #sweep()}. */
+    public InMemoryTransport(Serializer serializer, NanoClock clock) {
+        this.codec = new MemoryCodec(serializer);
+        this.clock = clock;
+        this.timer = null;
+    }
+
+    @Override
+    public String protocol() {
+        return PROTOCOL;
+    }
+
+    @Override
+    public void prepare(ServiceDescriptor service) {
+        codec.prepare(service);
+    }
+
+    @Override
+    public void start(CallHandler served) {
+        handler = served;
+    }
+
+    @Override
+    public int port() {
+        return 0;
+    }
+
+    @Override
+    public void drain() {
+        draining = true;
+    }
+
+    /** One while calls are in flight. */
+    @Override
+    public int connections() {
+        return inFlight() == 0 ? 0 : 1;
+    }
+
+    @Override
+    public long received() {
+        return received.get();
+    }
+
+    @Override
+    public int inFlight() {
+        return (int) calls.stream().filter(MemoryCall::isOpen).count();
+    }
+
+    /** Of messages of streams, in both directions, that were neither read nor discarded. */
+    @Override
+    public long queuedBytes() {
+        return unreadBytes.get();
+    }
+
+    /** Ends the calls of which the time is over. */
+    public void sweep() {
+        long now = clock.nanoTime();
+        calls.forEach(call -> call.lookAtTime(now));
+    }
+
+    @Override
+    public void close() {
+        handler = null;
+        calls.forEach(MemoryCall::disconnect);
+        if (timer != null) {
+            timer.shutdownNow();
+        }
+    }
+
+    @Override
+    public ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls) {
+        return new Connection(endpoint);
+    }
+
+    private final class Connection implements ClientConnection {
+
+        private final Endpoint endpoint;
+        private volatile boolean closed;
+
+        Connection(Endpoint endpoint) {
+            this.endpoint = endpoint;
+        }
+
+        @Override
+        public Endpoint endpoint() {
+            return endpoint;
+        }
+
+        @Override
+        public boolean isAvailable() {
+            return handler != null && !draining && !closed;
+        }
+
+        @Override
+        public boolean isConnecting() {
+            return false;
+        }
+
+        @Override
+        public String lastFailure() {
+            return handler == null ? "no server was started" : draining ? "the server is going away" : "";
+        }
+
+        @Override
+        public int inFlight() {
+            return calls.size();
+        }
+
+        @Override
+        public long queuedBytes() {
+            return 0;
+        }
+
+        @Override
+        public long lateAnswers() {
+            return late.get();
+        }
+
+        @Override
+        public void send(PendingCall pending) {
+            CallHandler served = handler;
+            if (served == null || !isAvailable()) {
+                pending.fail(notSent(pending));
+                return;
+            }
+            MemoryCall call;
+            try {
+                call = newCall(pending);
+            } catch (RpcException e) {
+                pending.fail(e);
+                return;
+            }
+            received(call, pending);
+            served.handle(call);
+            if (pending.isOneWay()) {
+                pending.answer(new NoAnswer());
+            }
+        }
+
+        @Override
+        public ClientStream open(PendingCall pending, ClientStream.Receiver receiver) {
+            CallHandler served = handler;
+            if (served == null || !isAvailable()) {
+                throw notSent(pending);
+            }
+            MemoryCall call = newCall(pending);
+            received(call, pending);
+            ClientStream stream = call.open(receiver);
+            if (!pending.call().method().type().clientStreams()) {
+                stream.end();
+            }
+            served.handle(call);
+            call.hangUpIfFailed();
+            return stream;
+        }
+
+        private RpcException notSent(PendingCall pending) {
+            return RpcException.refusal(
+                    StatusCode.UNAVAILABLE, pending + " was not sent: " + lastFailure(), Executed.NO);
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+    }
+
+    private MemoryCall newCall(PendingCall pending) {
+        Invocation call = pending.call();
+        byte[] arguments;
+        try {
+            arguments = codec.encodeAll(call.method().type().clientStreams() ? new Object[0] : call.arguments());
+        } catch (SerializationException e) {
+            throw new RpcException(
+                    StatusCode.INVALID_ARGUMENT, pending + " was not sent: " + e.getMessage(), Executed.NO, e);
+        }
+        return new MemoryCall(owner, codec, pending, arguments, clock.nanoTime(), unreadBytes);
+    }
+
+    private void received(MemoryCall call, PendingCall pending) {
+        pending.sent();
+        received.incrementAndGet();
+        calls.add(call);
+    }
+
+    private final class Calls implements MemoryCall.Owner {
+
+        @Override
+        public void over(MemoryCall call) {
+            calls.remove(call);
+        }
+
+        @Override
+        public void late() {
+            late.incrementAndGet();
+        }
+    }
+
+    /** Of a one-way call. */
+    private static final class NoAnswer implements Answer {
+
+        @Override
+        public Response decode(Invocation call) {
+            return Response.of(null);
+        }
+
+        @Override
+        public void discard() {
+            // nothing came
+        }
+    }
+
+    private static final class TimerThread extends Thread implements EventLoopThread {
+        TimerThread(Runnable task) {
+            super(task, "rpc-memory-timer");
+            setDaemon(true);
+        }
+    }
+}

@@ -1,0 +1,316 @@
+package tern.rpc.transport;
+
+import java.net.SocketAddress;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.Status;
+import tern.rpc.StatusCode;
+import tern.rpc.serialization.SerializationException;
+
+/** A call in memory as the server sees it, and what ties it to the client's half. Thread-safe. */
+final class MemoryCall implements ServerCall, PendingCall.Carrier {
+
+    /** Where calls are kept while they are under way. */
+    interface Owner {
+        void over(MemoryCall call);
+
+        /** An answer came that nobody waits for. */
+        void late();
+    }
+
+    private static final byte[] NO_BYTES = {};
+
+    private final Owner owner;
+    private final MemoryCodec codec;
+    private final PendingCall pending;
+    private final byte[] arguments;
+    private final long receivedNanos;
+    private final AtomicBoolean answered = new AtomicBoolean();
+    private final @Nullable MemoryStream serverEnd; // both or none
+    private final @Nullable MemoryStream clientEnd;
+    private volatile @Nullable Metadata sentHeaders;
+    private volatile ClientStream.@Nullable Receiver client;
+    private volatile boolean hungUp;
+    private volatile long untilNanos = Long.MAX_VALUE;
+    private volatile @Nullable Watcher watcher;
+
+    /**
+     * @param arguments as they were encoded; empty for a stream of requests
+     * @param unread see {@link MemoryStream}
+     */
+    MemoryCall(
+            Owner owner,
+            MemoryCodec codec,
+            PendingCall pending,
+            byte[] arguments,
+            long receivedNanos,
+            AtomicLong unread) {
+        this.owner = owner;
+        this.codec = codec;
+        this.pending = pending;
+        this.arguments = arguments;
+        this.receivedNanos = receivedNanos;
+        MethodDescriptor method = pending.call().method();
+        if (method.type() == MethodType.UNARY) {
+            this.serverEnd = null;
+            this.clientEnd = null;
+        } else {
+            this.serverEnd = new MemoryStream(
+                    codec,
+                    method,
+                    method.parameters().isEmpty()
+                            ? method.result()
+                            : method.parameters().get(0),
+                    unread);
+            this.clientEnd = new MemoryStream(codec, method, method.result(), unread);
+            MemoryStream.connect(serverEnd, clientEnd);
+        }
+    }
+
+    /** Begins a streaming call on the client. */
+    ClientStream open(ClientStream.Receiver receiver) {
+        MemoryStream end = clientEnd;
+        if (end == null) {
+            throw new IllegalStateException(pending + " is not a streaming call");
+        }
+        client = receiver;
+        end.start(receiver);
+        pending.carriedBy(this);
+        return end;
+    }
+
+    @Override
+    public String protocol() {
+        return InMemoryTransport.PROTOCOL;
+    }
+
+    @Override
+    public @Nullable SocketAddress remoteAddress() {
+        return null;
+    }
+
+    @Override
+    public long receivedNanos() {
+        return receivedNanos;
+    }
+
+    @Override
+    public Invocation decode(ServiceLookup services) {
+        Invocation sent = pending.call();
+        ServiceDescriptor service = services.service(sent.service().interfaceName());
+        MethodDescriptor method = methodOf(service, sent.method());
+        Object[] values = method.type().clientStreams()
+                ? new Object[0]
+                : codec.decodeAll(arguments, service, method.parameters());
+        return new Invocation(sent.service(), method, values, sent.metadata().copy(), sent.deadline(), Runnable::run);
+    }
+
+    /** By its name, as on a wire: the two sides need not have the same interface. */
+    private static MethodDescriptor methodOf(ServiceDescriptor service, MethodDescriptor sent) {
+        if (sent.service() == service || sent.service() == BuiltInMethods.DESCRIPTOR) {
+            return sent;
+        }
+        MethodDescriptor exact = service.method(sent.name(), sent.descriptor());
+        if (exact != null) {
+            return exact;
+        }
+        List<MethodDescriptor> named = service.overloads(sent.name());
+        if (named.size() == 1 && named.get(0).type() == sent.type()) {
+            return named.get(0);
+        }
+        throw RpcException.refusal(StatusCode.UNIMPLEMENTED, service + " has no method like " + sent, Executed.NO);
+    }
+
+    @Override
+    public MessageStream stream() {
+        return serverEnd == null ? ServerCall.super.stream() : serverEnd;
+    }
+
+    @Override
+    public void sendHeaders(Metadata headers) {
+        synchronized (this) {
+            if (sentHeaders != null) {
+                return;
+            }
+            sentHeaders = headers.copy();
+        }
+        ClientStream.Receiver told = client;
+        Metadata copy = headers.copy();
+        if (clientEnd != null && told != null) {
+            clientEnd.afterMessages(() -> told.headers(copy));
+        }
+    }
+
+    @Override
+    public void reply(Response response) {
+        if (!claimAnswer()) {
+            return;
+        }
+        sendHeaders(response.headers());
+        Metadata trailers = response.metadata().copy();
+        if (serverEnd != null) {
+            answer(new Bytes(NO_BYTES, null, trailers));
+            return;
+        }
+        try {
+            answer(new Bytes(codec.encode(response.value()), null, trailers));
+        } catch (SerializationException e) {
+            answer(new Bytes(
+                    NO_BYTES,
+                    new RpcException(
+                            StatusCode.INTERNAL, "the answer cannot be written: " + e.getMessage(), Executed.YES, e),
+                    trailers));
+        }
+    }
+
+    @Override
+    public void fail(Throwable failure, Metadata metadata) {
+        if (!claimAnswer()) {
+            return;
+        }
+        Metadata trailers = metadata.copy();
+        if (failure instanceof RpcException rpc) {
+            answer(new Bytes(
+                    NO_BYTES,
+                    trailers.isEmpty() ? rpc : new RpcException(rpc.status(), rpc.wasExecuted(), trailers),
+                    trailers));
+        } else if (serverEnd != null) { // as elsewhere: exceptions do not travel on streams
+            Status status = new Status(StatusCode.UNKNOWN, failure.toString());
+            answer(new Bytes(NO_BYTES, new RpcException(status, Executed.YES, trailers), trailers));
+        } else {
+            answer(new Bytes(codec.encodeThrowable(failure), failure, trailers));
+        }
+    }
+
+    private void answer(Answer answer) {
+        if (clientEnd == null || serverEnd == null) {
+            tell(answer);
+            return;
+        }
+        serverEnd.close();
+        clientEnd.afterMessages(() -> {
+            tell(answer);
+            clientEnd.close();
+            owner.over(this);
+        });
+    }
+
+    private void tell(Answer answer) {
+        if (!pending.isOneWay() && !pending.answer(answer)) {
+            owner.late();
+        }
+    }
+
+    /** The client has given up. */
+    @Override
+    public void abandoned(PendingCall call) {
+        hangUp();
+    }
+
+    /** The call may have been cancelled before it was carried, when nobody could be told. */
+    void hangUpIfFailed() {
+        if (pending.hasFailed()) {
+            hangUp();
+        }
+    }
+
+    private void hangUp() {
+        if (clientEnd != null && serverEnd != null) {
+            clientEnd.close();
+            serverEnd.close();
+        }
+        hungUp = true;
+        Watcher present = watcher;
+        if (claimAnswer() && present != null) {
+            present.disconnected();
+        }
+        owner.over(this);
+    }
+
+    private boolean claimAnswer() {
+        if (!answered.compareAndSet(false, true)) {
+            return false;
+        }
+        if (serverEnd == null) {
+            owner.over(this);
+        }
+        return true;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return !answered.get();
+    }
+
+    @Override
+    public void watch(long until, Watcher replaced) {
+        watcher = replaced;
+        untilNanos = until;
+        if (hungUp) {
+            replaced.disconnected(); // it may have come too late to be told
+        }
+    }
+
+    void lookAtTime(long now) {
+        Watcher present = watcher;
+        if (present != null && untilNanos != Long.MAX_VALUE && now - untilNanos >= 0) {
+            present.expired();
+        }
+        if (pending.call().deadline().isExpired(now)) {
+            pending.fail(RpcException.refusal(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    pending + ": no answer before the deadline (set by rpc.client.timeout)",
+                    Executed.MAYBE));
+        }
+    }
+
+    /** Client and server lose each other. */
+    void disconnect() {
+        hangUp();
+        pending.fail(
+                RpcException.refusal(StatusCode.UNAVAILABLE, pending + ": the connection was closed", Executed.MAYBE));
+    }
+
+    /** An encoded result, an encoded exception (failure and bytes), or a failure of the framework (failure alone). */
+    private final class Bytes implements Answer {
+
+        private final byte[] bytes;
+        private final @Nullable Throwable failure;
+        private final Metadata trailers;
+
+        Bytes(byte[] bytes, @Nullable Throwable failure, Metadata trailers) {
+            this.bytes = bytes;
+            this.failure = failure;
+            this.trailers = trailers;
+        }
+
+        @Override
+        public Response decode(Invocation call) throws Throwable {
+            if (failure != null) {
+                throw bytes.length == 0 ? failure : codec.decodeThrowable(bytes, call.method());
+            }
+            Metadata headers = sentHeaders;
+            return new Response(
+                    bytes.length == 0
+                            ? null
+                            : codec.decode(bytes, call.method(), call.method().result()),
+                    headers == null ? new Metadata() : headers,
+                    trailers);
+        }
+
+        @Override
+        public void discard() {
+            // plain memory
+        }
+    }
+}

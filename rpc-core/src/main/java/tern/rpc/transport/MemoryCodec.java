@@ -1,0 +1,97 @@
+package tern.rpc.transport;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ValueType;
+import tern.rpc.serialization.Coder;
+import tern.rpc.serialization.CoderPool;
+import tern.rpc.serialization.ObjectWriter;
+import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.SerializationException;
+import tern.rpc.serialization.Serializer;
+
+/** Between values and bytes for the transport in memory. Thread-safe. */
+final class MemoryCodec {
+
+    private static final int MAX_MESSAGE_BYTES = 8 << 20;
+
+    private final CoderPool coders;
+
+    MemoryCodec(Serializer serializer) {
+        this.coders = new CoderPool(serializer);
+    }
+
+    void prepare(ServiceDescriptor service) {
+        coders.serializer().prepare(service);
+    }
+
+    /** @throws SerializationException if they cannot be written */
+    byte[] encodeAll(Object[] values) {
+        return encode(writer -> {
+            for (Object value : values) {
+                writer.writeObject(value);
+            }
+        });
+    }
+
+    /** @throws SerializationException if it cannot be written */
+    byte[] encode(@Nullable Object value) {
+        return encode(writer -> writer.writeObject(value));
+    }
+
+    byte[] encodeThrowable(Throwable failure) {
+        return encode(writer -> writer.writeThrowable(failure, 0));
+    }
+
+    private interface Content {
+        void write(ObjectWriter writer);
+    }
+
+    private byte[] encode(Content content) {
+        Coder coder = coders.take();
+        OutputBuffer out = coder.output();
+        out.reset(MAX_MESSAGE_BYTES);
+        coder.writer().start(out);
+        content.write(coder.writer());
+        coder.writer().finish();
+        byte[] bytes = out.toByteArray();
+        coders.giveBack(coder);
+        return bytes;
+    }
+
+    /** @throws SerializationException if they cannot be read */
+    Object[] decodeAll(byte[] bytes, ServiceDescriptor service, List<ValueType> types) {
+        Coder coder = reading(bytes, service);
+        Object[] values = new Object[types.size()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = coder.reader().readObject(types.get(i));
+        }
+        coders.giveBack(coder);
+        return values;
+    }
+
+    /** @throws SerializationException if it cannot be read */
+    @Nullable
+    Object decode(byte[] bytes, MethodDescriptor method, ValueType type) {
+        Coder coder = reading(bytes, method.service());
+        Object value = coder.reader().readObject(type);
+        coders.giveBack(coder);
+        return value;
+    }
+
+    Throwable decodeThrowable(byte[] bytes, MethodDescriptor method) {
+        Coder coder = reading(bytes, method.service());
+        Throwable failure = coder.reader().readThrowable();
+        coders.giveBack(coder);
+        return failure;
+    }
+
+    private Coder reading(byte[] bytes, ServiceDescriptor service) {
+        Coder coder = coders.take();
+        coder.reader().start(bytes, 0, bytes.length);
+        coder.reader().trust(service);
+        return coder;
+    }
+}

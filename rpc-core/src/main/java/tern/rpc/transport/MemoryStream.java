@@ -1,0 +1,240 @@
+package tern.rpc.transport;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.ValueType;
+import tern.rpc.serialization.MessageTooLargeException;
+import tern.rpc.serialization.SerializationException;
+
+/**
+ * One end of a stream in memory. What the peer sent waits here until it is asked for, and with that the peer's end stops
+ * being ready. Its receiver is told things one after another, on whatever thread brings them. Thread-safe.
+ */
+final class MemoryStream implements ClientStream {
+
+    /** Bytes waiting at the peer from which on an end is not ready (as on Triple). */
+    private static final long READY_BYTES = 32 << 10;
+
+    /** Bytes waiting at the peer from which on nothing may be sent. */
+    private static final long MOST_BYTES = 64 << 20;
+
+    /** So that empty messages are not free. */
+    private static final int BYTES_PER_MESSAGE = 32;
+
+    private final MemoryCodec codec;
+    private final MethodDescriptor method;
+    private final ValueType type;
+    private final AtomicLong unread;
+    private final Queue<Runnable> signals = new ConcurrentLinkedQueue<>(); // nothing has to be asked for
+    private final Queue<Object> items = new ConcurrentLinkedQueue<>(); // a Bytes, or a Runnable that keeps its place
+    private final AtomicLong credit = new AtomicLong();
+    private final AtomicLong waitingBytes = new AtomicLong();
+    private final AtomicInteger work = new AtomicInteger(); // who makes it 1 delivers
+    private volatile @Nullable MemoryStream peer;
+    private volatile MessageStream.@Nullable Receiver receiver;
+    private volatile boolean closed;
+
+    /**
+     * @param type of what arrives here
+     * @param unread counts the bytes of messages that were neither read nor discarded
+     */
+    MemoryStream(MemoryCodec codec, MethodDescriptor method, ValueType type, AtomicLong unread) {
+        this.codec = codec;
+        this.method = method;
+        this.type = type;
+        this.unread = unread;
+    }
+
+    static void connect(MemoryStream one, MemoryStream other) {
+        one.peer = other;
+        other.peer = one;
+    }
+
+    @Override
+    public void start(MessageStream.Receiver told) {
+        receiver = told;
+        deliver();
+    }
+
+    @Override
+    public void request(int messages) {
+        credit.addAndGet(messages);
+        deliver();
+    }
+
+    @Override
+    public void send(@Nullable Object value) {
+        MemoryStream to = peer;
+        if (closed || to == null) {
+            return;
+        }
+        byte[] bytes;
+        try {
+            bytes = codec.encode(value);
+        } catch (SerializationException e) {
+            throw new RpcException(
+                    e instanceof MessageTooLargeException ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL,
+                    method + ": a message cannot be sent: " + e.getMessage(),
+                    Executed.MAYBE,
+                    e);
+        }
+        long waiting = to.waitingBytes.get();
+        if (waiting > MOST_BYTES) {
+            throw RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    method + ": " + waiting + " of " + MOST_BYTES + " bytes wait to be read by the peer",
+                    Executed.MAYBE);
+        }
+        to.add(bytes);
+    }
+
+    private void add(byte[] bytes) {
+        waitingBytes.addAndGet(bytes.length + BYTES_PER_MESSAGE);
+        unread.addAndGet(bytes.length + BYTES_PER_MESSAGE);
+        items.add(new Bytes(bytes));
+        deliver();
+    }
+
+    @Override
+    public void end() {
+        MemoryStream to = peer;
+        if (to != null) {
+            to.afterMessages(() -> {
+                MessageStream.Receiver told = to.receiver;
+                if (told != null) {
+                    told.ended();
+                }
+            });
+        }
+    }
+
+    @Override
+    public boolean isReady() {
+        MemoryStream to = peer;
+        return !closed && to != null && to.waitingBytes.get() < READY_BYTES;
+    }
+
+    /** Runs the action when all that was sent here before has been handed over. */
+    void afterMessages(Runnable action) {
+        items.add(action);
+        deliver();
+    }
+
+    /** The call is over: what is here is discarded, and what comes is dropped. */
+    void close() {
+        closed = true;
+        deliver();
+    }
+
+    private void deliver() {
+        if (work.getAndIncrement() != 0) {
+            return;
+        }
+        int seen = 1;
+        while (seen != 0) {
+            deliverAll();
+            seen = work.addAndGet(-seen);
+        }
+    }
+
+    private void deliverAll() {
+        MessageStream.Receiver told = receiver;
+        if (told == null && !closed) {
+            return;
+        }
+        Runnable signal;
+        while ((signal = signals.poll()) != null) {
+            if (!closed) {
+                signal.run();
+            }
+        }
+        Object item;
+        while ((item = items.peek()) != null) {
+            if (item instanceof Bytes message) {
+                if (closed) {
+                    message.discard();
+                } else if (told != null && credit.get() > 0) {
+                    credit.decrementAndGet();
+                    told.message(message);
+                } else {
+                    return;
+                }
+                items.remove();
+                handedOver(message.size());
+            } else {
+                items.remove();
+                if (!closed) {
+                    ((Runnable) item).run();
+                }
+            }
+        }
+    }
+
+    private void handedOver(int bytes) {
+        long left = waitingBytes.addAndGet(-bytes);
+        MemoryStream from = peer;
+        if (from != null && left < READY_BYTES && left + bytes >= READY_BYTES) {
+            from.signals.add(() -> {
+                MessageStream.Receiver told = from.receiver;
+                if (told != null) {
+                    told.ready();
+                }
+            });
+            from.deliver();
+        }
+    }
+
+    /** An encoded message. */
+    private final class Bytes implements Message {
+
+        private final byte[] bytes;
+        private final AtomicBoolean taken = new AtomicBoolean();
+
+        Bytes(byte[] bytes) {
+            this.bytes = bytes;
+        }
+
+        int size() {
+            return bytes.length + BYTES_PER_MESSAGE;
+        }
+
+        @Override
+        public @Nullable Object decode() {
+            take();
+            try {
+                return codec.decode(bytes, method, type);
+            } catch (SerializationException e) {
+                throw new RpcException(
+                        StatusCode.INTERNAL,
+                        method + ": a message cannot be read: " + e.getMessage(),
+                        Executed.MAYBE,
+                        e);
+            }
+        }
+
+        @Override
+        public void discard() {
+            take();
+        }
+
+        private void take() {
+            if (!taken.compareAndSet(false, true)) {
+                throw new IllegalStateException("a message is read or discarded once");
+            }
+            unread.addAndGet(-size());
+        }
+
+        @Override
+        public boolean isCompressed() {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package tern.rpc.transport;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The messages of one streaming call as one of its ends sees them: it sends values and is handed what the peer sends.
+ * {@link #start} comes first; thread-safe except that values are sent one after another.
+ */
+public interface MessageStream {
+
+    /** Names who is told; before anything else. */
+    void start(Receiver receiver);
+
+    /** Lets this many more messages come. The peer is slowed down when none are asked for. */
+    void request(int messages);
+
+    /**
+     * Encodes the value on the calling thread and queues it; never blocks. Dropped when the call is over. A writer that
+     * heeds {@link #isReady} keeps memory bounded; one that does not is cut off at a hard limit.
+     *
+     * @throws tern.rpc.RpcException INTERNAL if the value cannot be written; RESOURCE_EXHAUSTED if it is larger than a
+     *     message may be, or far too much waits to be sent
+     */
+    void send(@Nullable Object value);
+
+    /** Whether little waits to be sent, so that one more message should be. */
+    boolean isReady();
+
+    /** Told what comes, on an event loop, one after another. Must not block. */
+    interface Receiver {
+
+        /** A message that was asked for. */
+        void message(Message message);
+
+        /** The peer sends no more. On the client this is told by the end of the call instead. */
+        void ended();
+
+        /** {@link #isReady()} has become true. */
+        void ready();
+    }
+}

@@ -1,0 +1,55 @@
+package tern.rpc.transport;
+
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.Response;
+import tern.rpc.ServerContext;
+
+/**
+ * One call as a transport received it. It is answered exactly once: the first of {@link #reply} and {@link #fail} wins
+ * and the others do nothing. Thread-safe.
+ */
+public interface ServerCall extends ServerContext.Exchange {
+
+    /** When the last byte of the request was read, on {@link System#nanoTime()}. */
+    long receivedNanos();
+
+    /**
+     * Reads the request; once, on a worker thread.
+     *
+     * @throws tern.rpc.RpcException if the service or method does not exist or the arguments cannot be read
+     */
+    Invocation decode(ServiceLookup services);
+
+    /**
+     * The messages of a streaming call. Of one that takes a single request, {@link #decode} reads that and only answers
+     * go through here; of one that takes many, {@code decode} gives an invocation without arguments.
+     *
+     * @throws IllegalStateException for a call with one message each way
+     */
+    default MessageStream stream() {
+        throw new IllegalStateException("not a streaming call");
+    }
+
+    /** Encodes the answer on the calling thread and queues it; of a streaming call, whose answers were sent, only the end. */
+    void reply(Response response);
+
+    /**
+     * Answers with an exception, encoded on the calling thread. An {@link tern.rpc.RpcException} becomes a status of
+     * the protocol, any other a typed exception.
+     */
+    void fail(Throwable failure, Metadata metadata);
+
+    /** Whether an answer is still wanted. */
+    boolean isOpen();
+
+    /** Replaces the watcher and its time. */
+    void watch(long untilNanos, Watcher watcher);
+
+    /** Told, on an event loop, when a call takes too long or its peer is gone. Must not block. */
+    interface Watcher {
+        void expired();
+
+        void disconnected();
+    }
+}

@@ -1,0 +1,43 @@
+package tern.rpc.transport;
+
+import tern.rpc.ServiceDescriptor;
+
+/** Accepts calls. Started once, drained, closed, in this order. */
+public interface ServerTransport extends AutoCloseable {
+
+    /**
+     * Prepares for the types of a service; before {@link #start}.
+     *
+     * @throws IllegalArgumentException if one of them cannot travel
+     */
+    void prepare(ServiceDescriptor service);
+
+    /**
+     * Begins to accept.
+     *
+     * @throws java.io.UncheckedIOException if the port cannot be bound; the cause is the system's own
+     */
+    void start(CallHandler handler);
+
+    /** The port that was bound, or 0 when there is none. */
+    int port();
+
+    /** Accepts no more connections and tells callers to send no new calls; those that come all the same are served. */
+    void drain();
+
+    /** How many peers are connected. */
+    int connections();
+
+    /** Calls received since the beginning. */
+    long received();
+
+    /** Calls received and not answered yet. */
+    int inFlight();
+
+    /** Bytes of answers that the sockets have not taken yet. */
+    long queuedBytes();
+
+    /** Closes every connection; what is still running is cancelled. */
+    @Override
+    void close();
+}

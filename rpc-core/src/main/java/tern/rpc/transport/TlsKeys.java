@@ -1,0 +1,89 @@
+package tern.rpc.transport;
+
+import java.security.GeneralSecurityException;
+import java.security.PrivateKey;
+import java.security.Signature;
+import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.X509KeyManager;
+import org.jspecify.annotations.Nullable;
+
+/** Looks into key managers: what they would show, and whether they could prove it. */
+final class TlsKeys {
+
+    /** As key managers and certificates call them. */
+    private static final List<String> KINDS = List.of("RSA", "RSASSA-PSS", "EC", "EdDSA", "DSA");
+
+    /** How to sign with the usual ones. */
+    private static final Map<String, String> SIGNATURES =
+            Map.of("RSA", "SHA256withRSA", "EC", "SHA256withECDSA", "EdDSA", "EdDSA");
+
+    private static final byte[] SIGNED = {1, 2, 3};
+
+    private TlsKeys() {}
+
+    static List<X509Certificate> certificates(KeyManagerFactory keys) {
+        List<X509Certificate> certificates = new ArrayList<>();
+        for (KeyManager manager : keys.getKeyManagers()) {
+            if (manager instanceof X509KeyManager known) {
+                aliases(known).forEach(alias -> certificates.add(known.getCertificateChain(alias)[0]));
+            }
+        }
+        return certificates;
+    }
+
+    /** @throws IllegalArgumentException if a key is not that of its certificate, as when only one of two files changed */
+    static void check(String name, KeyManagerFactory keys) {
+        for (KeyManager manager : keys.getKeyManagers()) {
+            if (manager instanceof X509KeyManager known) {
+                for (String alias : aliases(known)) {
+                    check(name, known.getCertificateChain(alias)[0], known.getPrivateKey(alias));
+                }
+            }
+        }
+    }
+
+    private static Set<String> aliases(X509KeyManager manager) {
+        Set<String> aliases = new LinkedHashSet<>();
+        for (String kind : KINDS) {
+            String[] some = manager.getServerAliases(kind, null);
+            if (some != null) {
+                aliases.addAll(List.of(some));
+            }
+        }
+        aliases.removeIf(alias -> {
+            X509Certificate[] chain = manager.getCertificateChain(alias);
+            return chain == null || chain.length == 0;
+        });
+        return aliases;
+    }
+
+    private static void check(String name, X509Certificate certificate, @Nullable PrivateKey key) {
+        String algorithm = SIGNATURES.get(certificate.getPublicKey().getAlgorithm());
+        if (key == null || algorithm == null) {
+            return; // kept where nobody can look, or unusual
+        }
+        boolean fits;
+        try {
+            Signature signing = Signature.getInstance(algorithm);
+            signing.initSign(key);
+            signing.update(SIGNED);
+            Signature verifying = Signature.getInstance(algorithm);
+            verifying.initVerify(certificate.getPublicKey());
+            verifying.update(SIGNED);
+            fits = verifying.verify(signing.sign());
+        } catch (GeneralSecurityException e) {
+            fits = false; // a key of another kind or size
+        }
+        if (!fits) {
+            throw new IllegalArgumentException(name + " has a private key that is not that of its certificate for "
+                    + certificate.getSubjectX500Principal());
+        }
+    }
+}

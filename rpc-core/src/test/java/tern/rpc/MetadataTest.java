@@ -1,0 +1,73 @@
+package tern.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class MetadataTest {
+
+    @Test
+    void namesAreComparedWithoutCaseAndKeptAsWritten() {
+        Metadata metadata = new Metadata().put("TraceParent", "00-1");
+
+        assertThat(metadata.get("traceparent")).isEqualTo("00-1");
+        assertThat(metadata.names()).containsExactly("TraceParent");
+    }
+
+    @Test
+    void putReplacesAndAddAppends() {
+        Metadata metadata = new Metadata().add("k", "1").add("K", "2").add("other", "x");
+        assertThat(metadata.getAll("k")).containsExactly("1", "2");
+        assertThat(metadata.get("k")).isEqualTo("2");
+
+        metadata.put("k", "3");
+
+        assertThat(metadata.getAll("k")).containsExactly("3");
+        assertThat(metadata.get("other")).isEqualTo("x");
+    }
+
+    @Test
+    void textAndBinaryAreKeptApart() {
+        Metadata metadata = new Metadata().put("b", new byte[] {1}).put("t", "x");
+
+        assertThat(metadata.get("b")).isNull();
+        assertThat(metadata.getBytes("b")).containsExactly(1);
+        assertThat(metadata.getBytes("t")).isNull();
+        assertThat(metadata.contains("b")).isTrue();
+    }
+
+    @Test
+    void removeTakesEveryValueAndKeepsTheOrderOfTheRest() {
+        Metadata metadata = new Metadata();
+        for (int i = 0; i < 20; i++) {
+            metadata.add(i % 2 == 0 ? "even" : "odd", String.valueOf(i));
+        }
+
+        metadata.remove("EVEN");
+
+        assertThat(metadata.size()).isEqualTo(10);
+        assertThat(metadata.getAll("odd")).startsWith("1", "3").endsWith("19");
+        assertThat(metadata.contains("even")).isFalse();
+    }
+
+    @Test
+    void copyIsIndependent() {
+        Metadata metadata = new Metadata().put("k", "1");
+        Metadata copy = metadata.copy().put("k", "2");
+
+        assertThat(metadata.get("k")).isEqualTo("1");
+        assertThat(copy.get("k")).isEqualTo("2");
+    }
+
+    @Test
+    void textFormShowsNamesAndNoValues() {
+        List<String> seen = new ArrayList<>();
+        Metadata metadata = new Metadata().put("token", "secret");
+        metadata.forEach((name, value) -> seen.add(name + "=" + value));
+
+        assertThat(seen).containsExactly("token=secret");
+        assertThat(metadata).hasToString("[token]");
+    }
+}

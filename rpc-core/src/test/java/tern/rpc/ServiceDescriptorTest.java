@@ -1,0 +1,276 @@
+package tern.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
+import static tern.rpc.MethodType.BIDI_STREAMING;
+import static tern.rpc.MethodType.CLIENT_STREAMING;
+import static tern.rpc.MethodType.SERVER_STREAMING;
+
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class ServiceDescriptorTest {
+
+    interface Crud<T, K> {
+        T find(K key);
+
+        List<T> all(List<K> keys);
+    }
+
+    interface Orders extends Crud<String, Long> {
+        CompletableFuture<Map<String, Integer>> counts();
+
+        CompletionStage<Void> clear();
+
+        @RpcMethod(readOnly = true, timeout = "2s")
+        int size(int[][] shape, String... names);
+
+        @Override
+        String find(Long key);
+
+        static void notRemote() {}
+    }
+
+    private static MethodDescriptor method(String name) {
+        List<MethodDescriptor> overloads = ServiceDescriptor.of(Orders.class).overloads(name);
+        assertThat(overloads).isNotEmpty();
+        return overloads.get(0);
+    }
+
+    @Test
+    void typeVariablesOfSuperInterfacesAreResolved() {
+        MethodDescriptor all = method("all");
+
+        assertThat(all.parameters().get(0)).hasToString("java.util.List<java.lang.Long>");
+        assertThat(all.result()).hasToString("java.util.List<java.lang.String>");
+        assertThat(all.descriptor()).isEqualTo("Ljava/util/List;");
+    }
+
+    @Test
+    void futuresAreDescribedByWhatTheyHold() {
+        assertThat(method("counts").isAsync()).isTrue();
+        assertThat(method("counts").result().raw()).isEqualTo(Map.class);
+        assertThat(method("clear").result().raw()).isEqualTo(Void.class);
+    }
+
+    @Test
+    void descriptorsAreThoseOfTheJvm() {
+        MethodDescriptor size = method("size");
+
+        assertThat(size.descriptor()).isEqualTo("[[I[Ljava/lang/String;");
+        assertThat(ServiceDescriptor.of(Orders.class).method("size", "[[I[Ljava/lang/String;"))
+                .isSameAs(size);
+        assertThat(ServiceDescriptor.of(Orders.class).method("size", "")).isNull();
+    }
+
+    @Test
+    void marksAreRead() {
+        MethodDescriptor size = method("size");
+
+        assertThat(size.isReadOnly()).isTrue();
+        assertThat(size.isIdempotent()).isTrue();
+        assertThat(size.timeout()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(method("counts").isIdempotent()).isFalse();
+    }
+
+    @Test
+    void redeclaredMethodIsFoundUnderBothDescriptors() throws NoSuchMethodException {
+        ServiceDescriptor service = ServiceDescriptor.of(Orders.class);
+
+        assertThat(service.method("find", "Ljava/lang/Long;")).isNotNull();
+        assertThat(service.method(Orders.class.getMethod("find", Long.class))).isNotNull();
+    }
+
+    @Test
+    void staticMethodsAreNotRemote() {
+        assertThat(ServiceDescriptor.of(Orders.class).overloads("notRemote")).isEmpty();
+    }
+
+    @Test
+    void sameInterfaceHasOneDescriptor() {
+        assertThat(ServiceDescriptor.of(Orders.class)).isSameAs(ServiceDescriptor.of(Orders.class));
+    }
+
+    interface Vague {
+        @SuppressWarnings("rawtypes")
+        List raw(Map<String, ?> wild);
+    }
+
+    @Test
+    void positionsThatNameNoClassAreWarnedOf() {
+        assertThat(ServiceDescriptor.of(Vague.class).warnings())
+                .hasSize(2)
+                .anyMatch(text -> text.startsWith("Vague.raw, parameter 1: java.util.Map<java.lang.String, ?>"))
+                .anyMatch(text -> text.startsWith("Vague.raw, result: java.util.List"));
+    }
+
+    interface ReadsStream {
+        void read(InputStream in);
+    }
+
+    interface ReturnsStream {
+        Stream<String> lines();
+    }
+
+    interface TakesOptional {
+        void set(Optional<String> value);
+    }
+
+    interface ReturnsPlainFuture {
+        Future<String> get();
+    }
+
+    interface TakesFuture {
+        void set(CompletableFuture<String> value);
+    }
+
+    interface ReturnsRawStage {
+        @SuppressWarnings("rawtypes")
+        CompletionStage get();
+    }
+
+    interface OneWayWithResult {
+        @RpcMethod(oneWay = true)
+        int send();
+    }
+
+    interface BadTimeout {
+        @RpcMethod(timeout = "soon")
+        int send();
+    }
+
+    interface Empty {}
+
+    interface Streams {
+        Flow.Publisher<String> serverStream(int count, String text);
+
+        void observed(int count, StreamObserver<List<String>> answers);
+
+        CompletionStage<Integer> clientStream(Flow.Publisher<String> values);
+
+        Flow.Publisher<Integer> both(Flow.Publisher<String> values);
+
+        StreamObserver<String> bothObserved(StreamObserver<Integer> answers);
+    }
+
+    @Test
+    void streamsAreToldByTheirShape() {
+        ServiceDescriptor service = ServiceDescriptor.of(Streams.class);
+
+        assertThat(service.methods())
+                .extracting(
+                        MethodDescriptor::name,
+                        MethodDescriptor::type,
+                        method -> method.parameters().toString(),
+                        method -> method.result().toString())
+                .containsExactlyInAnyOrder(
+                        tuple("serverStream", SERVER_STREAMING, "[int, java.lang.String]", "java.lang.String"),
+                        tuple("observed", SERVER_STREAMING, "[int]", "java.util.List<java.lang.String>"),
+                        tuple("clientStream", CLIENT_STREAMING, "[java.lang.String]", "java.lang.Integer"),
+                        tuple("both", BIDI_STREAMING, "[java.lang.String]", "java.lang.Integer"),
+                        tuple("bothObserved", BIDI_STREAMING, "[java.lang.String]", "java.lang.Integer"));
+    }
+
+    interface StreamBesideValue {
+        void send(String name, Flow.Publisher<String> values);
+    }
+
+    interface ObserverFirst {
+        void send(StreamObserver<String> answers, String name);
+    }
+
+    interface ObserverWithResult {
+        int send(StreamObserver<String> answers);
+    }
+
+    interface OverloadedStream {
+        void send(Flow.Publisher<String> values);
+
+        void send(String value);
+    }
+
+    @Test
+    void streamsThatCannotBeTakenApartAreRefusedByName() {
+        assertRefused(StreamBesideValue.class, "StreamBesideValue.send takes a stream and 1 other arguments");
+        assertRefused(ObserverFirst.class, "ObserverFirst.send: a StreamObserver is the last parameter");
+        assertRefused(ObserverWithResult.class, "ObserverWithResult.send: a StreamObserver is the last parameter");
+        assertRefused(OverloadedStream.class, "send takes a stream and has the name of another method");
+    }
+
+    @Test
+    void serviceWithoutAnInterfaceIsMadeOfOperations() {
+        ServiceDescriptor service = ServiceDescriptor.of(
+                "some.Raw",
+                List.of(new ServiceDescriptor.Operation("Watch", SERVER_STREAMING, byte[].class, byte[].class)));
+
+        assertThat(service.name()).isEqualTo("some.Raw");
+        assertThat(service.overloads("Watch")).singleElement().satisfies(method -> {
+            assertThat(method.fullName()).isEqualTo("Raw/Watch");
+            assertThat(method.payload()).isEqualTo(Payload.RAW);
+            assertThat(method.javaMethod()).isNull();
+        });
+    }
+
+    @Test
+    void operationSaysHowItsMethodAnswersMany() {
+        ServiceDescriptor service = ServiceDescriptor.of(
+                "some.Raw",
+                List.of(
+                        new ServiceDescriptor.Operation(
+                                "Watch", SERVER_STREAMING, byte[].class, byte[].class, JavaShape.OBSERVER),
+                        new ServiceDescriptor.Operation("List", SERVER_STREAMING, byte[].class, byte[].class)));
+
+        assertThat(service.methods())
+                .extracting(MethodDescriptor::responses)
+                .containsExactly(JavaShape.OBSERVER, JavaShape.PUBLISHER);
+        assertThatThrownBy(() -> new ServiceDescriptor.Operation(
+                        "Watch", SERVER_STREAMING, byte[].class, byte[].class, JavaShape.FLUX))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("Watch answers with FLUX; expected PUBLISHER or OBSERVER");
+    }
+
+    @WireName("some.proto.Greeter")
+    interface Named {
+        @WireName("SayHello")
+        String hello(String name);
+    }
+
+    @Test
+    void wireNamesReplaceJavaNames() {
+        ServiceDescriptor service = ServiceDescriptor.of(Named.class);
+
+        assertThat(service.name()).isEqualTo("some.proto.Greeter");
+        assertThat(service.overloads("SayHello")).hasSize(1);
+        assertThat(service.method(Named.class.getMethods()[0])).isNotNull();
+    }
+
+    @Test
+    void signaturesThatCannotTravelAreRefusedByName() {
+        assertRefused(ReadsStream.class, "ReadsStream.read, parameter 1: java.io.InputStream cannot travel");
+        assertRefused(ReturnsStream.class, "ReturnsStream.lines, result: java.util.stream.Stream");
+        assertRefused(TakesOptional.class, "pass the value itself, which may be null");
+        assertRefused(ReturnsPlainFuture.class, "a result may be a CompletionStage or a Flow.Publisher");
+        assertRefused(TakesFuture.class, "TakesFuture.set, parameter 1");
+        assertRefused(ReturnsRawStage.class, "write for instance CompletionStage<String>");
+        assertRefused(OneWayWithResult.class, "only void methods can be one-way");
+        assertRefused(BadTimeout.class, "BadTimeout.send, @RpcMethod(timeout) is 'soon'");
+        assertRefused(Empty.class, "has no methods");
+        assertRefused(String.class, "is not an interface");
+    }
+
+    private static void assertRefused(Class<?> type, String text) {
+        assertThatThrownBy(() -> ServiceDescriptor.of(type))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(text);
+    }
+}

@@ -1,0 +1,106 @@
+package tern.rpc.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.NanoClock;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.RoundRobinPicker;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.metrics.RpcMeters;
+
+class RetryPolicyTest {
+
+    interface Service {
+        void call();
+    }
+
+    private final AtomicLong now = new AtomicLong();
+    private final RetryPolicy policy = new RetryPolicy(now::get);
+
+    private ClientMethod method(boolean idempotent) {
+        MethodDescriptor descriptor =
+                ServiceDescriptor.of(Service.class).methods().get(0);
+        ServiceKey key = new ServiceKey(Service.class.getName(), "", "");
+        EndpointInvoker endpoints = new EndpointInvoker(
+                key,
+                new StaticEndpoints(List.of()),
+                RoundRobinPicker::new,
+                endpoint -> {
+                    throw new AssertionError("nothing to connect to");
+                },
+                connection -> {},
+                policy,
+                NanoClock.SYSTEM);
+        return new ClientMethod(
+                key,
+                descriptor,
+                Duration.ofSeconds(1),
+                idempotent,
+                false,
+                List.of(),
+                null,
+                endpoints,
+                RpcMeters.withoutRegistry().client(descriptor, "memory"));
+    }
+
+    private boolean again(boolean idempotent, Executed executed, int attempt, boolean elsewhere, long remaining) {
+        RpcException failure = RpcException.refusal(StatusCode.UNAVAILABLE, "x", executed);
+        return policy.again(method(idempotent), failure, attempt, elsewhere, remaining);
+    }
+
+    @Test
+    void callThatDidNotRunGoesElsewhereOnce() {
+        assertThat(again(false, Executed.NO, 1, true, 1)).isTrue();
+        assertThat(again(false, Executed.NO, 2, true, 1)).isFalse();
+        assertThat(again(false, Executed.NO, 1, false, 1)).isFalse();
+    }
+
+    @Test
+    void callThatMayHaveRunIsRepeatedOnlyIfIdempotent() {
+        assertThat(again(false, Executed.MAYBE, 1, true, 1)).isFalse();
+        assertThat(again(true, Executed.MAYBE, 1, true, 1)).isTrue();
+        assertThat(again(true, Executed.MAYBE, 2, true, 1)).isFalse();
+    }
+
+    @Test
+    void callThatRanIsNeverRepeated() {
+        assertThat(again(true, Executed.YES, 1, true, 1)).isFalse();
+    }
+
+    @Test
+    void cancelledCallIsNeverRepeated() {
+        RpcException cancelled = RpcException.refusal(StatusCode.CANCELLED, "x", Executed.MAYBE);
+
+        assertThat(policy.again(method(true), cancelled, 1, true, 1)).isFalse();
+    }
+
+    @Test
+    void nothingIsRepeatedAfterTheDeadline() {
+        assertThat(again(true, Executed.NO, 1, true, 0)).isFalse();
+    }
+
+    @Test
+    void budgetIsATenthOfTheCallsPlusThreeASecond() {
+        for (int i = 0; i < 1_000; i++) {
+            policy.called();
+        }
+        int allowed = 0;
+        for (int i = 0; i < 1_000; i++) {
+            allowed += again(true, Executed.MAYBE, 1, true, 1) ? 1 : 0;
+        }
+
+        assertThat(allowed).isEqualTo(130);
+        assertThat(policy.retries()).isEqualTo(130);
+        now.addAndGet(Duration.ofSeconds(11).toNanos());
+        assertThat(again(true, Executed.MAYBE, 1, true, 1)).isTrue();
+    }
+}

@@ -1,0 +1,491 @@
+package tern.rpc.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Flow;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SubmissionPublisher;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.StatusCode;
+import tern.rpc.StreamObserver;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.transport.Answer;
+import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.ClientTransport;
+import tern.rpc.transport.Message;
+import tern.rpc.transport.MessageStream;
+import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.Probe;
+import tern.rpc.transport.Tls;
+
+/** What becomes of a streaming call when an endpoint fails it; the test is the transport. */
+@Timeout(60)
+class StreamAttemptsTest {
+
+    interface Streams {
+        Flow.Publisher<String> answers(String text);
+
+        StreamObserver<String> both(StreamObserver<String> answers);
+
+        CompletionStage<String> requests(Flow.Publisher<String> values);
+    }
+
+    /** One opened stream, for the test to play the server of. */
+    private static final class Opened implements ClientStream {
+        final Endpoint endpoint;
+        final PendingCall pending;
+        final Receiver receiver;
+        final List<@Nullable Object> sent = new CopyOnWriteArrayList<>();
+        final List<Integer> requested = new CopyOnWriteArrayList<>();
+        volatile boolean ready = true;
+        volatile int ends;
+
+        Opened(Endpoint endpoint, PendingCall pending, Receiver receiver) {
+            this.endpoint = endpoint;
+            this.pending = pending;
+            this.receiver = receiver;
+        }
+
+        @Override
+        public void start(MessageStream.Receiver ignored) {
+            throw new AssertionError("not for clients");
+        }
+
+        @Override
+        public void request(int messages) {
+            requested.add(messages);
+        }
+
+        @Override
+        public void send(@Nullable Object value) {
+            sent.add(value);
+        }
+
+        @Override
+        public boolean isReady() {
+            return ready;
+        }
+
+        @Override
+        public synchronized void end() {
+            ends++;
+        }
+
+        void answer(String text) {
+            receiver.message(new Message() {
+                @Override
+                public Object decode() {
+                    return text;
+                }
+
+                @Override
+                public void discard() {
+                    // plain memory
+                }
+
+                @Override
+                public boolean isCompressed() {
+                    return false;
+                }
+            });
+        }
+
+        void complete() {
+            pending.answer(new Answer() {
+                @Override
+                public Response decode(Invocation call) {
+                    return new Response(null, new Metadata());
+                }
+
+                @Override
+                public void discard() {
+                    // nothing in it
+                }
+            });
+        }
+    }
+
+    private final BlockingQueue<Opened> opened = new LinkedBlockingQueue<>();
+    private final List<Endpoint> refused = new ArrayList<>();
+    private volatile boolean refusing;
+    private volatile boolean readyAtOpen = true;
+    private @Nullable RpcClient client;
+
+    private final class Transport implements ClientTransport {
+        @Override
+        public String protocol() {
+            return "fake";
+        }
+
+        @Override
+        public void prepare(ServiceDescriptor service) {
+            // nothing to prepare
+        }
+
+        @Override
+        public ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls) {
+            return new Connection(endpoint);
+        }
+
+        @Override
+        public void close() {
+            // nothing is open
+        }
+    }
+
+    private final class Connection implements ClientConnection {
+        private final Endpoint endpoint;
+
+        Connection(Endpoint endpoint) {
+            this.endpoint = endpoint;
+        }
+
+        @Override
+        public Endpoint endpoint() {
+            return endpoint;
+        }
+
+        @Override
+        public boolean isAvailable() {
+            return true;
+        }
+
+        @Override
+        public boolean isConnecting() {
+            return false;
+        }
+
+        @Override
+        public String lastFailure() {
+            return "";
+        }
+
+        @Override
+        public int inFlight() {
+            return 0;
+        }
+
+        @Override
+        public long queuedBytes() {
+            return 0;
+        }
+
+        @Override
+        public long lateAnswers() {
+            return 0;
+        }
+
+        @Override
+        public void send(PendingCall call) {
+            throw new AssertionError("not a stream");
+        }
+
+        @Override
+        public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
+            if (refusing) {
+                refusing = false;
+                refused.add(endpoint);
+                throw unexecuted();
+            }
+            Opened stream = new Opened(endpoint, call, receiver);
+            stream.ready = readyAtOpen;
+            opened.add(stream);
+            return stream;
+        }
+
+        @Override
+        public void close() {
+            // nothing is open
+        }
+    }
+
+    private static RpcException unexecuted() {
+        return RpcException.refusal(StatusCode.UNAVAILABLE, "not connected", Executed.NO);
+    }
+
+    private Streams proxy(Endpoint... endpoints) {
+        RpcClient made = RpcClient.builder().transport(new Transport()).build();
+        client = made;
+        return made.refer(ServiceReference.to(Streams.class, new StaticEndpoints(List.of(endpoints)))
+                .protocol("fake")
+                .build());
+    }
+
+    private Streams proxyOfTwo() {
+        return proxy(new Endpoint("one", 1), new Endpoint("two", 2));
+    }
+
+    private Opened next() throws InterruptedException {
+        Opened next = opened.poll(20, TimeUnit.SECONDS);
+        assertThat(next).as("a stream is opened").isNotNull();
+        return next;
+    }
+
+    @AfterEach
+    void close() {
+        if (client != null) {
+            client.close();
+        }
+    }
+
+    @Test
+    void endpointThatCannotOpenIsFollowedByAnother() throws Exception {
+        Streams proxy = proxyOfTwo();
+        refusing = true;
+        Probe<String> answers = Probe.ofAll();
+
+        proxy.answers("x").subscribe(answers);
+
+        Opened stream = next();
+        assertThat(refused).hasSize(1).doesNotContain(stream.endpoint);
+        assertThat(stream.pending.call().arguments()).containsExactly("x");
+        stream.answer("a");
+        stream.complete();
+        assertThat(answers.rest()).containsExactly("a");
+    }
+
+    @Test
+    void onlyEndpointThatCannotOpenFailsTheCall() throws Exception {
+        Streams proxy = proxy(new Endpoint("one", 1));
+        refusing = true;
+        Probe<String> answers = Probe.ofAll();
+
+        proxy.answers("x").subscribe(answers);
+
+        RpcException failure = (RpcException) answers.failure();
+        assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        assertThat(opened).isEmpty();
+    }
+
+    @Test
+    void streamRefusedUnexecutedIsSentToAnotherWithItsDemand() throws Exception {
+        Streams proxy = proxyOfTwo();
+        Probe<String> answers = Probe.onDemand();
+        proxy.answers("x").subscribe(answers);
+        Opened first = next();
+        answers.request(3);
+        answers.request(2);
+
+        first.pending.fail(unexecuted());
+
+        Opened second = next();
+        assertThat(second.endpoint).isNotEqualTo(first.endpoint);
+        second.answer("a");
+        second.complete();
+        assertThat(answers.rest()).containsExactly("a");
+        assertThat(second.requested.stream().mapToInt(Integer::intValue).sum()).isEqualTo(5);
+    }
+
+    @Test
+    void nothingIsRepeatedAfterAnAnswer() throws Exception {
+        Streams proxy = proxyOfTwo();
+        Probe<String> answers = Probe.ofAll();
+        proxy.answers("x").subscribe(answers);
+        Opened first = next();
+        first.answer("a");
+
+        first.pending.fail(unexecuted());
+
+        assertThat(answers.next()).isEqualTo("a");
+        assertThat(((RpcException) answers.failure()).code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(opened).isEmpty();
+    }
+
+    @Test
+    void nothingIsRepeatedAfterARequest() throws Exception {
+        Streams proxy = proxyOfTwo();
+        Probe<String> answers = Probe.ofAll();
+        StreamObserver<String> requests = proxy.both(answers);
+        Opened first = next();
+        requests.onNext("r");
+
+        first.pending.fail(unexecuted());
+
+        assertThat(((RpcException) answers.failure()).code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(opened).isEmpty();
+        assertThat(first.sent).containsExactly("r");
+    }
+
+    @Test
+    void nothingIsRepeatedThatMayHaveRun() throws Exception {
+        Streams proxy = proxyOfTwo();
+        Probe<String> answers = Probe.ofAll();
+        proxy.answers("x").subscribe(answers);
+
+        next().pending.fail(RpcException.refusal(StatusCode.UNAVAILABLE, "lost", Executed.MAYBE));
+
+        assertThat(answers.failure()).hasMessageContaining("lost");
+        assertThat(opened).isEmpty();
+    }
+
+    @Test
+    void requestsGoToTheEndpointThatTookTheStream() throws Exception {
+        Streams proxy = proxyOfTwo();
+        refusing = true;
+        Probe<String> answers = Probe.ofAll();
+
+        StreamObserver<String> requests = proxy.both(answers);
+        Opened stream = next();
+        requests.onNext("a");
+        requests.onNext("b");
+        requests.onCompleted();
+        stream.answer("c");
+        stream.complete();
+
+        assertThat(stream.sent).containsExactly("a", "b");
+        assertThat(stream.ends).isEqualTo(1);
+        assertThat(answers.rest()).containsExactly("c");
+    }
+
+    @Test
+    void endOfRequestsIsToldTheNextEndpointToo() throws Exception {
+        Streams proxy = proxyOfTwo();
+        Probe<String> answers = Probe.ofAll();
+        StreamObserver<String> requests = proxy.both(answers);
+        Opened first = next();
+        requests.onCompleted();
+        assertThat(first.ends).isEqualTo(1);
+
+        first.pending.fail(unexecuted());
+
+        Opened second = next();
+        second.complete();
+        assertThat(answers.rest()).isEmpty();
+        assertThat(second.ends).isEqualTo(1);
+    }
+
+    @Test
+    void writerThatWaitsGoesOnWithTheNextEndpoint() throws Exception {
+        Streams proxy = proxyOfTwo();
+        readyAtOpen = false;
+        Probe<String> answers = Probe.ofAll();
+        StreamObserver<String> requests = proxy.both(answers);
+        Opened first = next();
+        Thread writer = new Thread(() -> {
+            requests.onNext("patient");
+            requests.onCompleted();
+        });
+        writer.start();
+        readyAtOpen = true;
+
+        first.pending.fail(unexecuted());
+        Opened second = next();
+        writer.join();
+        second.complete();
+
+        assertThat(answers.rest()).isEmpty();
+        assertThat(first.sent).isEmpty();
+        assertThat(second.sent).containsExactly("patient");
+    }
+
+    @Test
+    void cancelledCallIsNotRepeated() throws Exception {
+        Streams proxy = proxyOfTwo();
+        Probe<String> answers = Probe.onDemand();
+        proxy.answers("x").subscribe(answers);
+        Opened first = next();
+
+        answers.cancel();
+
+        assertThat(first.pending.isDone()).isTrue();
+        assertThat(answers.ends()).isZero();
+        assertThat(opened).isEmpty();
+    }
+
+    @Test
+    void secondAnswerWhereOneIsExpectedFailsTheCall() throws Exception {
+        Streams proxy = proxyOfTwo();
+        CompletableFuture<String> answer =
+                proxy.requests(new SubmissionPublisher<>()).toCompletableFuture();
+        Opened stream = next();
+
+        stream.answer("a");
+        stream.answer("b");
+
+        assertThat(catchThrowableOfType(ExecutionException.class, () -> answer.get(20, TimeUnit.SECONDS))
+                        .getCause())
+                .hasMessageContaining("Streams/requests was answered twice");
+        assertThat(stream.pending.isDone()).isTrue();
+    }
+
+    @Test
+    void endWithoutTheOneAnswerFailsTheCall() throws Exception {
+        Streams proxy = proxyOfTwo();
+        CompletableFuture<String> answer =
+                proxy.requests(new SubmissionPublisher<>()).toCompletableFuture();
+
+        next().complete();
+
+        assertThat(catchThrowableOfType(ExecutionException.class, () -> answer.get(20, TimeUnit.SECONDS))
+                        .getCause())
+                .hasMessageContaining("Streams/requests ended without an answer");
+    }
+
+    @Test
+    void callbackThatWaitsToSendIsLetGoWhenTheCallEnds() throws Exception {
+        Streams proxy = proxyOfTwo();
+        CompletableFuture<StreamObserver<String>> requests = new CompletableFuture<>();
+        CompletableFuture<Boolean> inCallback = new CompletableFuture<>();
+        Probe<String> answers = Probe.ofAll(value -> {
+            inCallback.complete(true);
+            requests.join().onNext("reply"); // on the very thread that is to tell the end
+        });
+        requests.complete(proxy.both(answers));
+        Opened stream = next();
+        stream.ready = false;
+        stream.answer("a");
+        inCallback.get(20, TimeUnit.SECONDS);
+
+        stream.complete();
+
+        assertThat(answers.failure()).isInstanceOf(RpcException.class).hasMessageContaining("the call is over");
+    }
+
+    @Test
+    void endsThatRaceEndTheStreamOnce() throws Exception {
+        Streams proxy = proxyOfTwo();
+        for (int round = 0; round < 300; round++) {
+            Probe<String> answers = Probe.ofAll();
+            StreamObserver<String> requests = proxy.both(answers);
+            Opened stream = next();
+            List<Thread> racers = List.of(
+                    new Thread(() -> stream.answer("a")),
+                    new Thread(stream::complete),
+                    new Thread(() -> requests.onError(new IllegalStateException("gone"))),
+                    new Thread(() ->
+                            stream.pending.fail(RpcException.refusal(StatusCode.UNAVAILABLE, "lost", Executed.MAYBE))));
+            racers.forEach(Thread::start);
+            for (Thread racer : racers) {
+                racer.join();
+            }
+
+            while (answers.ends() == 0) {
+                Thread.yield();
+            }
+            assertThat(answers.ends()).isEqualTo(1);
+        }
+        assertThat(opened).isEmpty();
+    }
+}

@@ -1,0 +1,124 @@
+package tern.rpc.endpoint;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class DnsEndpointsTest {
+
+    private final ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
+    private final AtomicReference<List<String>> answer = new AtomicReference<>(List.of());
+    private final BlockingQueue<List<Endpoint>> told = new LinkedBlockingQueue<>();
+    private final DnsEndpoints resolver = new DnsEndpoints(
+            List.of(new Endpoint("orders.internal", 20880, 50)), this::lookup, executor, Duration.ofDays(1));
+
+    @AfterEach
+    void close() {
+        resolver.close();
+        executor.shutdownNow();
+    }
+
+    private InetAddress[] lookup(String host) throws UnknownHostException {
+        if (answer.get().isEmpty()) {
+            throw new UnknownHostException(host);
+        }
+        List<InetAddress> addresses = new ArrayList<>();
+        for (String address : answer.get()) {
+            addresses.add(InetAddress.getByName(address));
+        }
+        return addresses.toArray(InetAddress[]::new);
+    }
+
+    private static Endpoint endpoint(String address) {
+        return new Endpoint(address, 20880, 50, "orders.internal");
+    }
+
+    private List<Endpoint> next() throws InterruptedException {
+        List<Endpoint> endpoints = told.poll(20, TimeUnit.SECONDS);
+        assertThat(endpoints).isNotNull();
+        return endpoints;
+    }
+
+    @Test
+    void everyAddressBehindANameIsAnEndpoint() throws Exception {
+        answer.set(List.of("10.0.0.2", "10.0.0.1"));
+
+        resolver.start(told::add);
+
+        assertThat(next()).containsExactly(endpoint("10.0.0.1"), endpoint("10.0.0.2"));
+    }
+
+    @Test
+    void changedAddressesAreToldAfterARefresh() throws Exception {
+        answer.set(List.of("10.0.0.1"));
+        resolver.start(told::add);
+        next();
+
+        answer.set(List.of("10.0.0.9"));
+        resolver.refresh();
+
+        assertThat(next()).containsExactly(endpoint("10.0.0.9"));
+    }
+
+    @Test
+    void lastKnownAddressesStayWhileANameCannotBeResolved() throws Exception {
+        answer.set(List.of("10.0.0.1"));
+        resolver.start(told::add);
+        next();
+
+        answer.set(List.of());
+        resolver.refresh();
+        executor.submit(() -> {}).get(20, TimeUnit.SECONDS);
+
+        assertThat(told).isEmpty();
+    }
+
+    @Test
+    void closingDoesNotWaitForALookUpUnderWay() throws Exception {
+        CountDownLatch looking = new CountDownLatch(1);
+        CountDownLatch letGo = new CountDownLatch(1);
+        DnsEndpoints slow = new DnsEndpoints(
+                List.of(new Endpoint("slow.internal", 1)),
+                host -> {
+                    looking.countDown();
+                    try {
+                        assertThat(letGo.await(20, TimeUnit.SECONDS)).isTrue();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                    return new InetAddress[0];
+                },
+                executor,
+                Duration.ofDays(1));
+        slow.start(told::add);
+        assertThat(looking.await(20, TimeUnit.SECONDS)).isTrue();
+
+        slow.close();
+        letGo.countDown();
+        executor.submit(() -> {}).get(20, TimeUnit.SECONDS);
+
+        assertThat(told).isEmpty();
+    }
+
+    @Test
+    void unknownNameAtTheStartIsAnEmptyList() throws Exception {
+        resolver.start(told::add);
+
+        assertThat(next()).isEmpty();
+    }
+}

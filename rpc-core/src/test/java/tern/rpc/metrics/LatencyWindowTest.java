@@ -1,0 +1,74 @@
+package tern.rpc.metrics;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.assertj.core.data.Percentage;
+import org.junit.jupiter.api.Test;
+
+class LatencyWindowTest {
+
+    private final AtomicLong now = new AtomicLong(TimeUnit.HOURS.toNanos(5));
+    private final LatencyWindow window = new LatencyWindow(now::get, TimeUnit.MILLISECONDS.toNanos(100));
+
+    private void seconds(int count) {
+        now.addAndGet(TimeUnit.SECONDS.toNanos(count));
+    }
+
+    @Test
+    void reportTellsRatePercentilesAndShares() {
+        for (int second = 0; second < 10; second++) {
+            for (int i = 1; i <= 100; i++) {
+                window.record(TimeUnit.MILLISECONDS.toNanos(i == 100 ? 250 : i), i == 1);
+            }
+            seconds(1);
+        }
+
+        LatencyWindow.Report report = window.report();
+
+        assertThat(report.calls()).isEqualTo(1_000);
+        assertThat(report.qps()).isEqualTo(100, within(0.01));
+        assertThat(report.p50Millis()).isCloseTo(50, Percentage.withPercentage(4));
+        assertThat(report.p99Millis()).isCloseTo(99, Percentage.withPercentage(4));
+        assertThat(report.maxMillis()).isEqualTo(250);
+        assertThat(report.shareOverTarget()).isEqualTo(0.01, within(1e-9));
+        assertThat(report.shareFailed()).isEqualTo(0.01, within(1e-9));
+    }
+
+    @Test
+    void secondsOlderThanAMinuteAreForgotten() {
+        window.record(1_000_000, false);
+        seconds(30);
+        window.record(2_000_000, false);
+        seconds(40);
+
+        assertThat(window.report().calls()).isEqualTo(1);
+        assertThat(window.report().maxMillis()).isEqualTo(2);
+    }
+
+    @Test
+    void presentSecondIsLeftOutUntilItIsOver() {
+        window.record(1_000_000, false);
+
+        assertThat(window.report().calls()).isZero();
+        seconds(1);
+        assertThat(window.report().calls()).isEqualTo(1);
+    }
+
+    @Test
+    void emptyWindowReportsZeros() {
+        assertThat(window.report()).isEqualTo(new LatencyWindow.Report(0, 1, 0, 0, 0, 0, 0, 0));
+    }
+
+    @Test
+    void everyValueLiesInItsBucketWithinThreePercent() {
+        for (long micros = 1; micros < TimeUnit.HOURS.toMicros(1); micros = micros * 21 / 20 + 1) {
+            long upper = LatencyWindow.upperBoundMicros(LatencyWindow.bucketOf(micros));
+
+            assertThat(upper).isGreaterThan(micros);
+            assertThat((double) (upper - micros)).isLessThanOrEqualTo(Math.max(1, micros * 0.0313));
+        }
+    }
+}

@@ -1,0 +1,235 @@
+package tern.rpc.serialization.hessian;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.Serializable;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.serialization.SerializationException;
+
+class AllowedClassesTest {
+
+    static class Parameter implements Serializable {
+        FieldType @Nullable [][] field;
+        transient @Nullable NeverSent hidden;
+        static @Nullable NeverSent shared;
+    }
+
+    static class FieldType implements Serializable {
+        @Nullable
+        Map<String, List<? extends Argument>> arguments;
+
+        @Nullable
+        TimeUnit unit;
+    }
+
+    static class Argument extends Parent<ParentArgument> implements Serializable {}
+
+    abstract static class Parent<T> {
+        @Nullable
+        T value;
+
+        @Nullable
+        InheritedField inherited;
+    }
+
+    record InheritedField(int x) implements Serializable {}
+
+    record ParentArgument(int x) implements Serializable {}
+
+    record Result(@Nullable Result self) implements Serializable {}
+
+    static class Declared extends Exception {
+        @Nullable
+        DeclaredPart part;
+    }
+
+    record DeclaredPart(int x) implements Serializable {}
+
+    sealed interface Closed permits One, Two {}
+
+    record One(OnePart part) implements Closed, Serializable {}
+
+    record OnePart(int x) implements Serializable {}
+
+    abstract static non-sealed class Two implements Closed {}
+
+    interface Bounded<T extends Bound> {
+        T get(T value);
+    }
+
+    record Bound(int x) implements Serializable {}
+
+    static class NeverSent {}
+
+    interface Everywhere extends Bounded<Bound> {
+        CompletableFuture<List<Result>> call(Parameter parameter, Closed closed) throws Declared;
+
+        CompletableFuture<Void> nothing();
+    }
+
+    private static List<String> names(Class<?> service) {
+        return AllowedClasses.of(ServiceDescriptor.of(service)).keySet().stream()
+                .map(name -> name.substring(name.lastIndexOf('$') + 1))
+                .sorted()
+                .toList();
+    }
+
+    @Test
+    void everyClassThatTheSignaturesReachIsListed() {
+        assertThat(names(Everywhere.class))
+                .containsExactly(
+                        "Argument",
+                        "Bound",
+                        "Closed",
+                        "Declared",
+                        "DeclaredPart",
+                        "FieldType",
+                        "InheritedField",
+                        "One",
+                        "OnePart",
+                        "Parameter",
+                        "ParentArgument",
+                        "Result",
+                        "Two",
+                        "java.util.concurrent.TimeUnit");
+    }
+
+    record Loose(int x) {}
+
+    static class Bad implements Serializable {
+        @Nullable
+        List<Loose> loose;
+    }
+
+    interface TakesLoose {
+        void take(int first, Loose second);
+    }
+
+    interface TakesBad {
+        void take(Map<String, Bad> map);
+    }
+
+    interface TakesLogger {
+        String take(Logger logger);
+    }
+
+    @Test
+    void aDeclaredClassThatCannotTravelStopsTheStart() {
+        assertRefused(
+                TakesLoose.class,
+                "TakesLoose.take, parameter 2: " + Loose.class.getName() + " does not implement java.io.Serializable");
+        assertRefused(
+                TakesBad.class,
+                "TakesBad.take, parameter 1, field loose of " + Bad.class.getName() + ": " + Loose.class.getName());
+        assertRefused(
+                TakesLogger.class,
+                "TakesLogger.take, parameter 1: java.util.logging.Logger is not among the classes of the JDK");
+    }
+
+    private static void assertRefused(Class<?> service, String message) {
+        HessianSerializer serializer = HessianSerializer.builder().build();
+
+        assertThatThrownBy(() -> serializer.prepare(ServiceDescriptor.of(service)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(message);
+    }
+
+    interface Any {
+        void take(Object any);
+    }
+
+    record Configured(int x) implements Serializable {}
+
+    record ConfiguredToo(int x) implements Serializable {}
+
+    private static Coding allowing(String... entries) {
+        return new Coding(HessianSerializer.builder().allow(entries).build(), Any.class);
+    }
+
+    @Test
+    void aConfiguredClassIsReadAnywhereAndItsNeighboursAreNot() {
+        Coding coding = allowing(Configured.class.getName());
+
+        assertThat(coding.through(new Configured(1), Object.class)).isEqualTo(new Configured(1));
+        assertThatThrownBy(() -> coding.through(new ConfiguredToo(1), Object.class))
+                .isInstanceOf(SerializationException.class);
+    }
+
+    @Test
+    void aConfiguredPackageEndsAtItsDot() {
+        String own = Configured.class.getPackageName();
+
+        assertThat(allowing(own + ".*").through(new Configured(1), Object.class))
+                .isEqualTo(new Configured(1));
+        assertThat(allowing("tern.rpc.**").through(new Configured(1), Object.class))
+                .isEqualTo(new Configured(1));
+        for (String other : List.of("tern.rpc.*", "tern.rpc.serialization.hess.**", own + "x.*", own)) {
+            assertThatThrownBy(() -> allowing(other).through(new Configured(1), Object.class))
+                    .isInstanceOf(SerializationException.class)
+                    .hasMessageContaining("rpc.limits.allowed-classes=" + Configured.class.getName());
+        }
+    }
+
+    @Test
+    void aConfiguredClassThatIsNotSerializableIsRefused() {
+        byte[] bytes = Coding.bytes("43 \"" + NeverSent.class.getName() + "\" 90 60");
+
+        assertThatThrownBy(() -> allowing(NeverSent.class.getName()).read(bytes))
+                .isInstanceOf(SerializationException.class);
+    }
+
+    @Test
+    void entriesThatAreNeitherClassNorPackageAreRefused() {
+        for (String entry : Arrays.asList("", "*", ".**", "com.acme.", "com..acme", "com.acme*", "com/acme/*")) {
+            assertThatThrownBy(() -> HessianSerializer.builder().allow(entry).build())
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("rpc.limits.allowed-classes has the entry \"" + entry + "\"");
+        }
+    }
+
+    @Test
+    void auditReadsDataOfTheApplicationAndRefusesTheRest() {
+        Coding audited = new Coding(HessianSerializer.builder().audit().build(), Any.class);
+
+        assertThat(audited.through(new Configured(1), Object.class)).isEqualTo(new Configured(1));
+        for (String name : List.of(
+                "javax.naming.InitialContext",
+                "java.util.ServiceLoader",
+                "ch.qos.logback.core.db.JNDIConnectionSource",
+                NeverSent.class.getName(),
+                "com.nowhere.Gone")) {
+            assertThatThrownBy(() -> audited.read(Coding.bytes("43 \"" + name + "\" 90 60")))
+                    .isInstanceOf(SerializationException.class)
+                    .hasMessageContaining(name);
+        }
+    }
+
+    @Test
+    void aServiceThatWasNotPreparedIsNotTrusted() {
+        var reader = HessianSerializer.builder().build().newReader();
+
+        assertThatThrownBy(() -> reader.trust(ServiceDescriptor.of(Any.class)))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("was not prepared");
+    }
+
+    @Test
+    void twoServicesHaveTwoLists() {
+        HessianSerializer serializer = HessianSerializer.builder().build();
+        Coding any = new Coding(serializer, Any.class);
+        Coding everywhere = new Coding(serializer, Everywhere.class);
+        byte[] bytes = everywhere.write(new Bound(1));
+
+        assertThat(everywhere.read(bytes)).isEqualTo(new Bound(1));
+        assertThatThrownBy(() -> any.read(bytes)).isInstanceOf(SerializationException.class);
+    }
+}

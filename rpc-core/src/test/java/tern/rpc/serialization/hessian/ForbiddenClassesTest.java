@@ -1,0 +1,185 @@
+package tern.rpc.serialization.hessian;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.Serializable;
+import java.lang.reflect.Type;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tern.rpc.RpcException;
+import tern.rpc.serialization.SerializationException;
+
+public class ForbiddenClassesTest {
+
+    public static class Holder implements Serializable {
+        @Nullable
+        Object any;
+
+        Evil @Nullable [] evils;
+    }
+
+    /** Declared, and so allowed at its place. */
+    public static class Evil implements Serializable {
+        int a;
+    }
+
+    /** In the same package, but never declared. */
+    static class HolderNeighbour implements Serializable {
+        static boolean initialized;
+        int a;
+
+        static {
+            markInitialized();
+        }
+
+        private static void markInitialized() {
+            InitializationMark.initialized = true;
+        }
+    }
+
+    private static final class InitializationMark {
+        static boolean initialized;
+    }
+
+    private final Class<?> service = RecordingLoader.copyOf(PlainService.class);
+    private final Coding coding = Coding.of(service);
+
+    static Stream<String> gadgets() {
+        return Stream.concat(lines("/DENY_CLASS"), lines("/security/serialize.blockedlist"))
+                .map(line -> line.endsWith(".") ? line + "Anything" : line)
+                .filter(name -> !name.startsWith("tern."))
+                .distinct();
+    }
+
+    private static Stream<String> lines(String resource) {
+        try (InputStream file = ForbiddenClassesTest.class.getResourceAsStream(resource)) {
+            return new String(file.readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .map(String::strip)
+                    .filter(line -> !line.isEmpty() && !line.startsWith("#"));
+        } catch (IOException failure) {
+            throw new AssertionError(failure);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("gadgets")
+    void knownGadgetsAreRefusedAndNeverLoaded(String name) {
+        RecordingLoader.asked(service).clear();
+
+        for (Type type : new Type[] {Object.class, Map.class, Serializable.class, Holder.class, Throwable.class}) {
+            assertRefused("43 \"" + name + "\" 90 60", type, name);
+        }
+        assertRefused("4d \"" + name + "\" 5a", Object.class, name);
+        assertRefused("70 \"" + name + "\"", Object.class, name);
+        assertRefused("70 \"[" + name + "\"", Object.class, name);
+        assertRefused(
+                "43 \"" + Holder.class.getName() + "\" 91 \"any\" 60 43 \"" + name + "\" 90 61", Holder.class, name);
+        assertThat(coding.readThrowable(Coding.bytes("43 \"" + name + "\" 90 60")))
+                .isInstanceOf(RpcException.class);
+        assertThat(RecordingLoader.asked(service)).doesNotContain(name);
+    }
+
+    private void assertRefused(String bytes, Type type, String name) {
+        assertThatThrownBy(() -> coding.read(Coding.bytes(bytes), type))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining(name)
+                .hasMessageContaining("rpc.limits.allowed-classes=" + name);
+    }
+
+    /** Each row of the recorded probes; none of them may become anything but an error. */
+    static Stream<String> probes() {
+        String evil = "com.evil.Evil";
+        return Stream.of(
+                "43 \"" + evil + "\" 91 \"a\" 60 91",
+                "4d \"" + evil + "\" \"a\" 91 5a",
+                "43 \"java.lang.Class\" 91 \"name\" 60 \"" + evil + "\"",
+                "43 \"java.lang.Class\" 91 \"name\" 60 \"javax.naming.InitialContext\"",
+                "71 \"[" + evil + "\" 4e",
+                "71 \"" + evil + "\" 4e");
+    }
+
+    @ParameterizedTest
+    @MethodSource("probes")
+    void whatPassesHessianLitesChecksIsRefused(String bytes) {
+        RecordingLoader.asked(service).clear();
+
+        for (Type type : new Type[] {Object.class, Map.class, List.class, Object[].class, Holder.class}) {
+            assertThatThrownBy(() -> coding.read(Coding.bytes(bytes), type)).isInstanceOf(SerializationException.class);
+        }
+        assertThat(RecordingLoader.asked(service)).isEmpty();
+    }
+
+    @Test
+    void aMapDoesNotBecomeTheBeanThatAFieldDeclares() {
+        String holder = "43 \"" + Holder.class.getName() + "\" 91 \"evils\" 60 71 \"[" + Evil.class.getName() + "\"";
+
+        assertThatThrownBy(() -> coding.read(Coding.bytes(holder + " 48 \"a\" 91 5a"), Holder.class))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining("field evils");
+    }
+
+    @Test
+    void aMapDoesNotBecomeTheBeanThatTheArgumentDeclares() {
+        assertThatThrownBy(() -> coding.read(Coding.bytes("48 \"a\" 91 5a"), Evil.class))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining("a map where " + Evil.class.getName() + " is declared");
+    }
+
+    @Test
+    void namesThatBeginLikeAllowedOnesAreRefusedAndNotLoaded() {
+        for (String name : List.of(
+                Holder.class.getName() + "X",
+                HolderNeighbour.class.getName(),
+                "java.util.ArrayListX",
+                "java.util.ArrayLis",
+                "java.math.BigDecimalX",
+                "com.alibaba.com.caucho.hessian.io.LocaleHandleX")) {
+            RecordingLoader.asked(service).clear();
+
+            assertRefused("43 \"" + name + "\" 90 60", Object.class, name);
+
+            assertThat(RecordingLoader.asked(service)).doesNotContain(name);
+        }
+    }
+
+    @Test
+    void aRefusedClassOfTheOwnPackageIsNotInitialized() {
+        assertThatThrownBy(() ->
+                        coding.read(Coding.bytes("43 \"" + HolderNeighbour.class.getName() + "\" 90 60"), Holder.class))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining(HolderNeighbour.class.getName());
+        assertThat(InitializationMark.initialized).isFalse();
+    }
+
+    @Test
+    void anAllowedClassInTheWrongPlaceIsAnError() {
+        assertThatThrownBy(() ->
+                        coding.read(Coding.bytes("43 \"" + Evil.class.getName() + "\" 91 \"a\" 60 91"), Holder.class))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining(Evil.class.getName() + " where " + Holder.class.getName() + " is declared");
+    }
+
+    @Test
+    void namesFromTheWireFillNoCache() {
+        Set<String> asked = RecordingLoader.asked(service);
+        asked.clear();
+        for (int i = 0; i < 5000; i++) {
+            String name = Holder.class.getPackageName() + ".Endless" + i;
+
+            assertThatThrownBy(() -> coding.read(Coding.bytes("43 \"" + name + "\" 90 60"), Holder.class))
+                    .isInstanceOf(SerializationException.class);
+        }
+        assertThat(asked).hasSize(5000);
+    }
+}

@@ -1,0 +1,154 @@
+package tern.rpc.serialization.hessian;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.alibaba.com.caucho.hessian.io.Hessian2Input;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.Serializable;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.GregorianCalendar;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import tern.rpc.serialization.MessageTooLargeException;
+import tern.rpc.serialization.ObjectWriter;
+import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.SerializationException;
+
+class HessianWriterTest {
+
+    static class Order implements Serializable {
+        @Nullable
+        Object customer;
+    }
+
+    record NotSerializable(int x) {}
+
+    private final OutputBuffer buffer = new OutputBuffer();
+    private final ObjectWriter writer = HessianSerializer.builder().build().newWriter();
+
+    private void begin(int limit) {
+        buffer.reset(limit);
+        writer.start(buffer);
+    }
+
+    private byte[] finished() {
+        writer.finish();
+        return buffer.toByteArray();
+    }
+
+    private byte[] written(@Nullable Object value) {
+        begin(Integer.MAX_VALUE);
+        writer.writeObject(value);
+        return finished();
+    }
+
+    @Test
+    void whatCannotTravelIsNamedWithItsPlace() throws IOException {
+        Order order = new Order();
+        for (Object value : List.of(
+                Optional.of(1),
+                new NotSerializable(1),
+                new Object() {},
+                Map.of("k", new NotSerializable(1)),
+                List.of(1).iterator(),
+                InetAddress.getLoopbackAddress(),
+                (Runnable & Serializable) () -> {})) {
+            order.customer = value;
+
+            assertThatThrownBy(() -> written(order))
+                    .isInstanceOf(SerializationException.class)
+                    .hasMessageContaining("an instance of " + Order.class.getName())
+                    .hasMessageContaining("field: " + Order.class.getName() + ".customer");
+        }
+    }
+
+    @Test
+    void aWriterUsedAgainWritesWhatAFreshOneWrites() {
+        byte[] fresh = written(List.of(new ArrayList<>(), "x"));
+        begin(Integer.MAX_VALUE);
+        assertThatThrownBy(() -> writer.writeObject(List.of(new Order(), new NotSerializable(1))))
+                .isInstanceOf(SerializationException.class);
+
+        assertThat(written(List.of(new ArrayList<>(), "x"))).isEqualTo(fresh);
+    }
+
+    @Test
+    void theLimitIsReportedAsSuchHoweverDeepItIsReached() {
+        Order order = new Order();
+        order.customer = new byte[50_000];
+        begin(20_000);
+
+        assertThatThrownBy(() -> writer.writeObject(List.of(order)))
+                .isInstanceOf(MessageTooLargeException.class)
+                .hasMessageContaining("20000 bytes");
+    }
+
+    @Test
+    void nestingThatEndsTheStackIsRefused() {
+        Object nested = new ArrayList<>();
+        for (int i = 0; i < 200_000; i++) {
+            List<Object> outer = new ArrayList<>();
+            outer.add(nested);
+            nested = outer;
+        }
+        Object deep = nested;
+
+        assertThatThrownBy(() -> written(deep))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining("nested too deeply");
+    }
+
+    /** A response: type, value, attachments. References count through all of it. */
+    @Test
+    void valuesOfAMessageShareTheirTables() throws IOException {
+        List<Object> shared = new ArrayList<>(List.of("s"));
+        begin(Integer.MAX_VALUE);
+        writer.writeInt(4);
+        writer.writeObject(shared);
+        writer.startMap();
+        writer.writeString("dubbo");
+        writer.writeString("2.0.2");
+        writer.endMap();
+        List<Object> after = new ArrayList<>(List.of("after"));
+        writer.writeObject(List.of(shared, after, after));
+
+        Hessian2Input lite = new Hessian2Input(new ByteArrayInputStream(finished()));
+
+        assertThat(lite.readInt()).isEqualTo(4);
+        Object first = lite.readObject();
+        assertThat(lite.readObject()).isEqualTo(Map.of("dubbo", "2.0.2"));
+        List<?> last = (List<?>) lite.readObject();
+        assertThat(last.get(0)).isSameAs(first);
+        assertThat(last.get(2)).isSameAs(last.get(1)).isEqualTo(List.of("after"));
+    }
+
+    @Test
+    void anAnswerIsTheRecordedOne() {
+        begin(Integer.MAX_VALUE);
+        writer.writeInt(4);
+        writer.writeObject("hello");
+        writer.startMap();
+        writer.writeString("dubbo");
+        writer.writeString("2.0.2");
+        writer.endMap();
+
+        assertThat(finished()).isEqualTo(Coding.bytes("94 05 68656c6c6f 48 \"dubbo\" \"2.0.2\" 5a"));
+    }
+
+    /** hessian-lite counts a calendar twice; then references after it are wrong. */
+    @Test
+    void referencesAfterACalendarAreRight() {
+        List<Object> shared = new ArrayList<>(List.of("s"));
+
+        List<?> read =
+                (List<?>) Coding.readLite(written(new ArrayList<>(List.of(new GregorianCalendar(), shared, shared))));
+
+        assertThat(read.get(2)).isSameAs(read.get(1));
+    }
+}

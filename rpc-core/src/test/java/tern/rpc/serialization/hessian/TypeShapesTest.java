@@ -1,0 +1,714 @@
+package tern.rpc.serialization.hessian;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.Serializable;
+import java.lang.reflect.Type;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.sql.Time;
+import java.sql.Timestamp;
+import java.time.DayOfWeek;
+import java.util.AbstractMap;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Date;
+import java.util.Deque;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.Hashtable;
+import java.util.LinkedHashMap;
+import java.util.LinkedList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.PriorityQueue;
+import java.util.Properties;
+import java.util.Queue;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.Stack;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.Vector;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ValueType;
+import tern.rpc.serialization.SerializationException;
+
+/** Which shapes of types work: what is sent, where it is declared, and what arrives. */
+class TypeShapesTest {
+
+    enum Mode {
+        ON,
+        OFF {
+            @Override
+            boolean isQuiet() {
+                return true;
+            }
+        };
+
+        boolean isQuiet() {
+            return false;
+        }
+    }
+
+    sealed interface Vehicle extends Serializable permits Car, Bike {}
+
+    record Car(int doors) implements Vehicle {}
+
+    static final class Bike implements Vehicle {
+        private final String bell;
+
+        Bike(String bell) {
+            this.bell = bell;
+        }
+    }
+
+    interface Animal extends Serializable {}
+
+    /** Found by its package and its type alone: nothing declares it. */
+    record Cat(String name) implements Animal {}
+
+    abstract static class Base implements Serializable {
+        int same;
+
+        @Nullable
+        String kept;
+    }
+
+    /** Hides a field of its superclass. */
+    static class Derived extends Base {
+        @SuppressWarnings("HidingField") // The point of it.
+        long same;
+
+        @Nullable
+        Object more;
+    }
+
+    static class Page<T> implements Serializable {
+        @Nullable
+        List<T> items;
+
+        @Nullable
+        T first;
+
+        Map<String, T> @Nullable [] byName;
+
+        @Nullable
+        Page<T> next;
+    }
+
+    static class LongPage extends Page<Long> {}
+
+    record Box<A, B>(A left, List<B> right) implements Serializable {}
+
+    static class Finals implements Serializable {
+        private final int number;
+        private final String text;
+        private final List<Integer> list = new ArrayList<>();
+
+        Finals(int number, String text) {
+            this.number = number;
+            this.text = Objects.requireNonNull(text);
+            list.add(number);
+        }
+    }
+
+    /** Refuses what does not make sense. */
+    record Percent(int value) implements Serializable {
+        Percent {
+            if (value < 0 || value > 100) {
+                throw new IllegalArgumentException("percent " + value);
+            }
+        }
+    }
+
+    static class Single implements Serializable {
+        static final Single INSTANCE = new Single();
+        private int ignored = 1;
+
+        private Object readResolve() {
+            return INSTANCE;
+        }
+
+        int ignored() {
+            return ignored;
+        }
+    }
+
+    static class Tags extends ArrayList<String> {}
+
+    static class Index extends TreeMap<String, Long> {}
+
+    static class NotSerializable {
+        int inherited;
+
+        NotSerializable(int ignored) {
+            throw new IllegalStateException("constructors do not run " + ignored);
+        }
+    }
+
+    static class Heir extends NotSerializable implements Serializable {
+        Heir() {
+            super(1);
+        }
+    }
+
+    static class Bean implements Serializable {
+        byte b;
+        short s;
+        int i;
+        long l;
+        float f;
+        double d;
+        boolean z;
+        char c;
+
+        @Nullable
+        Integer boxed;
+
+        @Nullable
+        List<Long> longs;
+
+        @Nullable
+        Set<Integer> set;
+
+        @Nullable
+        Timestamp stamp;
+
+        java.sql.@Nullable Date day;
+
+        @Nullable
+        Time time;
+
+        @Nullable
+        EnumMap<Mode, Long> modes;
+
+        @Nullable
+        Bean self;
+    }
+
+    interface Shapes {
+        Vehicle drive(
+                Vehicle vehicle,
+                Animal animal,
+                Derived derived,
+                Page<Long> page,
+                Box<Integer, Long> box,
+                Finals finals,
+                Percent percent,
+                Single single,
+                Tags tags,
+                Index index,
+                Bean bean,
+                Mode mode,
+                LongPage longPage,
+                Heir heir,
+                DayOfWeek day);
+    }
+
+    /** Declared types with arguments, as the parameters of methods. */
+    interface Generic {
+        void longs(List<Long> value);
+
+        void floats(Map<Short, Float> value);
+
+        void nested(Map<String, List<Set<Byte>>> value);
+
+        void page(Page<Long> value);
+
+        void box(Box<Short, Float> value);
+
+        void arrays(List<Long>[] value);
+
+        void wildcards(List<? extends Number> value, List<?> any);
+
+        void deque(Deque<Character> value);
+
+        void enumMap(EnumMap<Mode, Long> value);
+
+        void queue(Queue<Long> value);
+
+        void reference(AtomicReference<String> value);
+    }
+
+    private final Coding coding = Coding.of(Shapes.class);
+
+    static Stream<Arguments> arriveAsSent() {
+        return Stream.of(
+                        new AtomicBoolean(true),
+                        new AtomicInteger(5),
+                        new AtomicLong(1L << 40),
+                        new AtomicReference<>("x"),
+                        new AtomicIntegerArray(new int[] {1, 2}),
+                        new AtomicLongArray(new long[] {1, 2}),
+                        adder(),
+                        new StringBuilder("漢字"),
+                        new StringBuffer("latin"),
+                        new AbstractMap.SimpleEntry<>("k", 1),
+                        new AbstractMap.SimpleImmutableEntry<>("k", List.of()),
+                        new BigDecimal("-0.00"),
+                        BigInteger.ZERO,
+                        new BigInteger("-123456789012345678901234567890"),
+                        java.net.URI.create("http://a/b?c#d"),
+                        Locale.ROOT,
+                        Locale.SIMPLIFIED_CHINESE,
+                        Locale.forLanguageTag("zh-Hant-TW"),
+                        new Locale("no", "NO", "NY"),
+                        EnumSet.noneOf(Mode.class),
+                        EnumSet.allOf(Mode.class),
+                        new EnumMap<>(Map.of(Mode.OFF, 1)),
+                        new Vector<>(List.of(1)),
+                        new Hashtable<>(Map.of("a", 1)),
+                        new ConcurrentHashMap<>(Map.of("a", 1)),
+                        new ConcurrentSkipListMap<>(Map.of("a", 1)),
+                        new TreeSet<>(List.of(2, 1)),
+                        new CopyOnWriteArrayList<>(List.of(1)),
+                        new ArrayDeque<>(List.of(1)),
+                        new PriorityQueue<>(List.of(3, 1)),
+                        new LinkedBlockingQueue<>(List.of(1)),
+                        stack(),
+                        properties(),
+                        DayOfWeek.FRIDAY,
+                        Mode.OFF,
+                        new Car(4),
+                        new int[][] {{1}, {}, {2, 3}},
+                        new String[][][] {{{"a"}}},
+                        new Car[] {new Car(1)},
+                        new Mode[] {Mode.ON},
+                        new Integer[] {1, null},
+                        new boolean[] {true},
+                        new float[] {0.1f},
+                        new Date[] {new Date(1)},
+                        new List<?>[] {List.of(1)})
+                .map(value -> Arguments.of(value.getClass().getSimpleName(), value));
+    }
+
+    private static LongAdder adder() {
+        LongAdder adder = new LongAdder();
+        adder.add(7);
+        return adder;
+    }
+
+    private static Stack<Object> stack() {
+        Stack<Object> stack = new Stack<>();
+        stack.push(1);
+        return stack;
+    }
+
+    private static Properties properties() {
+        Properties properties = new Properties();
+        properties.setProperty("a", "b");
+        return properties;
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource
+    void arriveAsSent(String name, Object value) {
+        Object read = coding.through(value, Object.class);
+
+        assertThat(read).as(name).hasSameClassAs(value);
+        if (read instanceof Number || read instanceof CharSequence || name.startsWith("Atomic")) {
+            assertThat(read).hasToString(value.toString());
+        } else if (read instanceof Queue<?> queue) {
+            assertThat(queue.toArray()).isEqualTo(((Queue<?>) value).toArray());
+        } else {
+            assertThat(read).isEqualTo(value);
+        }
+    }
+
+    static Stream<Arguments> arriveAsDeclared() {
+        List<Integer> list = new ArrayList<>(List.of(3, 1));
+        Map<String, Integer> map = new HashMap<>(Map.of("k", 1));
+        return Stream.of(
+                Arguments.of(5, byte.class, (byte) 5),
+                Arguments.of(5, Short.class, (short) 5),
+                Arguments.of(5, long.class, 5L),
+                Arguments.of(5, Double.class, 5.0),
+                Arguments.of(5L, int.class, 5),
+                Arguments.of(2.5, float.class, 2.5f),
+                Arguments.of(3.0, int.class, 3),
+                Arguments.of(5, BigDecimal.class, new BigDecimal(5)),
+                Arguments.of(5, BigInteger.class, BigInteger.valueOf(5)),
+                Arguments.of(5, Number.class, 5),
+                Arguments.of(null, int.class, 0),
+                Arguments.of(null, boolean.class, false),
+                Arguments.of("x", char.class, 'x'),
+                Arguments.of("xy", char[].class, new char[] {'x', 'y'}),
+                Arguments.of("xy", CharSequence.class, "xy"),
+                Arguments.of(new Date(5), Timestamp.class, new Timestamp(5)),
+                Arguments.of(new Date(5), java.sql.Date.class, new java.sql.Date(5)),
+                Arguments.of(new Timestamp(5), Date.class, new Timestamp(5)),
+                Arguments.of(list, int[].class, new int[] {3, 1}),
+                Arguments.of(list, long[].class, new long[] {3, 1}),
+                Arguments.of(list, Long[].class, new Long[] {3L, 1L}),
+                Arguments.of(list, Object[].class, new Object[] {3, 1}),
+                Arguments.of(list, Collection.class, list),
+                Arguments.of(list, Iterable.class, list),
+                Arguments.of(list, Set.class, Set.of(1, 3)),
+                Arguments.of(list, SortedSet.class, new TreeSet<>(list)),
+                Arguments.of(list, LinkedList.class, new LinkedList<>(list)),
+                Arguments.of(list, Queue.class, new LinkedList<>(list)),
+                Arguments.of(list, Vector.class, new Vector<>(list)),
+                Arguments.of(list, CopyOnWriteArrayList.class, list),
+                Arguments.of(new int[] {3, 1}, List.class, list),
+                Arguments.of(new int[] {3, 1}, long[].class, new long[] {3, 1}),
+                Arguments.of(new String[] {"a"}, Object[].class, new String[] {"a"}),
+                Arguments.of(new LinkedList<>(list), ArrayList.class, list),
+                Arguments.of(new TreeSet<>(list), List.class, List.of(1, 3)),
+                Arguments.of(Collections.unmodifiableSet(Set.of(1)), Set.class, Set.of(1)),
+                Arguments.of(Collections.unmodifiableSortedSet(new TreeSet<>(list)), Set.class, Set.of(1, 3)),
+                Arguments.of(Collections.synchronizedList(list), List.class, list),
+                Arguments.of(Arrays.asList(1, 2).subList(1, 2), List.class, List.of(2)),
+                Arguments.of(new LinkedHashMap<>(map).keySet(), Set.class, Set.of("k")),
+                Arguments.of(ConcurrentHashMap.newKeySet(), Set.class, Set.of()),
+                Arguments.of(map, SortedMap.class, map),
+                Arguments.of(map, NavigableMap.class, map),
+                Arguments.of(map, ConcurrentMap.class, map),
+                Arguments.of(map, LinkedHashMap.class, map),
+                Arguments.of(map, Hashtable.class, map),
+                Arguments.of(new TreeMap<>(map), HashMap.class, map),
+                Arguments.of(Collections.unmodifiableMap(map), Map.class, map),
+                Arguments.of(Map.of("a", 1, "b", 2), Map.class, Map.of("a", 1, "b", 2)),
+                Arguments.of(new EnumMap<>(Map.of(Mode.ON, 1)), Map.class, Map.of(Mode.ON, 1)),
+                Arguments.of(new ArrayList<>(), BlockingQueue.class, null));
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void arriveAsDeclared(@Nullable Object sent, Class<?> declared, @Nullable Object expected) {
+        Object read = coding.through(sent, declared);
+
+        if (expected != null) {
+            assertThat(read).isEqualTo(expected);
+        }
+        if (read != null && !declared.isPrimitive()) {
+            assertThat(read).isInstanceOf(declared);
+        }
+    }
+
+    static Stream<Arguments> doNotFit() {
+        return Stream.of(
+                Arguments.of(128, byte.class),
+                Arguments.of(1 << 20, Short.class),
+                Arguments.of(1L << 40, int.class),
+                Arguments.of(2.5, int.class),
+                Arguments.of("xy", char.class),
+                Arguments.of("5", int.class),
+                Arguments.of(5, String.class),
+                Arguments.of(true, int.class),
+                Arguments.of("x", List.class),
+                Arguments.of(List.of(), Map.class),
+                Arguments.of(Map.of(), List.class),
+                Arguments.of(List.of(), Bean.class),
+                Arguments.of(new Car(1), Bike.class),
+                Arguments.of(new Car(1), String.class),
+                Arguments.of(Mode.ON, DayOfWeek.class),
+                Arguments.of(new int[] {1}, String.class),
+                Arguments.of(new byte[1], int[].class),
+                Arguments.of(List.of("x"), int[].class));
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void doNotFit(Object sent, Class<?> declared) {
+        assertThatThrownBy(() -> coding.through(sent, declared))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining("is declared");
+    }
+
+    private @Nullable Object throughGeneric(String method, Object value) {
+        Coding generic = Coding.of(Generic.class);
+        ValueType type = ServiceDescriptor.of(Generic.class)
+                .overloads(method)
+                .get(0)
+                .parameters()
+                .get(0);
+        return generic.through(value, type.generic());
+    }
+
+    @Test
+    void elementsAreNarrowedToTheirDeclaredType() {
+        assertThat(throughGeneric("longs", List.of(1, 2))).isEqualTo(List.of(1L, 2L));
+        assertThat(throughGeneric("floats", Map.of(1, 2.5))).isEqualTo(Map.of((short) 1, 2.5f));
+        assertThat(throughGeneric("nested", Map.of("k", List.of(Set.of(1)))))
+                .isEqualTo(Map.of("k", List.of(Set.of((byte) 1))));
+        assertThat(((Deque<?>) throughGeneric("deque", new ArrayDeque<>(List.of("x")))).toArray())
+                .containsExactly('x');
+        assertThat(throughGeneric("enumMap", new HashMap<>(Map.of(Mode.ON, 1)))).isEqualTo(Map.of(Mode.ON, 1L));
+        assertThat((Object[]) throughGeneric("arrays", new List<?>[] {List.of(1)}))
+                .containsExactly(List.of(1L));
+        assertThat(throughGeneric("wildcards", List.of(1, 2.5))).isEqualTo(List.of(1, 2.5));
+        assertThatThrownBy(() -> throughGeneric("longs", List.of("x")))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining("java.lang.String where java.lang.Long is declared")
+                .hasMessageContaining("java.util.List<java.lang.Long>, element");
+    }
+
+    @Test
+    void fieldsOfGenericClassesAreNarrowedAsTheirPositionDeclares() {
+        Page<Object> sent = new Page<>();
+        sent.items = new ArrayList<>(List.of(1));
+        sent.first = 2;
+        sent.next = new Page<>();
+        sent.next.items = new ArrayList<>(List.of(3));
+
+        Page<?> read = (Page<?>) throughGeneric("page", sent);
+
+        assertThat((List<Object>) (List<?>) read.items).containsExactly(1L);
+        assertThat((Object) read.first).isEqualTo(2L);
+        assertThat((List<Object>) (List<?>) read.next.items).containsExactly(3L);
+        assertThat(throughGeneric("box", new Box<>(1, List.of(2.5)))).isEqualTo(new Box<>((short) 1, List.of(2.5f)));
+    }
+
+    @Test
+    void aSubclassThatFixesTheTypeArgumentsNarrowsToo() {
+        LongPage sent = new LongPage();
+        @SuppressWarnings({"unchecked", "rawtypes"}) // As a sender of another type would.
+        List<Long> ints = (List) new ArrayList<>(List.of(1));
+        sent.items = ints;
+
+        LongPage read = (LongPage) coding.through(sent, LongPage.class);
+
+        assertThat((List<Object>) (List<?>) read.items).containsExactly(1L);
+    }
+
+    @Test
+    void permittedSubclassesOfSealedTypesAreRead() {
+        assertThat(coding.through(new Car(3), Vehicle.class)).isEqualTo(new Car(3));
+        assertThat(((Bike) coding.through(new Bike("ring"), Vehicle.class)).bell)
+                .isEqualTo("ring");
+    }
+
+    @Test
+    void anUnlistedClassOfTheOwnPackageIsReadWhereItsTypeIsDeclared() {
+        assertThat(coding.through(new Cat("Tom"), Animal.class)).isEqualTo(new Cat("Tom"));
+        for (Type jdk : new Type[] {Object.class, Serializable.class, Record.class}) {
+            assertThatThrownBy(() -> coding.through(new Cat("Tom"), jdk))
+                    .isInstanceOf(SerializationException.class)
+                    .hasMessageContaining("rpc.limits.allowed-classes=" + Cat.class.getName());
+        }
+    }
+
+    @Test
+    void hiddenFieldsKeepTheirOwnValues() {
+        Derived sent = new Derived();
+        sent.same = 1L << 40;
+        ((Base) sent).same = 7;
+        sent.kept = "kept";
+
+        Derived read = (Derived) coding.through(sent, Derived.class);
+
+        assertThat(read.same).isEqualTo(1L << 40);
+        assertThat(((Base) read).same).isEqualTo(7);
+        assertThat(read.kept).isEqualTo("kept");
+    }
+
+    @Test
+    void aFieldThatOnlyTheSubclassOfTheSenderHasGoesToOurSubclass() {
+        byte[] bytes = Coding.bytes("43 \"" + Derived.class.getName() + "\" 91 \"same\" 60 e5");
+
+        Derived read = (Derived) coding.read(bytes, Derived.class);
+
+        assertThat(read.same).isEqualTo(5L);
+        assertThat(((Base) read).same).isZero();
+    }
+
+    @Test
+    void finalFieldsAreSetAndConstructorsDoNotRun() {
+        Finals read = (Finals) coding.through(new Finals(5, "x"), Finals.class);
+
+        assertThat(read.number).isEqualTo(5);
+        assertThat(read.text).isEqualTo("x");
+        assertThat(read.list).containsExactly(5);
+    }
+
+    @Test
+    void constructorsOfSuperclassesDoNotRunEither() {
+        byte[] bytes = Coding.bytes("43 \"" + Heir.class.getName() + "\" 91 \"inherited\" 60 94");
+
+        assertThat(((NotSerializable) coding.read(bytes, Heir.class)).inherited).isEqualTo(4);
+    }
+
+    @Test
+    void aRecordsConstructorMayRefuse() {
+        assertThat(coding.through(new Percent(50), Percent.class)).isEqualTo(new Percent(50));
+        assertThatThrownBy(() -> coding.read(
+                        Coding.bytes("43 \"" + Percent.class.getName() + "\" 91 \"value\" 60 c8 ff"), Percent.class))
+                .isInstanceOf(SerializationException.class)
+                .hasRootCauseMessage("percent 255");
+    }
+
+    @Test
+    void aRecordGetsZeroForWhatIsMissing() {
+        assertThat(coding.read(Coding.bytes("43 \"" + Percent.class.getName() + "\" 90 60"), Percent.class))
+                .isEqualTo(new Percent(0));
+    }
+
+    @Test
+    void aClassMayPutAnotherObjectInTheReadOnesPlace() {
+        Object[] read = (Object[])
+                coding.through(new Object[] {Single.INSTANCE, Single.INSTANCE, Single.INSTANCE}, Object[].class);
+
+        assertThat(read).containsOnly(Single.INSTANCE);
+        assertThat(Single.INSTANCE.ignored()).isEqualTo(1);
+    }
+
+    @Test
+    void collectionsOfTheApplicationKeepTheirClass() {
+        Tags tags = new Tags();
+        tags.add("a");
+        Index index = new Index();
+        index.put("k", 1L);
+
+        assertThat(coding.through(tags, Tags.class))
+                .isExactlyInstanceOf(Tags.class)
+                .isEqualTo(tags);
+        assertThat(coding.through(index, Map.class))
+                .isExactlyInstanceOf(Index.class)
+                .isEqualTo(index);
+        assertThat(coding.through(new ArrayList<>(tags), Tags.class)).isExactlyInstanceOf(Tags.class);
+    }
+
+    @Test
+    void fieldsOfEveryKindAreSet() {
+        Bean sent = new Bean();
+        sent.b = -1;
+        sent.s = -2;
+        sent.i = -3;
+        sent.l = -4;
+        sent.f = 0.1f;
+        sent.d = 0.2;
+        sent.z = true;
+        sent.c = 'é';
+        sent.boxed = 5;
+        sent.longs = new ArrayList<>(List.of(6L));
+        sent.set = Set.of(7);
+        sent.stamp = new Timestamp(8);
+        sent.day = new java.sql.Date(9);
+        sent.time = new Time(10);
+        sent.modes = new EnumMap<>(Map.of(Mode.OFF, 11L));
+        sent.self = sent;
+
+        Bean read = (Bean) coding.through(sent, Bean.class);
+
+        assertThat(read).usingRecursiveComparison().ignoringFields("self").isEqualTo(sent);
+        assertThat(read.self).isSameAs(read);
+    }
+
+    @Test
+    void fieldsThatDoNotExistHereArePassedOver() {
+        byte[] bytes = Coding.bytes("43 \"" + Bean.class.getName() + "\" 93 \"gone\" \"i\" \"self\" 60"
+                + " 43 \"com.nowhere.Gone\" 92 \"a\" \"b\" 61 7a 90 48 01 61 91 5a 72 \"[int\" 91 92"
+                + " 99 51 90");
+
+        Bean read = (Bean) coding.read(bytes, Bean.class);
+
+        assertThat(read.i).isEqualTo(9);
+        assertThat(read.self).isSameAs(read);
+    }
+
+    /** The sender's class has a field more, and it holds the same object as one that we know. */
+    @Test
+    void whatWasPassedOverIsReadWhenAnotherFieldRefersToIt() {
+        byte[] bytes = Coding.bytes("7a 43 \"" + Bean.class.getName() + "\" 94 \"gone\" \"self\" \"longs\" \"set\" 60"
+                + " 7a 60 71 \"java.util.HashSet\" 95 51 91 79 96 51 94 90"
+                + " 51 93 51 95 51 94 51 93");
+
+        List<?> read = (List<?>) coding.read(bytes, List.class);
+        Bean outer = (Bean) read.get(0);
+
+        assertThat(outer.self).isSameAs(read.get(1));
+        assertThat(outer.longs).containsExactly(6L);
+        assertThat(outer.set).containsExactly(5);
+        assertThat(outer.self.self).isSameAs(outer);
+        assertThat(outer.self.set).isSameAs(outer.set);
+        assertThat(outer.self.longs).isSameAs(outer.longs);
+    }
+
+    @Test
+    void aSharedValueThatOnlyALostFieldHoldsFirstKeepsItsIdentity() {
+        String now = "43 \"com.alibaba.com.caucho.hessian.io.java8.LocalDateHandle\" 93 \"year\" \"month\" \"day\"";
+        byte[] bytes = Coding.bytes("7b 43 \"" + Bean.class.getName() + "\" 92 \"gone\" \"i\" 60 " + now
+                + " 61 cf e8 91 92 97 51 92 51 92");
+
+        List<?> read = (List<?>) coding.read(bytes, List.class);
+
+        assertThat(((Bean) read.get(0)).i).isEqualTo(7);
+        assertThat(read.get(1)).isEqualTo(java.time.LocalDate.of(2024, 1, 2)).isSameAs(read.get(2));
+    }
+
+    @Test
+    void referencesIntoLostFieldsCostNoMoreThanTheMessageAgain() {
+        StringBuilder bytes = new StringBuilder("58 c8 40 43 \"" + Bean.class.getName() + "\" 91 \"gone\" 60 ");
+        bytes.append("79 ".repeat(60)).append("53 4000 ").append("61".repeat(0x4000));
+        for (int number = 61; number > 1; number--) {
+            bytes.append(" 51 ").append(number > 47 ? "c8" + hex(number) : hex(0x90 + number));
+        }
+        bytes.append(" 4e".repeat(200));
+
+        assertThatThrownBy(() -> coding.read(Coding.bytes(bytes.toString()), Object.class))
+                .hasMessageContaining("too many references into fields");
+    }
+
+    private static String hex(int value) {
+        return Integer.toHexString(0x100 + value).substring(1);
+    }
+
+    @Test
+    void anEnumIsFoundByTheClassOfItsConstantsBody() {
+        byte[] bytes = Coding.bytes("43 \"" + Mode.OFF.getClass().getName() + "\" 91 \"name\" 60 \"OFF\"");
+
+        assertThat(coding.read(bytes, Mode.class)).isEqualTo(Mode.OFF);
+    }
+
+    @Test
+    void anUnknownConstantIsAnError() {
+        byte[] bytes = Coding.bytes("43 \"" + Mode.class.getName() + "\" 91 \"name\" 60 \"HALF\"");
+
+        assertThatThrownBy(() -> coding.read(bytes, Mode.class)).hasMessageContaining("has no constant HALF");
+    }
+
+    @Test
+    void everyFormOfALengthIsRead() {
+        assertThat(coding.read(Coding.bytes("55 \"[int\" 91 92 5a"))).isEqualTo(new int[] {1, 2});
+        assertThat(coding.read(Coding.bytes("56 \"[int\" 92 91 92"))).isEqualTo(new int[] {1, 2});
+        assertThat(coding.read(Coding.bytes("57 91 92 5a"))).isEqualTo(List.of(1, 2));
+        assertThat(coding.read(Coding.bytes("58 92 91 92"))).isEqualTo(List.of(1, 2));
+        assertThat(coding.read(Coding.bytes("7a 72 \"[int\" 91 92 72 90 91 92"), int[][].class))
+                .isEqualTo(new int[][] {{1, 2}, {1, 2}});
+        assertThat(coding.read(Coding.bytes("52 0001 61 52 0000 53 0001 62"))).isEqualTo("ab");
+        assertThat(coding.read(Coding.bytes("52 0001 61 01 62"))).isEqualTo("ab");
+        assertThat(coding.read(Coding.bytes("41 0001 01 41 0000 21 02"))).isEqualTo(new byte[] {1, 2});
+        assertThat(coding.read(Coding.bytes("5f 00002fda"))).isEqualTo(12.25);
+        assertThat(coding.read(Coding.bytes("06 eda0bd edb880 61 c3a9 e6bca2 00")))
+                .isEqualTo("\uD83D\uDE00aé漢\0");
+    }
+}

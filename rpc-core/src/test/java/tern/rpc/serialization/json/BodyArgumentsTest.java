@@ -1,0 +1,295 @@
+package tern.rpc.serialization.json;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tern.rpc.StreamObserver;
+import tern.rpc.serialization.SerializationException;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Where arguments come from, row by row of chapter 4.2 in the column that is ours, and what Connect allows of it. */
+class BodyArgumentsTest {
+
+    enum Color {
+        RED,
+        GREEN
+    }
+
+    record Person(String name, int age) {}
+
+    interface Greetings {
+        String nothing();
+
+        String echo(String s);
+
+        String pojo(Person p);
+
+        int twice(int n);
+
+        String color(Color c);
+
+        String price(BigDecimal amount);
+
+        String day(LocalDate d);
+
+        String moment(Instant i);
+
+        String bytes(byte[] b);
+
+        String list(List<String> l);
+
+        String lists(List<List<String>> l);
+
+        String array(int[] a);
+
+        String any(Object o);
+
+        String map(Map<String, Integer> m);
+
+        String set(Set<Integer> s);
+
+        long add(long a, long b);
+
+        String both(Person p, List<String> tags);
+    }
+
+    private static Texts method(String name) {
+        return Texts.of(Greetings.class, name);
+    }
+
+    private static void assertRefused(String method, String json, String message) {
+        assertThatThrownBy(() -> method(method).arguments(json))
+                .isInstanceOf(SerializationException.class)
+                .hasMessage(message);
+    }
+
+    @Test
+    void aMethodWithoutParametersIgnoresItsBody() {
+        for (String body : List.of("", "{}", "[]", "[1,2]", "not JSON")) {
+            assertThat(method("nothing").arguments(body)).isEmpty();
+        }
+    }
+
+    @Test
+    void oneParameterIsTheValueItself() {
+        assertThat(method("echo").argument("\"hello\"")).isEqualTo("hello");
+        assertThat(method("pojo").argument("{\"name\":\"Ann\",\"age\":3}")).isEqualTo(new Person("Ann", 3));
+        assertThat(method("twice").argument("4")).isEqualTo(4);
+        assertThat(method("color").argument("\"GREEN\"")).isEqualTo(Color.GREEN);
+        assertThat(method("price").argument("12.50")).isEqualTo(new BigDecimal("12.50"));
+        assertThat(method("map").argument("{\"a\":1}")).isEqualTo(Map.of("a", 1));
+        assertThat(method("bytes").argument("\"AQI=\"")).isEqualTo(new byte[] {1, 2});
+        assertThat(method("any").argument("{\"a\":[1]}")).isEqualTo(Map.of("a", List.of(1)));
+    }
+
+    @Test
+    void anArrayOfOneIsUnwrappedWhereAnArrayIsNoValue() {
+        assertThat(method("echo").argument("[\"hello\"]")).isEqualTo("hello");
+        assertThat(method("pojo").argument("[{\"name\":\"Ann\",\"age\":3}]")).isEqualTo(new Person("Ann", 3));
+        assertThat(method("twice").argument("[4]")).isEqualTo(4);
+        assertThat(method("color").argument("[\"GREEN\"]")).isEqualTo(Color.GREEN);
+        assertThat(method("map").argument("[{\"a\":1}]")).isEqualTo(Map.of("a", 1));
+        assertThat(method("day").argument("[\"2026-01-02\"]")).isEqualTo(LocalDate.of(2026, 1, 2));
+        assertThat(method("moment").argument("[\"2026-01-02T03:04:05Z\"]"))
+                .isEqualTo(Instant.parse("2026-01-02T03:04:05Z"));
+        assertThat(method("bytes").argument("[\"0012\"]")).isEqualTo(new byte[] {(byte) 0xd3, 0x4d, 0x76});
+        assertThat(method("echo").argument("[null]")).isNull();
+    }
+
+    @Test
+    void anArrayIsTheValueWhereItCanBe() {
+        assertThat(method("list").argument("[\"a\"]")).isEqualTo(List.of("a"));
+        assertThat(method("lists").argument("[[\"a\"]]")).isEqualTo(List.of(List.of("a")));
+        assertThat(method("array").argument("[7]")).isEqualTo(new int[] {7});
+        assertThat(method("set").argument("[7]")).isEqualTo(Set.of(7));
+        assertThat(method("any").argument("[7]")).isEqualTo(List.of(7));
+        assertThat(method("day").argument("[2026,1,2]")).isEqualTo(LocalDate.of(2026, 1, 2));
+        assertThat(method("bytes").argument("[1,2]")).isEqualTo(new byte[] {1, 2});
+        assertThatThrownBy(() -> method("list").arguments("[[\"a\"]]")).isInstanceOf(SerializationException.class);
+    }
+
+    @Test
+    void aStringParameterTakesNothingButAString() {
+        assertRefused(
+                "echo",
+                "[\"a\",\"b\"]",
+                "Greetings/echo, parameter 1 (s): expected java.lang.String," + " found an array of several values");
+        assertRefused(
+                "echo",
+                "{\"x\":\"a\"}",
+                "Greetings/echo, parameter 1 (s): expected java.lang.String," + " or an object with 's' alone");
+        assertRefused("echo", "1", "Greetings/echo, parameter 1 (s): expected java.lang.String");
+        assertRefused("echo", "true", "Greetings/echo, parameter 1 (s): expected java.lang.String");
+        assertRefused("echo", "[1]", "Greetings/echo, parameter 1 (s): expected java.lang.String");
+        assertRefused("echo", "[[\"a\"]]", "Greetings/echo, parameter 1 (s): expected java.lang.String");
+    }
+
+    @Test
+    void aScalarMayStandInAnObjectUnderItsName() {
+        assertThat(method("echo").argument("{\"s\":\"hello\"}")).isEqualTo("hello");
+        assertThat(method("twice").argument("{\"n\":4}")).isEqualTo(4);
+        assertThat(method("day").argument("{\"d\":\"2026-01-02\"}")).isEqualTo(LocalDate.of(2026, 1, 2));
+        assertThat(method("bytes").argument("{\"b\":\"AQI=\"}")).isEqualTo(new byte[] {1, 2});
+        assertRefused(
+                "echo",
+                "{\"s\":\"hello\",\"t\":1}",
+                "Greetings/echo, parameter 1 (s): expected" + " java.lang.String, or an object with 's' alone");
+        assertRefused(
+                "echo",
+                "{}",
+                "Greetings/echo, parameter 1 (s): expected java.lang.String," + " or an object with 's' alone");
+        assertThat(method("pojo").argument("{\"p\":{\"name\":\"Ann\"}}")).isEqualTo(new Person(null, 0));
+    }
+
+    @Test
+    void nullIsAValueButNotOfAPrimitive() {
+        assertThat(method("echo").argument("null")).isNull();
+        assertThat(method("pojo").argument("null")).isNull();
+        assertRefused("twice", "null", "Greetings/twice, parameter 1 (n) is missing: expected int");
+        assertRefused("add", "[1,null]", "Greetings/add, parameter 2 (b) is missing: expected long");
+    }
+
+    @Test
+    void severalParametersByPosition() {
+        assertThat(method("add").arguments("[1,2]")).containsExactly(1L, 2L);
+        assertThat(method("both").arguments("[{\"name\":\"Ann\"},[\"a\"]]"))
+                .containsExactly(new Person("Ann", 0), List.of("a"));
+    }
+
+    @Test
+    void severalParametersByName() {
+        assertThat(method("add").arguments("{\"b\":2,\"a\":1}")).containsExactly(1L, 2L);
+        assertThat(method("both").arguments("{\"tags\":[\"a\"],\"other\":{\"x\":[1]}}"))
+                .containsExactly(null, List.of("a"));
+        assertRefused("add", "{\"a\":1}", "Greetings/add, parameter 2 (b) is missing: expected long");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {"[1]|found 1", "[]|found 0", "[1,2,3]|found more", "[1,2,[[[|found more"})
+    void anArrayOfAnotherLengthIsRefused(String json, String found) {
+        assertRefused("add", json, "Greetings/add: expected an array of 2 values, " + found);
+    }
+
+    @Test
+    void severalParametersNeedAnArrayOrAnObject() {
+        assertRefused("add", "7", "Greetings/add: expected an array of 2 values, or an object with a, b");
+        assertRefused("add", "", "Greetings/add: expected an array of 2 values, or an object with a, b");
+    }
+
+    @Test
+    void anEmptyBodyIsNoValue() {
+        assertRefused("echo", "", "Greetings/echo, parameter 1 (s): expected java.lang.String, found no JSON");
+        assertRefused(
+                "pojo", " ", "Greetings/pojo, parameter 1 (p): expected " + Person.class.getName() + ", found no JSON");
+        assertRefused(
+                "echo", "[]", "Greetings/echo, parameter 1 (s): expected java.lang.String," + " found an empty array");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {"echo|\"a\" \"b\"", "echo|[\"a\"]]", "pojo|{}{}", "pojo|[{}] 1", "add|[1,2]3"})
+    void nothingMayFollowTheValue(String method, String json) {
+        assertThatThrownBy(() -> method(method).arguments(json)).isInstanceOf(SerializationException.class);
+    }
+
+    @Test
+    void connectHasOneMessageWithoutWrapping() {
+        assertThat(method("pojo").arguments("{\"name\":\"Ann\",\"age\":3}", true))
+                .containsExactly(new Person("Ann", 3));
+        assertThat(method("nothing").arguments("{}", true)).isEmpty();
+        for (String method : List.of("echo", "pojo", "map")) {
+            assertThatThrownBy(() -> method(method).arguments("[{\"a\":1}]", true))
+                    .isInstanceOf(SerializationException.class);
+        }
+        assertThatThrownBy(() -> method("echo").arguments("{\"s\":\"a\"}", true))
+                .isInstanceOf(SerializationException.class);
+        assertThatThrownBy(() -> method("add").arguments("[1,2]", true))
+                .hasMessage("Greetings/add: 2 parameters do not fit the one message of a Connect request; leave out"
+                        + " connect-protocol-version");
+    }
+
+    @Test
+    void whatAClientWritesIsReadBack() {
+        assertThat(method("nothing").written()).isEqualTo("{}");
+        assertThat(method("echo").written("a")).isEqualTo("\"a\"");
+        assertThat(method("echo").written((Object) null)).isEqualTo("null");
+        assertThat(method("list").written(List.of("a"))).isEqualTo("[\"a\"]");
+        assertThat(method("lists").written(List.of(List.of("a")))).isEqualTo("[[\"a\"]]");
+        assertThat(method("bytes").written(new byte[] {1, 2})).isEqualTo("\"AQI=\"");
+        assertThat(method("any").written(List.of(List.of(7)))).isEqualTo("[[7]]");
+        assertThat(method("add").written(1L, 2L)).isEqualTo("[1,2]");
+        assertThat(method("both").written(null, List.of())).isEqualTo("[null,[]]");
+        assertThat(method("pojo").written(new Person(null, 1))).isEqualTo("{\"age\":1}");
+    }
+
+    @Test
+    void namesThatTheClassFileLacksAreNumberedAndReported() {
+        Texts compare = Texts.of(java.util.Comparator.class, "compare");
+
+        assertThat(compare.arguments("{\"arg1\":2,\"arg0\":1}")).containsExactly(1, 2);
+        assertThat(compare.method().warnings())
+                .containsExactly("Comparator/compare: its class file has no names of parameters (compile with"
+                        + " -parameters); in JSON and queries they are called arg0, arg1");
+        assertThat(method("add").method().warnings()).isEmpty();
+    }
+
+    interface Streams {
+        void down(String s, int n, StreamObserver<Person> out);
+
+        StreamObserver<Person> both(StreamObserver<Color> out);
+
+        CompletableFuture<Person> up(Flow.Publisher<String> in);
+    }
+
+    @Test
+    void messagesOfStreamsAreReadAsArgumentAndResult() {
+        Texts down = Texts.of(Streams.class, "down");
+        Texts both = Texts.of(Streams.class, "both");
+        Texts up = Texts.of(Streams.class, "up");
+
+        assertThat(down.arguments("{\"n\":1,\"s\":\"a\"}")).containsExactly("a", 1);
+        assertThat(down.result("{\"name\":\"Ann\"}")).isEqualTo(new Person("Ann", 0));
+        assertThat(both.arguments("{\"name\":\"Ann\"}", true)).containsExactly(new Person("Ann", 0));
+        assertThat(both.writtenResult(Color.RED)).isEqualTo("\"RED\"");
+        assertThat(up.arguments("\"a\"", true)).containsExactly("a");
+        assertThat(up.written("a")).isEqualTo("\"a\"");
+        assertThat(List.of(down, both, up))
+                .allSatisfy(texts -> assertThat(texts.method().warnings()).isEmpty());
+    }
+
+    interface Shape {}
+
+    interface Odd {
+        void draw(Shape shape);
+    }
+
+    @Test
+    void aTypeThatJsonCannotBeMadeIntoIsReportedBeforeTheFirstCall() {
+        assertThat(Texts.of(Odd.class, "draw").method().warnings())
+                .containsExactly("Odd/draw, parameter 1 (shape): " + Shape.class.getName()
+                        + " is abstract and cannot be read from JSON; name its subtypes with @JsonTypeInfo and"
+                        + " @JsonSubTypes, or declare a class");
+    }
+
+    @Test
+    void aMethodIsResolvedOnce() {
+        JsonCodec codec = new JsonCodec(new JsonMapper());
+
+        assertThat(Texts.of(codec, Greetings.class, "add").method())
+                .isSameAs(Texts.of(codec, Greetings.class, "add").method());
+    }
+}

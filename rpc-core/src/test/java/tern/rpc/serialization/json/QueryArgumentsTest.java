@@ -1,0 +1,145 @@
+package tern.rpc.serialization.json;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import tern.rpc.serialization.SerializationException;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Query parameters and forms, chapter 4.2. */
+class QueryArgumentsTest {
+
+    enum Color {
+        RED,
+        GREEN
+    }
+
+    record Person(String name, int age, List<String> tags, Color color) {}
+
+    interface Search {
+        String none();
+
+        String byName(String s);
+
+        String byNumber(int n, Long limit);
+
+        String scalars(boolean exact, BigDecimal price, Color color, Instant since, byte[] key);
+
+        String list(List<String> tags);
+
+        String numbers(int[] ids);
+
+        String people(List<Person> people);
+
+        String person(Person p);
+
+        String pair(Person p, String q);
+
+        String filter(Map<String, String> filter);
+
+        String any(Object o);
+    }
+
+    private static Texts method(String name) {
+        return Texts.of(Search.class, name);
+    }
+
+    @Test
+    void scalarsAreFoundByName() {
+        assertThat(method("none").query("x=1")).isEmpty();
+        assertThat(method("byName").query("s=hello")).containsExactly("hello");
+        assertThat(method("byName").query("s=[1]")).containsExactly("[1]");
+        assertThat(method("byNumber").query("limit=5&n=3&other=x")).containsExactly(3, 5L);
+        assertThat(method("scalars").query("exact=true&price=12.50&color=GREEN&since=2026-01-02T03:04:05Z&key=AQI="))
+                .containsExactly(
+                        true, new BigDecimal("12.50"), Color.GREEN, Instant.parse("2026-01-02T03:04:05Z"), new byte[] {
+                            1, 2
+                        });
+    }
+
+    @Test
+    void absentOnesAreNullUnlessPrimitive() {
+        assertThat(method("byName").query("")).containsExactly((Object) null);
+        assertThat(method("byNumber").query("n=3")).containsExactly(3, null);
+        assertThat(method("list").query("")).containsExactly((Object) null);
+        assertThat(method("person").query("")).containsExactly((Object) null);
+        assertThatThrownBy(() -> method("byNumber").query("limit=3"))
+                .isInstanceOf(SerializationException.class)
+                .hasMessage("Search/byNumber, parameter 1 (n) is missing: expected int");
+    }
+
+    @Test
+    void aRepeatedNameFillsAList() {
+        assertThat(method("list").query("tags=a&tags=b")).containsExactly(List.of("a", "b"));
+        assertThat(method("list").query("tags=a")).containsExactly(List.of("a"));
+        assertThat(method("list").query("tags={a}&tags=[b]")).containsExactly(List.of("{a}", "[b]"));
+        assertThat(method("numbers").query("ids=1&ids=2")).containsExactly(new int[] {1, 2});
+        assertThat(method("numbers").query("ids=1")).containsExactly(new int[] {1});
+        assertThat(method("any").query("o=a")).containsExactly("a");
+        assertThat(method("any").query("o=a&o=b")).containsExactly(List.of("a", "b"));
+        assertThatThrownBy(() -> method("byName").query("s=a&s=b"))
+                .hasMessage("Search/byName, parameter 1 (s): expected one value, found 2");
+    }
+
+    @Test
+    void listsMayBeJson() {
+        assertThat(method("list").query("tags=[\"a\",\"b\"]")).containsExactly(List.of("a", "b"));
+        assertThat(method("numbers").query("ids=[1,2]")).containsExactly(new int[] {1, 2});
+        assertThat(method("people").query("people={\"name\":\"A\"}&people={\"name\":\"B\"}"))
+                .containsExactly(List.of(new Person("A", 0, null, null), new Person("B", 0, null, null)));
+    }
+
+    @Test
+    void aBeanIsMadeOfItsProperties() {
+        assertThat(method("person").query("name=Ann&age=3&tags=a&tags=b&color=GREEN"))
+                .containsExactly(new Person("Ann", 3, List.of("a", "b"), Color.GREEN));
+        assertThat(method("person").query("name=Ann&tags=a&unknown=1"))
+                .containsExactly(new Person("Ann", 0, List.of("a"), null));
+        assertThat(method("pair").query("name=Ann&q=x")).containsExactly(new Person("Ann", 0, null, null), "x");
+        assertThat(method("pair").query("q=x")).containsExactly(null, "x");
+        assertThat(method("filter").query("a=1&b=2")).containsExactly(Map.of("a", "1", "b", "2"));
+    }
+
+    @Test
+    void aBeanMayBeJsonUnderItsName() {
+        assertThat(method("person").query("p={\"name\":\"Q\"}&name=other"))
+                .containsExactly(new Person("Q", 0, null, null));
+        assertThat(method("filter").query("filter={\"a\":\"1\"}")).containsExactly(Map.of("a", "1"));
+    }
+
+    @Test
+    void whatDoesNotConvertIsRefusedWithoutTheValue() {
+        assertThatThrownBy(() -> method("byNumber").query("n=secret"))
+                .isInstanceOf(SerializationException.class)
+                .hasMessage("Search/byNumber, parameter 1 (n): expected int");
+        assertThatThrownBy(() -> method("person").query("age=secret"))
+                .hasMessage("Search/person, parameter 1 (p) at $.age: expected int");
+        assertThatThrownBy(() -> method("person").query("p={\"name\":"))
+                .hasMessage("Search/person, parameter 1 (p): the JSON ends too early");
+        assertThatThrownBy(() -> method("person").query("p={} {}")).isInstanceOf(SerializationException.class);
+    }
+
+    @Test
+    void numbersInTextAreWithinTheLimitsToo() {
+        assertThatThrownBy(() -> method("scalars").query("exact=true&price=" + "9".repeat(101)))
+                .hasMessage("Search/scalars, parameter 2 (price): a text of 101 characters; at most 100 are read as"
+                        + " a number or a time");
+    }
+
+    @Test
+    void worksWithAMapperThatMakesNoNumbersOfText() {
+        JsonCodec strict = new JsonCodec(JsonMapper.builder()
+                .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+                .build());
+        Texts byNumber = Texts.of(strict, Search.class, "byNumber");
+
+        assertThat(byNumber.query("n=3&limit=4")).containsExactly(3, 4L);
+        assertThatThrownBy(() -> byNumber.arguments("[\"3\",4]")).isInstanceOf(SerializationException.class);
+    }
+}

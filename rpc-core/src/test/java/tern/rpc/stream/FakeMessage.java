@@ -1,0 +1,37 @@
+package tern.rpc.stream;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.transport.Message;
+
+/** A message that counts what becomes of it. */
+final class FakeMessage implements Message {
+
+    private final @Nullable Object value;
+    final AtomicInteger decoded = new AtomicInteger();
+    final AtomicInteger discarded = new AtomicInteger();
+
+    /** @param value thrown if it is an exception */
+    FakeMessage(@Nullable Object value) {
+        this.value = value;
+    }
+
+    @Override
+    public @Nullable Object decode() {
+        decoded.incrementAndGet();
+        if (value instanceof RuntimeException failure) {
+            throw failure;
+        }
+        return value;
+    }
+
+    @Override
+    public void discard() {
+        discarded.incrementAndGet();
+    }
+
+    @Override
+    public boolean isCompressed() {
+        return false;
+    }
+}

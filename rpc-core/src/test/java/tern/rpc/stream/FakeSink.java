@@ -1,0 +1,59 @@
+package tern.rpc.stream;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Deadline;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+/** A sink that is ready when the test says so, and keeps what it is given. */
+final class FakeSink implements MessageSink {
+
+    final List<@Nullable Object> sent = new ArrayList<>();
+    final AtomicInteger ends = new AtomicInteger();
+    final List<Throwable> failures = new ArrayList<>();
+    volatile boolean ready = true;
+    volatile @Nullable RpcException refuses;
+    volatile @Nullable RpcException over;
+    volatile Deadline deadline = Deadline.none();
+
+    void close() {
+        over = RpcException.refusal(StatusCode.CANCELLED, "the call is over", Executed.MAYBE);
+    }
+
+    @Override
+    public synchronized void send(@Nullable Object value) {
+        if (refuses != null) {
+            throw refuses;
+        }
+        sent.add(value);
+    }
+
+    @Override
+    public boolean isReady() {
+        return ready && over == null;
+    }
+
+    @Override
+    public @Nullable RpcException over() {
+        return over;
+    }
+
+    @Override
+    public void end() {
+        ends.incrementAndGet();
+    }
+
+    @Override
+    public synchronized void fail(Throwable cause) {
+        failures.add(cause);
+    }
+
+    @Override
+    public Deadline deadline() {
+        return deadline;
+    }
+}

@@ -1,0 +1,241 @@
+package tern.rpc.stream;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.concurrent.SubmissionPublisher;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
+import tern.rpc.transport.Items;
+
+@Timeout(60)
+class OutboundSubscriberTest {
+
+    private final FakeSink sink = new FakeSink();
+    private final List<Runnable> later = new ArrayList<>();
+    private final AtomicInteger wrapped = new AtomicInteger();
+    private final OutboundSubscriber subscriber =
+            new OutboundSubscriber(sink, new SerialExecutor(later::add), task -> () -> {
+                wrapped.incrementAndGet();
+                task.run();
+                wrapped.decrementAndGet();
+            });
+
+    private void runLater() {
+        List<Runnable> tasks = List.copyOf(later);
+        later.clear();
+        tasks.forEach(Runnable::run);
+    }
+
+    /** Remembers what it is asked for, and that all of it came through the wrapper. */
+    private final class Subscription implements Flow.Subscription {
+        final List<Long> requests = new ArrayList<>();
+        int cancels;
+
+        @Override
+        public void request(long values) {
+            assertThat(wrapped.get()).isPositive();
+            requests.add(values);
+        }
+
+        @Override
+        public void cancel() {
+            cancels++;
+        }
+    }
+
+    @Test
+    void oneValueAtATimeIsAskedFor() {
+        Subscription subscription = new Subscription();
+
+        subscriber.onSubscribe(subscription);
+        assertThat(subscription.requests).containsExactly(1L);
+        subscriber.onNext("a");
+        assertThat(subscription.requests).containsExactly(1L, 1L);
+        subscriber.onNext("b");
+        subscriber.onComplete();
+
+        assertThat(sink.sent).containsExactly("a", "b");
+        assertThat(sink.ends).hasValue(1);
+    }
+
+    @Test
+    void nothingIsAskedForWhileTheSinkIsNotReady() {
+        Subscription subscription = new Subscription();
+        sink.ready = false;
+        subscriber.onSubscribe(subscription);
+        subscriber.wake();
+        runLater();
+        assertThat(subscription.requests).isEmpty();
+
+        sink.ready = true;
+        subscriber.wake();
+        assertThat(subscription.requests).isEmpty();
+        runLater();
+        assertThat(subscription.requests).containsExactly(1L);
+
+        subscriber.wake();
+        runLater();
+        assertThat(subscription.requests).containsExactly(1L);
+    }
+
+    @Test
+    void publisherOfManyDoesNotDeepenTheStack() {
+        Items.numbers(100_000).subscribe(cast());
+
+        assertThat(sink.sent).hasSize(100_000);
+        assertThat(sink.ends).hasValue(1);
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private <T> Flow.Subscriber<T> cast() {
+        return (Flow.Subscriber) subscriber;
+    }
+
+    @Test
+    void endOfTheCallCancelsThePublisher() {
+        Subscription subscription = new Subscription();
+        subscriber.onSubscribe(subscription);
+
+        sink.close();
+        subscriber.over();
+        assertThat(subscription.cancels).isZero();
+        runLater();
+
+        assertThat(subscription.cancels).isEqualTo(1);
+        subscriber.onNext("late");
+        subscriber.onError(new IllegalStateException("late"));
+        subscriber.onComplete();
+        assertThat(sink.sent).isEmpty();
+        assertThat(sink.failures).isEmpty();
+        assertThat(sink.ends).hasValue(0);
+    }
+
+    @Test
+    void publisherThatComesAfterTheEndIsCancelled() {
+        Subscription subscription = new Subscription();
+        subscriber.over();
+        runLater();
+
+        subscriber.onSubscribe(subscription);
+
+        assertThat(subscription.cancels).isEqualTo(1);
+        assertThat(subscription.requests).isEmpty();
+    }
+
+    @Test
+    void secondSubscriptionIsCancelled() {
+        Subscription first = new Subscription();
+        Subscription second = new Subscription();
+        subscriber.onSubscribe(first);
+
+        subscriber.onSubscribe(second);
+
+        assertThat(second.cancels).isEqualTo(1);
+        assertThat(first.cancels).isZero();
+    }
+
+    @Test
+    void nullIsRefused() {
+        assertThatThrownBy(() -> subscriber.onSubscribe(null)).isInstanceOf(NullPointerException.class);
+        assertThatThrownBy(() -> subscriber.onNext(null)).isInstanceOf(NullPointerException.class);
+        assertThatThrownBy(() -> subscriber.onError(null)).isInstanceOf(NullPointerException.class);
+    }
+
+    @Test
+    void valueThatCannotBeWrittenCancelsThePublisherAndFailsTheCall() {
+        Subscription subscription = new Subscription();
+        RpcException reason = new RpcException(StatusCode.INTERNAL, "cannot be written");
+        subscriber.onSubscribe(subscription);
+        sink.refuses = reason;
+
+        subscriber.onNext("a");
+        subscriber.onComplete();
+
+        assertThat(subscription.cancels).isEqualTo(1);
+        assertThat(sink.failures).containsExactly(reason);
+        assertThat(sink.ends).hasValue(0);
+    }
+
+    @Test
+    void failureOfThePublisherFailsTheCall() {
+        IllegalStateException failure = new IllegalStateException("on purpose");
+        subscriber.onSubscribe(new Subscription());
+
+        subscriber.onError(failure);
+        subscriber.onComplete();
+
+        assertThat(sink.failures).containsExactly(failure);
+        assertThat(sink.ends).hasValue(0);
+    }
+
+    @Test
+    void subscriptionThatThrowsFailsTheCall() {
+        IllegalStateException thrown = new IllegalStateException("on purpose");
+
+        subscriber.onSubscribe(new Flow.Subscription() {
+            @Override
+            public void request(long values) {
+                throw thrown;
+            }
+
+            @Override
+            public void cancel() {
+                // nothing
+            }
+        });
+
+        assertThat(sink.failures).containsExactly(thrown);
+    }
+
+    @Test
+    void noValueIsLostWhenReadinessComesAndGoes() throws Exception {
+        int values = 2_000;
+        ExecutorService pool = Executors.newFixedThreadPool(3);
+        OutboundSubscriber tested = new OutboundSubscriber(sink, new SerialExecutor(pool), task -> task);
+        SubmissionPublisher<Object> publisher = new SubmissionPublisher<>(pool, 64);
+        publisher.subscribe(tested);
+        AtomicBoolean done = new AtomicBoolean();
+        ExecutorService flicker = Executors.newSingleThreadExecutor();
+        CountDownLatch flickering = new CountDownLatch(1);
+        Future<?> readiness = flicker.submit(() -> {
+            while (!done.get()) {
+                sink.ready = false;
+                flickering.countDown();
+                Thread.yield();
+                sink.ready = true;
+                tested.wake();
+            }
+        });
+        assertThat(flickering.await(20, TimeUnit.SECONDS)).isTrue();
+
+        for (int i = 0; i < values; i++) {
+            publisher.submit(i);
+        }
+        publisher.close();
+        while (sink.ends.get() == 0) {
+            Thread.yield();
+        }
+        done.set(true);
+        readiness.get(20, TimeUnit.SECONDS);
+
+        assertThat(sink.sent).hasSize(values);
+        for (int i = 0; i < values; i++) {
+            assertThat(sink.sent.get(i)).isEqualTo(i);
+        }
+        flicker.shutdown();
+        pool.shutdown();
+    }
+}

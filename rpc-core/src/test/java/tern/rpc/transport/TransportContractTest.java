@@ -1,0 +1,613 @@
+package tern.rpc.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.CallOptions;
+import tern.rpc.ClientFilter;
+import tern.rpc.Deadline;
+import tern.rpc.Filter;
+import tern.rpc.Metadata;
+import tern.rpc.NanoClock;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServerContext;
+import tern.rpc.ServerFilter;
+import tern.rpc.StatusCode;
+import tern.rpc.client.RpcClient;
+import tern.rpc.client.ServiceReference;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.metrics.RpcMeter;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.ContractService.Colour;
+import tern.rpc.transport.ContractService.Item;
+import tern.rpc.transport.ContractService.Point;
+import tern.rpc.transport.ContractService.Refused;
+
+/** What callers and services may rely on, whatever carries the call. Every transport has a subclass. */
+@Timeout(60)
+public abstract class TransportContractTest extends TransportTest {
+
+    private static final Duration LONG = Duration.ofSeconds(20);
+
+    protected final ContractServer service = new ContractServer();
+
+    /** What a caller gets in place of a {@link StackOverflowError}. */
+    protected Class<? extends Throwable> errorsAreToldAs() {
+        return StackOverflowError.class;
+    }
+
+    @Override
+    protected void letGo() {
+        service.letGo.countDown();
+    }
+
+    protected RpcServer serve(Consumer<RpcServer.Builder> settings) {
+        RpcServer.Builder builder =
+                RpcServer.builder(newServerTransport()).export(ServiceExport.of(ContractService.class, service));
+        settings.accept(builder);
+        RpcServer server = builder.build();
+        closeLater(server);
+        server.start();
+        return server;
+    }
+
+    protected ContractService refer(
+            Consumer<RpcClient.Builder> client, Consumer<ServiceReference.Builder<ContractService>> reference) {
+        ClientTransport transport = newClientTransport();
+        RpcClient.Builder builder = RpcClient.builder().transport(transport).timeout(LONG);
+        client.accept(builder);
+        ServiceReference.Builder<ContractService> to = ServiceReference.to(
+                        ContractService.class, new StaticEndpoints(List.of(endpoint())))
+                .protocol(transport.protocol());
+        reference.accept(to);
+        RpcClient made = builder.build();
+        closeLater(made);
+        return made.refer(to.build());
+    }
+
+    protected ContractService proxy() {
+        serve(settings -> {});
+        return refer(client -> {}, reference -> {});
+    }
+
+    private static Item item() {
+        Item item = new Item();
+        item.id = 1L << 40;
+        item.weight = 2.5f;
+        item.letter = 'é';
+        item.size = -7;
+        item.flags = (byte) 0x81;
+        item.active = true;
+        item.name = "hé中😀";
+        item.colour = Colour.GREEN;
+        item.price = new BigDecimal("12.50");
+        item.made = Instant.ofEpochSecond(1_700_000_000L, 5);
+        item.sold = LocalDate.of(2024, 1, 2);
+        item.tags = new ArrayList<>(List.of("a", "b"));
+        item.places = Map.of("home", new Point(1, 2));
+        item.parent = new Item();
+        return item;
+    }
+
+    @Test
+    void valuesOfEveryKindArriveAsTheyWere() {
+        ContractService proxy = proxy();
+
+        assertThat(proxy.echo("hello")).isEqualTo("hello");
+        assertThat(proxy.echo(null)).isNull();
+        assertThat(proxy.add(1, 2)).isEqualTo(3);
+        assertThat(proxy.add(1L, 2L)).isEqualTo(1_003L);
+        assertThat(proxy.item(item())).isEqualTo(item());
+        assertThat(proxy.point(new Point(3, 4))).isEqualTo(new Point(4, 3));
+        assertThat(proxy.colour(Colour.GREEN)).isSameAs(Colour.GREEN);
+        assertThat(proxy.nested(Map.of("k", List.of(new Point(1, 1)))))
+                .isEqualTo(Map.of("k", List.of(new Point(1, 1))));
+        assertThat(proxy.bytes(new byte[] {0, 1, -1})).containsExactly(0, 1, -1);
+        assertThat(proxy.byKeys(List.of(5L, 6L))).extracting(item -> item.id).containsExactly(5L, 6L);
+    }
+
+    @Test
+    void voidMethodReturnsAfterItRan() {
+        proxy().nothing("done");
+
+        assertThat(service.told).containsExactly("done");
+    }
+
+    @Test
+    void messageOfAMegabyteArrives() {
+        byte[] large = new byte[1 << 20];
+        large[large.length - 1] = 7;
+
+        assertThat(proxy().bytes(large)).isEqualTo(large);
+    }
+
+    @Test
+    void proxyAnswersObjectMethodsAndDefaultMethodsItself() {
+        ContractService proxy = proxy();
+
+        assertThat(proxy.equals(proxy)).isTrue();
+        assertThat(proxy.equals(null)).isFalse();
+        assertThat(proxy.hashCode()).isEqualTo(proxy.hashCode());
+        assertThat(proxy).hasToString("proxy of " + ContractService.class.getName());
+        assertThat(proxy.greeting("Ann")).isEqualTo("hello Ann");
+    }
+
+    @Test
+    void declaredExceptionArrivesWithItsFields() {
+        ContractService proxy = proxy();
+
+        Refused refused = catchThrowableOfType(Refused.class, () -> proxy.fails("declared"));
+
+        assertThat(refused).hasMessage("not today");
+        assertThat(refused.code()).isEqualTo(42);
+    }
+
+    @Test
+    void standardExceptionArrivesTypedWithItsCause() {
+        ContractService proxy = proxy();
+
+        assertThatThrownBy(() -> proxy.fails("standard"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("bad")
+                .cause()
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("cause");
+    }
+
+    @Test
+    void exceptionThatCallersCannotKnowIsToldInWords() {
+        ContractService proxy = proxy();
+
+        assertThatThrownBy(() -> proxy.fails("secret"))
+                .isExactlyInstanceOf(RuntimeException.class)
+                .hasMessage("tern.rpc.StrangeException: inner");
+        assertThatThrownBy(() -> proxy.fails("error")).isInstanceOf(errorsAreToldAs());
+    }
+
+    @Test
+    void statusThatTheServiceChoseArrives() {
+        ContractService proxy = proxy();
+
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.fails("status"));
+
+        assertThat(failure.code()).isEqualTo(StatusCode.NOT_FOUND);
+        assertThat(failure).hasMessageContaining("no such item");
+        assertThat(failure.wasExecuted()).isNotEqualTo(Executed.NO);
+    }
+
+    @Test
+    void asynchronousResultCompletesTheFuture() throws Exception {
+        ContractService proxy = proxy();
+
+        CompletableFuture<String> future = proxy.later("x");
+        assertThat(proxy.echo("meanwhile")).isEqualTo("meanwhile");
+        assertThat(future).isNotDone();
+        service.later.complete("done");
+
+        assertThat(future.get(20, TimeUnit.SECONDS)).isEqualTo("done");
+        assertThat(proxy.later("now").get(20, TimeUnit.SECONDS)).isEqualTo("at once");
+    }
+
+    @Test
+    void asynchronousFailureFailsTheFuture() {
+        ContractService proxy = proxy();
+
+        assertThatThrownBy(() -> proxy.failsLater("oh").toCompletableFuture().join())
+                .isInstanceOf(CompletionException.class)
+                .cause()
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("oh");
+    }
+
+    @Test
+    void cancelledFutureEndsTheCall() throws Exception {
+        ContractService proxy = proxy();
+        CompletableFuture<String> future = proxy.later("x");
+
+        assertThat(future.cancel(true)).isTrue();
+
+        assertThatThrownBy(() -> future.get(20, TimeUnit.SECONDS)).isInstanceOf(CancellationException.class);
+        assertThat(proxy.echo("still works")).isEqualTo("still works");
+    }
+
+    @Test
+    void cancelledFutureEndsTheCallBehindFiltersToo() throws Exception {
+        serve(settings -> {});
+        AtomicReference<Throwable> seen = new AtomicReference<>();
+        CountDownLatch ended = new CountDownLatch(1);
+        ClientFilter filter = (call, next) -> next.invoke(call).whenComplete((response, failure) -> {
+            seen.set(failure);
+            ended.countDown();
+        });
+        ContractService proxy = refer(client -> client.filter(filter), reference -> {});
+
+        assertThat(proxy.later("x").cancel(true)).isTrue();
+
+        assertThat(ended.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(seen.get()).isInstanceOf(RpcException.class).hasMessageContaining("CANCELLED");
+    }
+
+    @Test
+    void interruptedCallerGetsCancelledAndKeepsItsInterruptFlag() throws Exception {
+        ContractService proxy = proxy();
+        AtomicReference<Boolean> flag = new AtomicReference<>();
+        AtomicReference<Thread> caller = new AtomicReference<>();
+        Future<RpcException> failure = inBackground(() -> {
+            caller.set(Thread.currentThread());
+            RpcException caught = catchThrowableOfType(RpcException.class, () -> proxy.blocks("x"));
+            flag.set(Thread.currentThread().isInterrupted());
+            return caught;
+        });
+        take(service.blocked);
+
+        caller.get().interrupt();
+
+        assertThat(failure.get(20, TimeUnit.SECONDS).code()).isEqualTo(StatusCode.CANCELLED);
+        assertThat(flag.get()).isTrue();
+    }
+
+    @Test
+    void oneWayCallEndsWithoutAnAnswer() throws Exception {
+        proxy().tell("news");
+
+        assertThat(take(service.told)).isEqualTo("news");
+    }
+
+    @Test
+    void headersTravelBothWays() {
+        ContractService proxy = proxy();
+        AtomicReference<Metadata> seen = new AtomicReference<>();
+
+        String text = CallOptions.none()
+                .header("Tenant", "blue")
+                .onResponseTrailers(seen::set)
+                .on(proxy)
+                .header("tenant");
+        String bytes =
+                CallOptions.none().header("blob", new byte[] {1, 2}).on(proxy).header("blob");
+
+        assertThat(text).isEqualTo("blue");
+        assertThat(bytes).isEqualTo("bytes 2");
+        assertThat(seen.get().get("answer-header")).isEqualTo("sent back");
+        assertThat(seen.get().getBytes("bytes")).containsExactly(1, 2, 3);
+        assertThat(proxy.header("tenant")).isEqualTo("none");
+    }
+
+    @Test
+    void deadlineTravelsToTheServer() {
+        ContractService proxy = proxy();
+
+        assertThat(proxy.remainingMillis()).isBetween(1L, LONG.toMillis());
+        assertThat(CallOptions.none().timeout(Duration.ofSeconds(5)).on(proxy).remainingMillis())
+                .isBetween(1L, 5_000L);
+    }
+
+    @Test
+    void callFailsAtItsDeadlineAndTheMethodLearnsOfIt() throws Exception {
+        ContractService proxy = proxy();
+
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
+
+        assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
+        assertThat(take(service.cancelled)).isEqualTo("x");
+    }
+
+    @Test
+    void deadlineOfTheCallBeingServedLimitsTheNextHop() {
+        ContractService proxy = proxy();
+        AtomicReference<Long> left = new AtomicReference<>();
+        ServerFilter nextHop = (call, next) -> {
+            left.compareAndSet(null, proxy.remainingMillis());
+            return next.invoke(call);
+        };
+        serve(settings -> settings.filter(nextHop));
+        ContractService outer = refer(client -> {}, reference -> {});
+
+        CallOptions.none().timeout(Duration.ofSeconds(2)).on(outer).echo("x");
+
+        assertThat(left.get()).isBetween(1L, 2_000L);
+    }
+
+    @Test
+    void unknownGroupIsRefusedAsNotExecuted() {
+        serve(settings -> {});
+        ContractService proxy = refer(client -> {}, reference -> reference.group("nobody"));
+
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.echo("x"));
+
+        assertThat(failure.code()).isEqualTo(StatusCode.UNIMPLEMENTED);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        assertThat(failure)
+                .hasMessageContaining("nobody/" + ContractService.class.getName())
+                .hasMessageContaining("exported are " + ContractService.class.getName());
+    }
+
+    @Test
+    void groupAndVersionChooseTheExport() {
+        ContractServer other = new ContractServer() {
+            @Override
+            public String echo(String text) {
+                return "blue " + text;
+            }
+        };
+        serve(settings -> settings.export(ServiceExport.of(ContractService.class, other, "blue", "1.2")));
+        ContractService blue =
+                refer(client -> {}, reference -> reference.group("blue").version("1.2"));
+        ContractService plain = refer(client -> {}, reference -> reference.version("0.0.0"));
+
+        assertThat(blue.echo("x")).isEqualTo("blue x");
+        assertThat(plain.echo("x")).isEqualTo("x");
+    }
+
+    @Test
+    void fullServerRefusesAtOnceAsNotExecuted() throws Exception {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        RpcMeters meters = new RpcMeters(registry, Slo.DEFAULT);
+        serve(settings -> settings.workers(1, 0).meters(meters));
+        ContractService proxy = refer(client -> {}, reference -> {});
+        Future<String> first = inBackground(() -> proxy.blocks("first"));
+        take(service.blocked);
+
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.echo("second"));
+
+        assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        assertThat(failure).hasMessageContaining("1 of 1 workers").hasMessageContaining("rpc.server.threads");
+        assertThat(registry.get(RpcMeter.SERVER_WORKERS_REJECTED.key())
+                        .functionCounter()
+                        .count())
+                .isEqualTo(1);
+        service.letGo.countDown();
+        assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo("first");
+    }
+
+    @Test
+    void callThatFindsNoWorkerInTimeIsNotRun() throws Exception {
+        serve(settings -> settings.workers(1, 10).maxQueueWait(Duration.ofMillis(30)));
+        ContractService proxy = refer(client -> {}, reference -> {});
+        Future<String> first = inBackground(() -> proxy.blocks("first"));
+        take(service.blocked);
+
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.nothing("second"));
+
+        assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        assertThat(failure).hasMessageContaining("30 ms");
+        service.letGo.countDown();
+        assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo("first");
+        assertThat(proxy.echo("third")).isEqualTo("third");
+        assertThat(service.told).isEmpty();
+    }
+
+    @Test
+    void filtersRunInOrderOnBothSides() {
+        List<String> order = new CopyOnWriteArrayList<>();
+        serve(settings -> settings.filter(noting(order, "server 1")::invoke).filter(noting(order, "server 2")::invoke));
+        ContractService proxy = refer(
+                client -> client.filter(noting(order, "client 1")::invoke).filter(noting(order, "client 2")::invoke),
+                reference -> {});
+
+        assertThat(proxy.echo("x")).isEqualTo("x");
+
+        assertThat(order)
+                .containsExactly(
+                        "client 1 before",
+                        "client 2 before",
+                        "server 1 before",
+                        "server 2 before",
+                        "server 2 after",
+                        "server 1 after",
+                        "client 2 after",
+                        "client 1 after");
+    }
+
+    private static Filter noting(List<String> order, String name) {
+        return (call, next) -> {
+            order.add(name + " before");
+            return next.invoke(call).whenComplete((response, failure) -> order.add(name + " after"));
+        };
+    }
+
+    @Test
+    void blockingCallWithFiltersCompletesOnTheCallersThread() {
+        serve(settings -> {});
+        AtomicReference<Thread> completedOn = new AtomicReference<>();
+        ClientFilter filter = (call, next) -> next.invoke(call).thenApply(response -> {
+            completedOn.set(Thread.currentThread());
+            return response.withValue("filtered " + response.value());
+        });
+        ContractService proxy = refer(client -> client.filter(filter), reference -> {});
+
+        assertThat(proxy.echo("x")).isEqualTo("filtered x");
+        assertThat(completedOn.get()).isSameAs(Thread.currentThread());
+    }
+
+    @Test
+    void filterMayAnswerInPlaceOfTheService() {
+        serve(settings -> settings.filter((call, next) -> CompletableFuture.completedFuture(Response.of("cached"))));
+        ContractService proxy = refer(client -> {}, reference -> {});
+
+        assertThat(proxy.echo("x")).isEqualTo("cached");
+    }
+
+    @Test
+    void manyCallersShareTheWireWithoutMixingAnswers() throws Exception {
+        ContractService proxy = proxy();
+        List<Future<Boolean>> results = new ArrayList<>();
+        CountDownLatch start = new CountDownLatch(1);
+        for (int caller = 0; caller < 32; caller++) {
+            String prefix = "caller " + caller + " call ";
+            results.add(inBackground(() -> {
+                start.await();
+                for (int i = 0; i < 200; i++) {
+                    if (!(prefix + i).equals(proxy.echo(prefix + i))) {
+                        return false;
+                    }
+                }
+                return true;
+            }));
+        }
+        start.countDown();
+
+        for (Future<Boolean> result : results) {
+            assertThat(result.get(60, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
+    void callsRunningWhileTheServerDrainsAreAnswered() throws Exception {
+        RpcServer server = serve(settings -> {});
+        ContractService proxy = refer(client -> {}, reference -> {});
+        Future<String> running = inBackground(() -> proxy.blocks("running"));
+        take(service.blocked);
+        Future<?> drained = inBackground(() -> {
+            server.drain(Duration.ofSeconds(20));
+            return null;
+        });
+
+        service.letGo.countDown();
+
+        assertThat(running.get(20, TimeUnit.SECONDS)).isEqualTo("running");
+        drained.get(20, TimeUnit.SECONDS);
+        server.close();
+        assertThatThrownBy(() -> proxy.echo("x")).isInstanceOf(RpcException.class);
+    }
+
+    @Test
+    void closedServerFailsWhatIsRunning() throws Exception {
+        RpcServer server = serve(settings -> {});
+        ContractService proxy = refer(client -> {}, reference -> {});
+        Future<RpcException> running =
+                inBackground(() -> catchThrowableOfType(RpcException.class, () -> proxy.blocks("running")));
+        take(service.blocked);
+
+        server.close();
+
+        RpcException failure = running.get(20, TimeUnit.SECONDS);
+        assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
+        assertThat(take(service.cancelled)).isEqualTo("running");
+    }
+
+    @Test
+    void filterThatGivesNoResponseIsToldToBothSides() {
+        serve(settings -> settings.filter((call, next) ->
+                call.method().name().equals("echo") ? CompletableFuture.completedFuture(null) : next.invoke(call)));
+        ContractService proxy = refer(client -> {}, reference -> {});
+        ContractService filtered = refer(
+                client -> client.filter((call, next) -> CompletableFuture.completedFuture(null)), reference -> {});
+
+        assertThatThrownBy(() -> proxy.echo("x"))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("gave no response");
+        assertThatThrownBy(() -> filtered.later("now").join())
+                .hasCauseInstanceOf(RpcException.class)
+                .hasMessageContaining("gave no response");
+        assertThatThrownBy(() -> filtered.echo("x")).hasMessageContaining("gave no response");
+    }
+
+    @Test
+    void filterThatThrowsFailsTheFuture() {
+        serve(settings -> {});
+        ClientFilter filter = (call, next) -> {
+            throw new IllegalStateException("on purpose");
+        };
+        ContractService proxy = refer(client -> client.filter(filter), reference -> {});
+
+        assertThatThrownBy(() -> proxy.later("now").join())
+                .cause()
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("on purpose");
+    }
+
+    @Test
+    void whoeverLooksAtResponseHeadersMayFailTheCallButNotLoseIt() {
+        ContractService proxy = CallOptions.none()
+                .onResponseHeaders(headers -> {
+                    throw new IllegalStateException("on purpose");
+                })
+                .on(proxy());
+
+        assertThatThrownBy(() -> proxy.later("now").join()).hasCauseInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> proxy.echo("x")).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void failingCancelListenerDoesNotStopTheTimeLimitsOfOthers() throws Exception {
+        serve(settings -> settings.filter((call, next) -> {
+            ServerContext context = ServerContext.current();
+            if (context != null) {
+                context.onCancel(() -> {
+                    throw new IllegalStateException("on purpose");
+                });
+            }
+            return next.invoke(call);
+        }));
+        ContractService proxy = refer(client -> {}, reference -> {});
+
+        for (int i = 0; i < 2; i++) {
+            RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
+            assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+            assertThat(take(service.cancelled)).isEqualTo("x");
+        }
+    }
+
+    @Test
+    void callWhoseDeadlineHasPassedIsNotSent() {
+        serve(settings -> settings.filter((call, next) -> {
+            service.told.add(call.method().name());
+            return next.invoke(call);
+        }));
+        ClientFilter late =
+                (call, next) -> next.invoke(call.withDeadline(Deadline.at(NanoClock.SYSTEM.nanoTime() - 1)));
+        ContractService proxy = refer(client -> client.filter(late), reference -> {});
+
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.echo("x"));
+
+        assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        assertThat(service.told).isEmpty();
+    }
+
+    @Test
+    void contextIsSetForTheMethodAndClearedAfterwards() {
+        AtomicReference<String> protocol = new AtomicReference<>();
+        serve(settings -> settings.workers(1, 10).filter((call, next) -> {
+            ServerContext context = ServerContext.current();
+            protocol.set(context == null ? "none" : context.protocol() + " " + context.method());
+            return next.invoke(call);
+        }));
+        ContractService proxy = refer(client -> {}, reference -> {});
+
+        proxy.echo("x");
+
+        assertThat(protocol.get()).endsWith(" ContractService/echo");
+        assertThat(ServerContext.current()).isNull();
+    }
+}

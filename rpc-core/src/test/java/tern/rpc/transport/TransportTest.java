@@ -1,0 +1,77 @@
+package tern.rpc.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import tern.rpc.endpoint.Endpoint;
+
+/** What the contract tests of transports need: both sides of one, and threads that call. */
+public abstract class TransportTest {
+
+    private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private final ExecutorService callers = Executors.newCachedThreadPool();
+
+    /** A new one; the test closes it. */
+    protected abstract ServerTransport newServerTransport();
+
+    /** One that reaches what {@link #newServerTransport()} made last. */
+    protected abstract ClientTransport newClientTransport();
+
+    /** Of the transport made last, after its start. */
+    protected abstract Endpoint endpoint();
+
+    /** Closed after the test, the last first. */
+    protected void closeLater(AutoCloseable resource) {
+        open.add(resource);
+    }
+
+    @AfterEach
+    void closeAll() throws Exception {
+        letGo();
+        for (int i = open.size() - 1; i >= 0; i--) {
+            open.get(i).close();
+        }
+        callers.shutdownNow();
+        assertThat(callers.awaitTermination(20, TimeUnit.SECONDS)).isTrue();
+        everythingIsClosed();
+    }
+
+    /** After the test: nothing may be left of it. */
+    protected void everythingIsClosed() {}
+
+    /** Lets go of whatever waits for the test. */
+    protected void letGo() {}
+
+    protected <T> Future<T> inBackground(Callable<T> call) {
+        return callers.submit(call);
+    }
+
+    protected static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
+        T taken = queue.poll(LONGEST_NANOS, TimeUnit.NANOSECONDS);
+        assertThat(taken).as("what was waited for").isNotNull();
+        return taken;
+    }
+
+    /** Waits for what is bound to happen. */
+    protected static void await(String what, BooleanSupplier happened) {
+        long end = System.nanoTime() + LONGEST_NANOS;
+        while (!happened.getAsBoolean()) {
+            if (System.nanoTime() - end >= 0) {
+                throw new AssertionError("did not happen: " + what);
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
+    }
+}

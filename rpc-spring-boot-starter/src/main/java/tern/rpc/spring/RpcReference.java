@@ -1,0 +1,58 @@
+package tern.rpc.spring;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.beans.factory.annotation.Autowired;
+
+/**
+ * Injects a proxy of a remote service into a field, a setter, or a parameter of a constructor or a {@code @Bean} method.
+ * References with the same settings share a proxy. A local bean of the interface is not looked at, and is still what
+ * {@code @Autowired} gets.
+ *
+ * <p>Every text may contain placeholders. What {@code rpc.client.services.<name>.*} sets wins over the annotation.
+ */
+@Documented
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ElementType.FIELD, ElementType.METHOD, ElementType.PARAMETER, ElementType.ANNOTATION_TYPE})
+@Autowired
+public @interface RpcReference {
+
+    /**
+     * The {@code <name>} of {@code rpc.client.services.<name>.*}. When empty, the simple name of the interface:
+     * {@code user-service}, {@code userService} and {@code UserService} all stand for {@code UserService}.
+     */
+    String name() default "";
+
+    /** Of the export to call. */
+    String group() default "";
+
+    /** Of the export to call. */
+    String version() default "";
+
+    /**
+     * How long a call may take, all attempts together: a number with a unit such as {@code 500ms}. When empty, what
+     * {@code @RpcMethod} says, or else {@code rpc.client.timeout}.
+     */
+    String timeout() default "";
+
+    /**
+     * Addresses of providers, separated by commas: {@code host:port}, {@code dubbo://host:port} or {@code tri://host:port}, each optionally with
+     * {@code ?weight=50}. The port is 20880 when missing. When empty, {@code rpc.client.url}.
+     */
+    String url() default "";
+
+    /**
+     * The protocol of addresses that do not name one: {@code dubbo}, or {@code tri} for Triple and gRPC; {@code dubbo}
+     * when empty.
+     */
+    String protocol() default "";
+
+    /** Whether the start fails when no provider can be reached. */
+    boolean check() default false;
+
+    /** Sockets of its own to each provider; 0 to share one with other references. */
+    int connections() default 0;
+}

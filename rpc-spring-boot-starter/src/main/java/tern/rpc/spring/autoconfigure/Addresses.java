@@ -1,0 +1,67 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.server.RpcServer;
+
+/**
+ * Addresses as users write them.
+ *
+ * @param protocol that they name; null when they name none
+ */
+record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
+
+    private static final String EXPECTED =
+            "host:port, [ipv6]:port or protocol://host:port, each optionally with ?weight=50";
+    private static final Pattern FORM = Pattern.compile("(?:(?<protocol>[a-z][a-z0-9+.-]*)://)?"
+            + "(?:\\[(?<ipv6>[0-9a-fA-F:.%]+)]|(?<host>[\\w.-]+))"
+            + "(?::(?<port>\\d{1,5}))?/?"
+            + "(?:\\?weight=(?<weight>\\d{1,9}))?");
+    private static final Pattern IPV4 = Pattern.compile("[0-9.]+");
+
+    Addresses {
+        endpoints = List.copyOf(endpoints);
+    }
+
+    /** @param property that is named in messages */
+    static Addresses parse(String property, List<String> urls) {
+        String protocol = null;
+        List<Endpoint> endpoints = new ArrayList<>();
+        for (String url : urls) {
+            Matcher form = FORM.matcher(url.trim());
+            if (!form.matches() || port(form) > 65_535) {
+                throw new InvalidPropertyException(property, "'" + url + "'", EXPECTED);
+            }
+            String named = form.group("protocol");
+            if (protocol != null && named != null && !protocol.equals(named)) {
+                throw new InvalidPropertyException(
+                        property, String.join(",", urls), "one protocol for all addresses of a service");
+            }
+            protocol = named == null ? protocol : named;
+            endpoints.add(endpoint(form));
+        }
+        return new Addresses(protocol, endpoints);
+    }
+
+    private static Endpoint endpoint(Matcher form) {
+        String host = form.group("ipv6") == null ? form.group("host") : form.group("ipv6");
+        String weight = form.group("weight");
+        return new Endpoint(host, port(form), weight == null ? Endpoint.DEFAULT_WEIGHT : Integer.parseInt(weight));
+    }
+
+    private static int port(Matcher form) {
+        String port = form.group("port");
+        return port == null ? RpcServer.DEFAULT_PORT : Integer.parseInt(port);
+    }
+
+    /** Whether there is a host name among them, which has to be looked up. */
+    static boolean haveNames(List<Endpoint> endpoints) {
+        return endpoints.stream()
+                .map(Endpoint::host)
+                .anyMatch(host -> host.indexOf(':') < 0 && !IPV4.matcher(host).matches());
+    }
+}

@@ -1,0 +1,215 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.util.unit.DataSize;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.client.MethodSettings;
+import tern.rpc.client.RpcClient;
+import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.spring.RpcReference;
+import tern.rpc.transport.Tls;
+
+/**
+ * What the properties of the client mean together, checked.
+ *
+ * @param url of references that name none
+ * @param tls of references with keys and trust of their own, by the name of the reference as the properties write it
+ */
+record ClientSettings(
+        ClientTransportSettings transport,
+        Duration timeout,
+        Duration checkTimeout,
+        Duration resolveInterval,
+        Addresses url,
+        Map<String, RpcClientProperties.Service> services,
+        Map<String, Supplier<Tls>> tls) {
+
+    private static final String PREFIX = "rpc.client.services.";
+    private static final String DEFAULT_PROTOCOL = "dubbo";
+
+    static ClientSettings of(
+            RpcClientProperties client, RpcLimitsProperties limits, TlsBundles bundles, String application) {
+        client.services().forEach(ClientSettings::check);
+        String bundle = client.ssl().bundle();
+        return new ClientSettings(
+                transport(client, limits, application)
+                        .withTls(bundle == null ? null : bundles.ofClient("rpc.client.ssl.bundle", bundle)),
+                PropertyCheck.moreThanZero("rpc.client.timeout", client.timeout()),
+                PropertyCheck.notNegative("rpc.client.check-timeout", client.checkTimeout()),
+                PropertyCheck.moreThanZero("rpc.client.resolve-interval", client.resolveInterval()),
+                Addresses.parse("rpc.client.url", client.url()),
+                client.services(),
+                tls(client.services(), bundles));
+    }
+
+    private static Map<String, Supplier<Tls>> tls(
+            Map<String, RpcClientProperties.Service> services, TlsBundles bundles) {
+        Map<String, Supplier<Tls>> tls = new TreeMap<>();
+        services.forEach((name, service) -> {
+            String bundle = service.ssl().bundle();
+            if (bundle != null) {
+                tls.put(name, bundles.ofClient(PREFIX + name + ".ssl.bundle", bundle));
+            }
+        });
+        return tls;
+    }
+
+    private static ClientTransportSettings transport(
+            RpcClientProperties client, RpcLimitsProperties limits, String application) {
+        ClientTransportSettings defaults = ClientTransportSettings.named(application);
+        return new ClientTransportSettings(
+                application,
+                PropertyCheck.moreThanZero("rpc.client.connect-timeout", client.connectTimeout()),
+                defaults.reconnectMin(),
+                defaults.reconnectMax(),
+                PropertyCheck.moreThanZero("rpc.client.heartbeat", client.heartbeat()),
+                defaults.probeAfter(),
+                defaults.probeTimeout(),
+                PropertyCheck.between("rpc.limits.max-calls-per-connection", limits.maxCallsPerConnection(), 1, 65_536),
+                PropertyCheck.between(
+                                "rpc.limits.max-unsent",
+                                limits.maxUnsent(),
+                                limits.maxMessage(),
+                                DataSize.ofGigabytes(1_024))
+                        .toBytes(),
+                ServerSettings.maxMessageBytes(limits));
+    }
+
+    private static void check(String name, RpcClientProperties.Service service) {
+        String prefix = PREFIX + name;
+        Addresses.parse(prefix + ".url", service.url());
+        checkTimeout(prefix, service.timeout());
+        if (service.connections() != null) {
+            PropertyCheck.between(prefix + ".connections", service.connections(), 0, 1_024);
+        }
+        service.methods()
+                .forEach((method, settings) -> checkTimeout(prefix + ".methods." + method, settings.timeout()));
+    }
+
+    private static void checkTimeout(String prefix, @Nullable Duration timeout) {
+        if (timeout != null) {
+            PropertyCheck.moreThanZero(prefix + ".timeout", timeout);
+        }
+    }
+
+    void applyTo(RpcClient.Builder client) {
+        client.timeout(timeout).checkTimeout(checkTimeout);
+    }
+
+    /**
+     * What an annotation and the properties mean together; properties win.
+     *
+     * @param placeholders replaces those in the texts of the annotation
+     * @param where the annotation stands, for messages
+     */
+    ReferenceSettings reference(
+            Class<?> type, RpcReference annotation, UnaryOperator<String> placeholders, String where) {
+        Map.Entry<String, RpcClientProperties.Service> configured = configured(nameOf(type, annotation, placeholders));
+        RpcClientProperties.Service service = configured.getValue();
+        Addresses addresses = addresses(type, configured, placeholders.apply(annotation.url()), where);
+        return new ReferenceSettings(
+                type,
+                new ServiceKey(
+                        ServiceDescriptor.nameOf(type),
+                        either(service.group(), placeholders.apply(annotation.group())),
+                        either(service.version(), placeholders.apply(annotation.version()))),
+                addresses.endpoints(),
+                resolveInterval,
+                protocol(addresses, placeholders.apply(annotation.protocol())),
+                defaults(service, placeholders.apply(annotation.timeout()), where),
+                methods(service),
+                connections(service, annotation, where),
+                either(service.check(), annotation.check()),
+                tls.get(configured.getKey()));
+    }
+
+    /** Under which a reference finds its settings. */
+    static String nameOf(Class<?> type, RpcReference annotation, UnaryOperator<String> placeholders) {
+        String name = placeholders.apply(annotation.name());
+        return name.isEmpty() ? type.getSimpleName() : name;
+    }
+
+    /** The settings of this name, with the name as it is written in the properties. */
+    Map.Entry<String, RpcClientProperties.Service> configured(String name) {
+        return services.entrySet().stream()
+                .filter(entry -> uniform(entry.getKey()).equals(uniform(name)))
+                .findFirst()
+                .orElse(Map.entry(name, RpcClientProperties.Service.NONE));
+    }
+
+    /** As names of properties are compared. */
+    private static String uniform(String name) {
+        return name.toLowerCase(Locale.ROOT).replace("-", "").replace("_", "");
+    }
+
+    private Addresses addresses(
+            Class<?> type, Map.Entry<String, RpcClientProperties.Service> configured, String annotated, String where) {
+        String property = PREFIX + configured.getKey() + ".url";
+        Addresses own = Addresses.parse(property, configured.getValue().url());
+        if (own.endpoints().isEmpty() && !annotated.isEmpty()) {
+            own = Addresses.parse("@RpcReference(url) at " + where, List.of(annotated.split(",")));
+        }
+        if (!own.endpoints().isEmpty()) {
+            return own;
+        }
+        if (url.endpoints().isEmpty()) {
+            throw new RpcStartException(
+                    "No provider of " + type.getName() + " is configured, which " + where + " refers to",
+                    "Set " + property + " (for instance to 127.0.0.1:20880), rpc.client.url for all services, or url in"
+                            + " the annotation.",
+                    null);
+        }
+        return url;
+    }
+
+    private static String protocol(Addresses addresses, String annotated) {
+        if (addresses.protocol() != null) {
+            return addresses.protocol();
+        }
+        return annotated.isEmpty() ? DEFAULT_PROTOCOL : annotated;
+    }
+
+    private static MethodSettings defaults(RpcClientProperties.Service service, String annotated, String where) {
+        Duration timeout = service.timeout();
+        if (timeout == null && !annotated.isEmpty()) {
+            timeout = duration(annotated, where);
+        }
+        return new MethodSettings(timeout, null, null);
+    }
+
+    private static Duration duration(String text, String where) {
+        String property = "@RpcReference(timeout) at " + where;
+        try {
+            return PropertyCheck.moreThanZero(property, DurationStyle.detectAndParse(text));
+        } catch (IllegalArgumentException e) {
+            throw new InvalidPropertyException(property, "'" + text + "'", "a number with a unit, such as 500ms or 2s");
+        }
+    }
+
+    private static Map<String, MethodSettings> methods(RpcClientProperties.Service service) {
+        Map<String, MethodSettings> methods = new TreeMap<>();
+        service.methods()
+                .forEach((name, method) ->
+                        methods.put(name, new MethodSettings(method.timeout(), method.idempotent(), method.oneWay())));
+        return methods;
+    }
+
+    private static int connections(RpcClientProperties.Service service, RpcReference annotation, String where) {
+        return service.connections() == null
+                ? PropertyCheck.between("@RpcReference(connections) at " + where, annotation.connections(), 0, 1_024)
+                : service.connections();
+    }
+
+    private static <T> T either(@Nullable T configured, T annotated) {
+        return configured == null ? annotated : configured;
+    }
+}

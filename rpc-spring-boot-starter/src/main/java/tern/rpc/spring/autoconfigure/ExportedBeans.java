@@ -1,0 +1,181 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ClassUtils;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.server.ServiceExport;
+import tern.rpc.spring.RpcService;
+
+/** Finds the beans that are to be exported, without making them, but for services of gRPC. */
+final class ExportedBeans {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ExportedBeans.class);
+
+    /** Interfaces of these packages are never services. */
+    private static final Set<String> FOREIGN =
+            Set.of("java", "javax", "jakarta", "org.springframework", "kotlin", "groovy");
+
+    private final ConfigurableListableBeanFactory beans;
+    private final Map<ServiceKey, String> beanNames = new LinkedHashMap<>();
+    private final List<ServiceExport> exports = new ArrayList<>();
+
+    private ExportedBeans(ConfigurableListableBeanFactory beans) {
+        this.beans = beans;
+    }
+
+    /** @throws RpcStartException if a bean cannot be exported, naming it and the reason */
+    static List<ServiceExport> in(ConfigurableListableBeanFactory beans) {
+        ExportedBeans exported = new ExportedBeans(beans);
+        for (String name : beans.getBeanNamesForAnnotation(RpcService.class)) {
+            RpcService annotation = beans.findAnnotationOnBean(name, RpcService.class, false);
+            if (annotation != null && !ScopedProxyUtils.isScopedTarget(name)) {
+                exported.add(name, annotation);
+            }
+        }
+        return exported.exports;
+    }
+
+    /** The service interfaces of a bean; none for a service of gRPC, unless the annotation names some. */
+    static Set<Class<?>> interfaces(ConfigurableListableBeanFactory beans, String name, RpcService annotation) {
+        Class<?> type = AutoProxyUtils.determineTargetClass(beans, name);
+        if (type == null || isGrpc(type, annotation)) {
+            return Set.of(annotation.interfaces());
+        }
+        Class<?> own = ClassUtils.getUserClass(type);
+        return annotation.interfaces().length > 0 ? named(name, own, annotation.interfaces()) : all(name, own);
+    }
+
+    private static boolean isGrpc(Class<?> type, RpcService annotation) {
+        return annotation.interfaces().length == 0 && GrpcBeans.isGrpc(type);
+    }
+
+    private static Set<Class<?>> named(String name, Class<?> own, Class<?>[] named) {
+        for (Class<?> service : named) {
+            if (!service.isAssignableFrom(own)) {
+                throw new RpcStartException(
+                        "@RpcService of bean '" + name + "' names " + service.getName() + ", which " + own.getName()
+                                + " does not implement",
+                        "Implement the interface, or take it out of interfaces.",
+                        null);
+            }
+        }
+        return Set.of(named);
+    }
+
+    private static Set<Class<?>> all(String name, Class<?> own) {
+        Set<Class<?>> services = ClassUtils.getAllInterfacesForClassAsSet(own);
+        services.removeIf(type -> isForeign(type) || !hasMethods(type));
+        if (services.isEmpty()) {
+            throw new RpcStartException(
+                    "Bean '" + name + "' is an @RpcService, but " + own.getName() + " implements no service interface",
+                    "Implement an interface of your own; where a @Bean method returns another type, let it return the"
+                            + " class.",
+                    null);
+        }
+        return services;
+    }
+
+    private static boolean isForeign(Class<?> type) {
+        return FOREIGN.stream().anyMatch(root -> type.getName().startsWith(root + "."));
+    }
+
+    /** A marker is no service. */
+    private static boolean hasMethods(Class<?> type) {
+        return Arrays.stream(type.getMethods()).anyMatch(method -> !Modifier.isStatic(method.getModifiers()));
+    }
+
+    private void add(String name, RpcService annotation) {
+        Class<?> bean = AutoProxyUtils.determineTargetClass(beans, name);
+        if (bean != null && isGrpc(bean, annotation)) {
+            add(name, grpcExport(name, annotation));
+            return;
+        }
+        for (Class<?> type : interfaces(beans, name, annotation)) {
+            ServiceKey key = new ServiceKey(
+                    ServiceDescriptor.nameOf(type), text(annotation.group()), text(annotation.version()));
+            add(name, export(name, type, key, annotation.weight()));
+        }
+    }
+
+    private void add(String name, ServiceExport export) {
+        String other = beanNames.putIfAbsent(export.key(), name);
+        if (other != null) {
+            throw new RpcStartException(
+                    export.key() + " is exported twice, by the beans '" + other + "' and '" + name + "'",
+                    "Give one of the two another group or version, or name its interfaces.",
+                    null);
+        }
+        exports.add(export);
+        LOG.info("Exporting {} from bean '{}'", export.key(), name);
+    }
+
+    /** What a gRPC service offers is known from the bean itself, which is made for that. */
+    private ServiceExport grpcExport(String name, RpcService annotation) {
+        try {
+            return GrpcBeans.export(
+                    beans.getBean(name), text(annotation.group()), text(annotation.version()), annotation.weight());
+        } catch (IllegalArgumentException e) {
+            throw cannotExport(name, e);
+        }
+    }
+
+    private ServiceExport export(String name, Class<?> type, ServiceKey key, int weight) {
+        try {
+            return ServiceExport.of(ServiceDescriptor.of(type), key, target(name), weight);
+        } catch (IllegalArgumentException e) {
+            throw cannotExport(name, e);
+        }
+    }
+
+    private static RpcStartException cannotExport(String name, IllegalArgumentException reason) {
+        return new RpcStartException(
+                "Bean '" + name + "' cannot be exported: " + reason.getMessage(),
+                "Change the interface or the annotation as the description says, or let interfaces name others.",
+                reason);
+    }
+
+    private String text(String annotated) {
+        String resolved = beans.resolveEmbeddedValue(annotated);
+        return resolved == null ? "" : resolved;
+    }
+
+    private Supplier<Object> target(String name) {
+        return beans.isSingleton(name) ? new Singleton(beans, name) : () -> beans.getBean(name);
+    }
+
+    /** Looks a bean up once, at the first call. Thread-safe. */
+    private static final class Singleton implements Supplier<Object> {
+        private final ConfigurableListableBeanFactory beans;
+        private final String name;
+        private volatile @Nullable Object bean;
+
+        Singleton(ConfigurableListableBeanFactory beans, String name) {
+            this.beans = beans;
+            this.name = name;
+        }
+
+        @Override
+        public Object get() {
+            Object known = bean;
+            if (known == null) {
+                known = beans.getBean(name);
+                bean = known;
+            }
+            return known;
+        }
+    }
+}

@@ -1,0 +1,21 @@
+package tern.rpc.spring.autoconfigure;
+
+/** A property whose value cannot be used. */
+final class InvalidPropertyException extends RpcStartException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String property;
+
+    InvalidPropertyException(String property, Object value, String expected) {
+        super(
+                property + " is " + value + "; expected " + expected,
+                "Give " + property + " a value of " + expected + ", or leave it out.",
+                null);
+        this.property = property;
+    }
+
+    String property() {
+        return property;
+    }
+}

@@ -1,0 +1,163 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.lang.reflect.RecordComponent;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.Assert;
+
+/** The names of our properties, read off the records that they are bound to. Immutable. */
+final class KnownProperties {
+
+    static final List<Class<? extends Record>> TYPES = List.of(
+            RpcServerProperties.class, RpcClientProperties.class, RpcLimitsProperties.class, RpcSloProperties.class);
+
+    private static final String ANY = "*";
+
+    /** One property; an element of its path may be {@link #ANY}. */
+    private record Pattern(List<String> path, boolean list) {
+
+        boolean matches(ConfigurationPropertyName name) {
+            int length = name.getNumberOfElements();
+            boolean indexed = list && length == path.size() + 1 && name.isLastElementIndexed();
+            return (indexed || length == path.size())
+                    && IntStream.range(0, path.size()).allMatch(i -> matches(path.get(i), name, i));
+        }
+
+        private static boolean matches(String element, ConfigurationPropertyName name, int index) {
+            return element.equals(ANY) || uniform(element).equals(name.getElement(index, Form.UNIFORM));
+        }
+
+        /** Environment variables have no dashes: each may be a dot, or missing. */
+        boolean matchesLoosely(ConfigurationPropertyName name) {
+            String regex = path.stream()
+                    .map(element -> element.equals(ANY) ? ".+" : uniform(element))
+                    .collect(Collectors.joining());
+            return joined(name).matches(list ? regex + "\\d*" : regex);
+        }
+
+        private static String joined(ConfigurationPropertyName name) {
+            return IntStream.range(0, name.getNumberOfElements())
+                    .mapToObj(i -> name.getElement(i, Form.UNIFORM))
+                    .collect(Collectors.joining());
+        }
+
+        /** The property as it is meant to be written, with the names that the user chose. */
+        String filled(ConfigurationPropertyName like) {
+            List<String> elements = new ArrayList<>();
+            for (int i = 0; i < path.size(); i++) {
+                boolean chosen = path.get(i).equals(ANY) && i < like.getNumberOfElements();
+                elements.add(chosen ? like.getElement(i, Form.ORIGINAL) : path.get(i));
+            }
+            return String.join(".", elements);
+        }
+    }
+
+    private final List<String> roots = new ArrayList<>();
+    private final List<Pattern> patterns = new ArrayList<>();
+
+    KnownProperties() {
+        for (Class<? extends Record> type : TYPES) {
+            ConfigurationProperties annotation = type.getAnnotation(ConfigurationProperties.class);
+            Assert.state(annotation != null, () -> type + " has no root");
+            roots.add(annotation.value());
+            addAll(List.of(annotation.value().split("\\.")), type);
+        }
+    }
+
+    private void addAll(List<String> prefix, Class<?> type) {
+        for (RecordComponent component : type.getRecordComponents()) {
+            add(
+                    with(prefix, DataObjectPropertyName.toDashedForm(component.getName())),
+                    ResolvableType.forType(component.getGenericType()));
+        }
+    }
+
+    private void add(List<String> path, ResolvableType type) {
+        Class<?> raw = type.toClass();
+        if (raw == Map.class) {
+            add(with(path, ANY), type.getGeneric(1));
+        } else if (raw.isRecord()) {
+            addAll(path, raw);
+        } else {
+            patterns.add(new Pattern(path, raw == List.class));
+        }
+    }
+
+    private static List<String> with(List<String> path, String element) {
+        List<String> longer = new ArrayList<>(path);
+        longer.add(element);
+        return List.copyOf(longer);
+    }
+
+    private static String uniform(String element) {
+        return element.toLowerCase(Locale.ROOT).replace("-", "");
+    }
+
+    /** What every property of ours begins with. */
+    List<ConfigurationPropertyName> roots() {
+        return roots.stream().map(ConfigurationPropertyName::of).toList();
+    }
+
+    boolean contains(ConfigurationPropertyName name) {
+        return patterns.stream().anyMatch(pattern -> pattern.matches(name));
+    }
+
+    /** The same for a name that was made from an environment variable. */
+    boolean containsVariable(ConfigurationPropertyName name) {
+        return contains(name) || patterns.stream().anyMatch(pattern -> pattern.matchesLoosely(name));
+    }
+
+    /** What was probably meant: a name that differs in a few letters, or one that ends the same in another place. */
+    @Nullable
+    String closestTo(ConfigurationPropertyName name) {
+        String written = name.toString();
+        List<String> candidates =
+                patterns.stream().map(pattern -> pattern.filled(name)).toList();
+        int furthest = Math.max(2, written.length() / 6);
+        return candidates.stream()
+                .min(Comparator.comparingInt(known -> distance(written, known)))
+                .filter(known -> distance(written, known) <= furthest)
+                .or(() -> candidates.stream()
+                        .filter(known ->
+                                !known.contains(ANY) && lastElement(known).equals(lastElement(written)))
+                        .findFirst())
+                .orElse(null);
+    }
+
+    private static String lastElement(String name) {
+        return name.substring(name.lastIndexOf('.') + 1);
+    }
+
+    /** Levenshtein's: how many letters have to be put in, taken out or replaced. */
+    static int distance(String one, String other) {
+        int[] row = IntStream.rangeClosed(0, other.length()).toArray();
+        for (int i = 1; i <= one.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= other.length(); j++) {
+                int replaced = diagonal + (one.charAt(i - 1) == other.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[other.length()];
+    }
+
+    /** Of all, with {@code *} for what users choose. */
+    List<String> names() {
+        return patterns.stream()
+                .map(pattern -> String.join(".", pattern.path()))
+                .toList();
+    }
+}

@@ -1,0 +1,55 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceKey;
+import tern.rpc.client.MethodSettings;
+import tern.rpc.client.RpcClient;
+import tern.rpc.client.ServiceReference;
+import tern.rpc.endpoint.DnsEndpoints;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.EndpointResolver;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.transport.Tls;
+
+/**
+ * Everything that tells references apart; equal ones share a proxy.
+ *
+ * @param tls null for that of the client
+ */
+record ReferenceSettings(
+        Class<?> type,
+        ServiceKey key,
+        List<Endpoint> endpoints,
+        Duration resolveInterval,
+        String protocol,
+        MethodSettings defaults,
+        Map<String, MethodSettings> methods,
+        int connections,
+        boolean check,
+        @Nullable Supplier<Tls> tls) {
+
+    ServiceReference<?> referenceFor(RpcClient client) {
+        ServiceReference.Builder<?> reference = ServiceReference.to(type, resolver(client))
+                .group(key.group())
+                .version(key.version())
+                .protocol(protocol)
+                .defaults(defaults)
+                .connections(connections)
+                .check(check);
+        methods.forEach(reference::method);
+        if (tls != null) {
+            reference.tls(tls);
+        }
+        return reference.build();
+    }
+
+    private EndpointResolver resolver(RpcClient client) {
+        return Addresses.haveNames(endpoints)
+                ? new DnsEndpoints(endpoints, DnsEndpoints.Lookup.SYSTEM, client.timer(), resolveInterval)
+                : new StaticEndpoints(endpoints);
+    }
+}

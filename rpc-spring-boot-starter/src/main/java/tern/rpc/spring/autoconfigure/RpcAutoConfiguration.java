@@ -1,0 +1,117 @@
+package tern.rpc.spring.autoconfigure;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
+import tern.rpc.netty.EventLoops;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.triple.Http1Protocol;
+import tern.rpc.netty.triple.HttpSettings;
+import tern.rpc.netty.triple.TripleCodecs;
+import tern.rpc.netty.triple.TripleProtocol;
+import tern.rpc.serialization.Serializer;
+import tern.rpc.serialization.json.JsonCodec;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What client and server share: checked settings, threads for I/O, protocol and serialization. */
+@AutoConfiguration
+@EnableConfigurationProperties({
+    RpcServerProperties.class,
+    RpcClientProperties.class,
+    RpcLimitsProperties.class,
+    RpcSloProperties.class
+})
+public final class RpcAutoConfiguration {
+
+    @Bean
+    static UnknownPropertyCheck rpcUnknownPropertyCheck(Environment environment) {
+        return new UnknownPropertyCheck(environment);
+    }
+
+    @Bean
+    TlsBundles rpcTlsBundles(ObjectProvider<SslBundles> bundles) {
+        return new TlsBundles(bundles);
+    }
+
+    @Bean
+    ServerSettings rpcServerSettings(RpcServerProperties server, RpcLimitsProperties limits, TlsBundles bundles) {
+        return ServerSettings.of(server, limits, bundles);
+    }
+
+    @Bean
+    ClientSettings rpcClientSettings(
+            RpcClientProperties client, RpcLimitsProperties limits, TlsBundles bundles, Environment environment) {
+        return ClientSettings.of(client, limits, bundles, environment.getProperty("spring.application.name", ""));
+    }
+
+    @Bean
+    @Lazy
+    @ConditionalOnMissingBean
+    EventLoops rpcEventLoops(ServerSettings settings) {
+        NettyVersion.check(EventLoops.class.getClassLoader());
+        return EventLoops.start(settings.ioThreads());
+    }
+
+    @Bean
+    @Lazy
+    @ConditionalOnMissingBean(Serializer.class)
+    Serializer rpcSerializer(RpcLimitsProperties limits) {
+        return Serializers.hessian(limits);
+    }
+
+    @Bean
+    @Lazy
+    @ConditionalOnMissingBean
+    TripleCodecs rpcTripleCodecs(Serializer serializer, ObjectProvider<JsonCodec> json, ServerSettings settings) {
+        return new TripleCodecs(serializer, json.getIfAvailable(), settings.exceptionFrames());
+    }
+
+    @Bean
+    @Lazy
+    @ConditionalOnMissingBean
+    HttpSettings rpcHttpSettings(ServerSettings settings) {
+        return settings.http();
+    }
+
+    @Bean
+    @Lazy
+    @ConditionalOnMissingBean
+    TripleProtocol rpcTripleProtocol(TripleCodecs codecs, HttpSettings http) {
+        return new TripleProtocol(codecs, http);
+    }
+
+    @Bean
+    @Lazy
+    @ConditionalOnMissingBean
+    Http1Protocol rpcHttp1Protocol(TripleCodecs codecs, HttpSettings http) {
+        return new Http1Protocol(codecs, http);
+    }
+
+    /** JSON with the mapper of the application, if it has Jackson. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(JsonMapper.class)
+    static class JsonConfiguration {
+
+        @Bean
+        @Lazy
+        @ConditionalOnMissingBean
+        JsonCodec rpcJsonCodec(ObjectProvider<JsonMapper> mapper) {
+            return new JsonCodec(
+                    mapper.getIfAvailable(() -> JsonMapper.builder().build()));
+        }
+    }
+
+    @Bean
+    @Lazy
+    @ConditionalOnMissingBean
+    DubboProtocol rpcDubboProtocol(Serializer serializer, ServerSettings settings) {
+        return new DubboProtocol(serializer, settings.exceptionFrames());
+    }
+}

@@ -1,0 +1,81 @@
+package tern.rpc.spring.autoconfigure;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import tern.rpc.ClientFilter;
+import tern.rpc.client.RpcClient;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.netty.EventLoops;
+import tern.rpc.netty.NettyClientTransport;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.triple.TripleClientProtocol;
+import tern.rpc.netty.triple.TripleCodecs;
+import tern.rpc.spring.RpcClientCustomizer;
+import tern.rpc.transport.ClientTransport;
+
+/** Proxies for {@link tern.rpc.spring.RpcReference}. The client behind them is made with the first. */
+@AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
+public final class RpcClientAutoConfiguration {
+
+    @Bean
+    static RpcReferenceResolver.Installer rpcReferenceResolver() {
+        return new RpcReferenceResolver.Installer();
+    }
+
+    @Bean
+    RpcReferences rpcReferences(
+            ClientSettings settings, ObjectProvider<RpcClient> client, ConfigurableBeanFactory beans) {
+        return new RpcReferences(settings, client, beans);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    ClientTransportSettings rpcClientTransportSettings(ClientSettings settings) {
+        return settings.transport();
+    }
+
+    /** One for each protocol that references may name; closed with the client. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnMissingBean(ClientTransport.class)
+    static class Transports {
+
+        @Bean(destroyMethod = "")
+        @Lazy
+        NettyClientTransport rpcClientTransport(
+                ClientTransportSettings settings, EventLoops loops, DubboProtocol protocol) {
+            return new NettyClientTransport(settings, loops, protocol);
+        }
+
+        @Bean(destroyMethod = "")
+        @Lazy
+        NettyClientTransport rpcTripleClientTransport(
+                ClientTransportSettings settings, EventLoops loops, TripleCodecs codecs) {
+            return new NettyClientTransport(settings, loops, new TripleClientProtocol(codecs));
+        }
+    }
+
+    @Bean
+    @Lazy
+    @ConditionalOnMissingBean
+    RpcClient rpcClient(
+            ObjectProvider<ClientTransport> transports,
+            ClientSettings settings,
+            RpcMeters meters,
+            CallObservations observations,
+            ObjectProvider<ClientFilter> filters,
+            ObjectProvider<RpcClientCustomizer> customizers) {
+        RpcClient.Builder client = RpcClient.builder().meters(meters);
+        transports.orderedStream().forEach(client::transport);
+        settings.applyTo(client);
+        observations.clientFilters().forEach(client::filter);
+        filters.orderedStream().forEach(client::filter);
+        customizers.orderedStream().forEach(customizer -> customizer.customize(client));
+        return client.build();
+    }
+}

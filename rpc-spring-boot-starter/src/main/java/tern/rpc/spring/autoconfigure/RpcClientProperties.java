@@ -1,0 +1,81 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Values as they are written.
+ *
+ * @param url Addresses of providers for references that name none, as host:port or dubbo://host:port, each optionally
+ *     with ?weight=50.
+ * @param timeout Longest time that a call may take, all attempts together.
+ * @param connectTimeout Longest time that one attempt to connect may take.
+ * @param heartbeat Time without answers after which a connection is asked for a sign of life.
+ * @param checkTimeout Longest time that the start waits for the provider of a reference with check.
+ * @param resolveInterval Time after which host names are looked up again.
+ * @param ssl TLS to providers.
+ * @param services Settings of references, by their name or by the simple name of their interface.
+ */
+@ConfigurationProperties("rpc.client")
+record RpcClientProperties(
+        @DefaultValue List<String> url,
+        @DefaultValue("3s") Duration timeout,
+        @DefaultValue("3s") Duration connectTimeout,
+        @DefaultValue("60s") Duration heartbeat,
+        @DefaultValue("3s") Duration checkTimeout,
+        @DefaultValue("30s") Duration resolveInterval,
+        @DefaultValue Ssl ssl,
+        @DefaultValue Map<String, Service> services) {
+
+    /**
+     * TLS to providers.
+     *
+     * @param bundle Name of the SSL bundle with the authorities that the client trusts, and its own key and certificate if
+     *     providers ask for them; clear text when not set.
+     */
+    record Ssl(@Nullable String bundle) {
+
+        static final Ssl NONE = new Ssl(null);
+    }
+
+    /**
+     * One reference.
+     *
+     * @param url Addresses of providers, as host:port or dubbo://host:port, each optionally with ?weight=50.
+     * @param group Group of the export to call.
+     * @param version Version of the export to call.
+     * @param timeout Longest time that a call may take, all attempts together.
+     * @param connections Number of sockets of its own to each provider; 0 to share one with other references.
+     * @param check Whether the start fails when no provider can be reached.
+     * @param ssl TLS to the providers of this service.
+     * @param methods Settings of methods, by name.
+     */
+    record Service(
+            @DefaultValue List<String> url,
+            @Nullable String group,
+            @Nullable String version,
+            @Nullable Duration timeout,
+            @Nullable Integer connections,
+            @Nullable Boolean check,
+            @DefaultValue Ssl ssl,
+            @DefaultValue Map<String, Method> methods) {
+
+        static final Service NONE = new Service(List.of(), null, null, null, null, null, Ssl.NONE, Map.of());
+    }
+
+    /**
+     * One method with all its overloads.
+     *
+     * @param timeout Longest time that a call may take, all attempts together.
+     * @param idempotent Whether a call may be sent again when it may have run.
+     * @param oneWay Whether no answer is waited for.
+     */
+    record Method(
+            @Nullable Duration timeout,
+            @Nullable Boolean idempotent,
+            @Nullable Boolean oneWay) {}
+}

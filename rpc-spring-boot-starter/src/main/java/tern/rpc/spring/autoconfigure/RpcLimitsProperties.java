@@ -1,0 +1,37 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * Values as they are written.
+ *
+ * @param maxMessage Largest request or answer, in and out.
+ * @param maxConnections Number of connections that a server accepts.
+ * @param maxConnectionsPerHost Number of connections that a server accepts from one address.
+ * @param maxCallsPerConnection Number of calls on one connection that are not answered yet, on either side.
+ * @param maxUnsent Largest amount of requests on one connection that the socket has not taken yet.
+ * @param firstBytesTimeout Longest time from the first byte of a connection until its protocol is known, and for the head
+ *     of a request of HTTP/1.1; after the same time the body of a request by HTTP has to come at 1 KiB a second.
+ * @param maxDepth Number of values inside values that one message may nest.
+ * @param maxValues Number of values that one message may hold.
+ * @param allowedClasses Classes that may be read beyond those that the service interfaces name, each a class name or a
+ *     package that ends in .* or, with those below it, in .**.
+ * @param auditClasses Whether classes that are not allowed are read all the same and named in the log, to find out what
+ *     has to be allowed.
+ */
+@ConfigurationProperties("rpc.limits")
+record RpcLimitsProperties(
+        @DefaultValue("8MB") DataSize maxMessage,
+        @DefaultValue("8192") int maxConnections,
+        @DefaultValue("1024") int maxConnectionsPerHost,
+        @DefaultValue("1024") int maxCallsPerConnection,
+        @DefaultValue("64MB") DataSize maxUnsent,
+        @DefaultValue("10s") Duration firstBytesTimeout,
+        @DefaultValue("64") int maxDepth,
+        @DefaultValue("1048576") int maxValues,
+        @DefaultValue List<String> allowedClasses,
+        @DefaultValue("false") boolean auditClasses) {}

@@ -1,0 +1,44 @@
+package tern.rpc.spring.autoconfigure;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+
+/** Meters and observations of calls, in the application's registries when it has any. */
+@AutoConfiguration(
+        after = RpcAutoConfiguration.class,
+        afterName = {
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+            "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration"
+        })
+public final class RpcMetricsAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    Slo rpcSlo(RpcSloProperties properties) {
+        return properties.target();
+    }
+
+    @Bean
+    @Lazy
+    @ConditionalOnMissingBean
+    RpcMeters rpcMeters(ObjectProvider<MeterRegistry> registry, Slo slo) {
+        MeterRegistry own = registry.getIfUnique();
+        return new RpcMeters(own == null ? new CompositeMeterRegistry() : own, slo);
+    }
+
+    @Bean
+    @Lazy
+    CallObservations rpcCallObservations(
+            ObjectProvider<ObservationRegistry> registries, ObjectProvider<ObservationHandler<?>> handlers) {
+        return CallObservations.with(registries, handlers);
+    }
+}

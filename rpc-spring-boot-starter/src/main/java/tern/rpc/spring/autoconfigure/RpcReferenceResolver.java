@@ -1,0 +1,80 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.DependencyDescriptor;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.context.annotation.ContextAnnotationAutowireCandidateResolver;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import tern.rpc.spring.RpcReference;
+
+/**
+ * Gives a remote proxy to every injection point with {@link RpcReference}, before the bean factory looks for beans. The
+ * factory asks it for each dependency because it may hand out a proxy in place of a lazy bean.
+ */
+final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResolver {
+
+    /** Puts the resolver in place before the first bean is made. */
+    static final class Installer implements BeanFactoryPostProcessor {
+        @Override
+        public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
+            ((DefaultListableBeanFactory) beans).setAutowireCandidateResolver(new RpcReferenceResolver());
+        }
+    }
+
+    @Override
+    public @Nullable Object getLazyResolutionProxyIfNecessary(
+            DependencyDescriptor dependency, @Nullable String beanName) {
+        MergedAnnotation<RpcReference> reference = referenceAt(dependency);
+        BeanFactory beans = getBeanFactory();
+        if (!reference.isPresent() || beans == null) {
+            return super.getLazyResolutionProxyIfNecessary(dependency, beanName);
+        }
+        return beans.getBean(RpcReferences.class)
+                .proxy(dependency.getDependencyType(), reference.synthesize(), place(dependency));
+    }
+
+    /** Asked ahead of time, so that the class of the proxy is known to a native image. */
+    @Override
+    public @Nullable Class<?> getLazyResolutionProxyClass(DependencyDescriptor dependency, @Nullable String beanName) {
+        Class<?> type = dependency.getDependencyType();
+        if (!referenceAt(dependency).isPresent() || !type.isInterface()) {
+            return super.getLazyResolutionProxyClass(dependency, beanName);
+        }
+        return Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> null)
+                .getClass();
+    }
+
+    private static MergedAnnotation<RpcReference> referenceAt(DependencyDescriptor dependency) {
+        MergedAnnotation<RpcReference> reference = on(dependency.getAnnotations());
+        MethodParameter parameter = dependency.getMethodParameter();
+        Method method = parameter == null ? null : parameter.getMethod();
+        if (!reference.isPresent() && method != null && method.getReturnType() == void.class) {
+            return on(method.getAnnotations()); // a setter
+        }
+        return reference;
+    }
+
+    private static MergedAnnotation<RpcReference> on(Annotation[] annotations) {
+        return MergedAnnotations.from(annotations).get(RpcReference.class);
+    }
+
+    /** As in {@code OrderController.users} or {@code OrderController, parameter 1 of the constructor}. */
+    private static String place(DependencyDescriptor dependency) {
+        MethodParameter parameter = dependency.getMethodParameter();
+        if (parameter == null) {
+            return dependency.getMember().getDeclaringClass().getName() + "."
+                    + dependency.getMember().getName();
+        }
+        Method method = parameter.getMethod();
+        return parameter.getContainingClass().getName() + ", parameter " + (parameter.getParameterIndex() + 1) + " of "
+                + (method == null ? "the constructor" : method.getName());
+    }
+}

@@ -1,0 +1,97 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import tern.rpc.RpcException;
+import tern.rpc.client.RpcClient;
+import tern.rpc.spring.RpcReference;
+
+/** The proxies that were injected, one for each kind of settings. The client is made with the first. Thread-safe. */
+public final class RpcReferences implements SmartInitializingSingleton {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RpcReferences.class);
+
+    private final ClientSettings settings;
+    private final ObjectProvider<RpcClient> client;
+    private final ConfigurableBeanFactory beans;
+    private final Map<ReferenceSettings, Object> proxies = new LinkedHashMap<>(); // guarded by this
+    private final Set<String> names = new TreeSet<>(); // guarded by this; as the properties write them
+
+    RpcReferences(ClientSettings settings, ObjectProvider<RpcClient> client, ConfigurableBeanFactory beans) {
+        this.settings = settings;
+        this.client = client;
+        this.beans = beans;
+    }
+
+    /** The client behind the proxies, or null as long as there are none. */
+    public @Nullable RpcClient client() {
+        synchronized (this) {
+            if (proxies.isEmpty()) {
+                return null;
+            }
+        }
+        return client.getObject();
+    }
+
+    /** @param where it is injected, for messages */
+    Object proxy(Class<?> type, RpcReference annotation, String where) {
+        if (!type.isInterface()) {
+            throw new RpcStartException(
+                    where + " refers to " + type.getName() + ", which is not an interface",
+                    "Inject the interface of the service.",
+                    null);
+        }
+        ReferenceSettings wanted = settings.reference(type, annotation, this::withoutPlaceholders, where);
+        String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);
+        RpcClient made = client.getObject(); // outside our lock: the bean factory has locks of its own
+        synchronized (this) {
+            names.add(settings.configured(name).getKey());
+            Object proxy = proxies.get(wanted);
+            if (proxy == null) {
+                proxy = refer(made, wanted, where);
+                proxies.put(wanted, proxy);
+            }
+            return proxy;
+        }
+    }
+
+    private String withoutPlaceholders(String text) {
+        String resolved = beans.resolveEmbeddedValue(text);
+        return resolved == null ? "" : resolved.trim();
+    }
+
+    private static Object refer(RpcClient made, ReferenceSettings wanted, String where) {
+        try {
+            return made.refer(wanted.referenceFor(made));
+        } catch (IllegalArgumentException e) {
+            throw new RpcStartException(
+                    where + " cannot refer to " + wanted.key() + ": " + e.getMessage(),
+                    "Change the interface or the settings as the description says.",
+                    e);
+        } catch (RpcException e) {
+            throw new RpcStartException(
+                    where + " asks for a check at start: " + e.status().description(),
+                    "Start a provider first, or leave out check.",
+                    e);
+        }
+    }
+
+    /** Settings under a name with a typing error would go unnoticed. */
+    @Override
+    public synchronized void afterSingletonsInstantiated() {
+        settings.services().keySet().stream()
+                .filter(name -> !names.contains(name))
+                .forEach(name -> LOG.warn(
+                        "rpc.client.services.{} is set, but no reference is called so; there are {}",
+                        name,
+                        String.join(", ", names)));
+    }
+}

@@ -1,0 +1,126 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.stream.Collectors;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigureOrder;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
+import tern.rpc.ServerFilter;
+import tern.rpc.health.HealthService;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.netty.EventLoops;
+import tern.rpc.netty.NettyServerTransport;
+import tern.rpc.netty.ServerProtocol;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.server.RpcServer;
+import tern.rpc.spring.RpcServerCustomizer;
+import tern.rpc.spring.RpcService;
+import tern.rpc.transport.ServerTransport;
+
+/** A server for the beans with {@link RpcService}, when there are any. */
+@AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
+@AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
+@ConditionalOnBooleanProperty(name = "rpc.server.enabled", matchIfMissing = true)
+@Conditional(RpcServerAutoConfiguration.SomethingToServe.class)
+public final class RpcServerAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    ServerTransportSettings rpcServerTransportSettings(ServerSettings settings) {
+        return settings.transport();
+    }
+
+    @Bean(destroyMethod = "") // closed with the server
+    @Lazy
+    @ConditionalOnMissingBean(ServerTransport.class)
+    NettyServerTransport rpcServerTransport(
+            ServerTransportSettings settings, EventLoops loops, ObjectProvider<ServerProtocol> protocols) {
+        return new NettyServerTransport(
+                settings, loops, protocols.orderedStream().toList());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    RpcServer rpcServer(
+            ServerTransport transport,
+            ServerSettings settings,
+            WorkerThreads threads,
+            RpcMeters meters,
+            CallObservations observations,
+            ConfigurableListableBeanFactory beans,
+            ObjectProvider<HealthService> health,
+            ObjectProvider<ServerFilter> filters,
+            ObjectProvider<RpcServerCustomizer> customizers) {
+        RpcServer.Builder server = RpcServer.builder(transport).meters(meters);
+        settings.applyTo(server);
+        threads.applyTo(server);
+        ExportedBeans.in(beans).forEach(server::export);
+        observations.serverFilters().forEach(server::filter);
+        filters.orderedStream().forEach(server::filter);
+        customizers.orderedStream().forEach(customizer -> customizer.customize(server));
+        return BuiltInServices.addTo(server, settings, health.getIfAvailable()).build();
+    }
+
+    @Bean
+    WorkerThreads rpcWorkerThreads(Environment environment) {
+        return WorkerThreads.of(environment);
+    }
+
+    @Bean
+    RpcServerLifecycle rpcServerLifecycle(
+            RpcServer server,
+            ServerSettings settings,
+            WorkerThreads threads,
+            ObjectProvider<ServerProtocol> protocols,
+            ObjectProvider<HealthService> health,
+            EventLoops loops,
+            ApplicationContext context) {
+        String names = protocols.orderedStream().map(ServerProtocol::name).collect(Collectors.joining(" and "));
+        String description =
+                names + settings.security() + " over " + loops.kind() + ", " + settings.threads() + " " + threads;
+        return new RpcServerLifecycle(server, settings, health.getIfAvailable(), description, context);
+    }
+
+    /** Whether the server wants calls, told to those who ask by gRPC. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnBooleanProperty(name = "rpc.server.health", matchIfMissing = true)
+    static class HealthConfiguration {
+
+        @Bean
+        @ConditionalOnMissingBean
+        HealthService rpcHealthService() {
+            return new HealthService();
+        }
+
+        @Bean
+        HealthReadiness rpcHealthReadiness(HealthService health) {
+            return new HealthReadiness(health);
+        }
+    }
+
+    /** A service of the application, or a server that it built itself. */
+    static final class SomethingToServe extends AnyNestedCondition {
+
+        SomethingToServe() {
+            super(ConfigurationPhase.REGISTER_BEAN);
+        }
+
+        @ConditionalOnBean(annotation = RpcService.class, search = SearchStrategy.CURRENT)
+        static final class Services {}
+
+        @ConditionalOnBean(value = RpcServer.class, search = SearchStrategy.CURRENT)
+        static final class OwnServer {}
+    }
+}

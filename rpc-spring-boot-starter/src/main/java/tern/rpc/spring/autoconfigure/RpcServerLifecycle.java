@@ -1,0 +1,160 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.MapPropertySource;
+import tern.rpc.health.HealthService;
+import tern.rpc.server.RpcServer;
+
+/**
+ * Starts the server when everything else has started, and drains it before anything else ends: when the context begins
+ * to close, which is before executors refuse tasks and the web server stops. Callers who ask for its health are told
+ * before that. Keeps the process alive meanwhile.
+ */
+public final class RpcServerLifecycle
+        implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, Ordered, DisposableBean {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RpcServerLifecycle.class);
+    private static final String PORT_PROPERTY = "local.rpc.port";
+    private static final String PROPERTY_SOURCE = "rpc.ports";
+
+    private final RpcServer server;
+    private final ServerSettings settings;
+    private final @Nullable HealthService health;
+    private final String description;
+    private final ConfigurableApplicationContext context;
+    private final CountDownLatch stopped = new CountDownLatch(1);
+    private volatile boolean running;
+
+    /**
+     * @param health told when the shutdown begins; null when there is none
+     * @param description of protocols, I/O and threads, for the log
+     */
+    RpcServerLifecycle(
+            RpcServer server,
+            ServerSettings settings,
+            @Nullable HealthService health,
+            String description,
+            ApplicationContext context) {
+        this.server = server;
+        this.settings = settings;
+        this.health = health;
+        this.description = description;
+        this.context = (ConfigurableApplicationContext) context;
+    }
+
+    @Override
+    public void start() {
+        try {
+            server.start();
+        } catch (UncheckedIOException e) {
+            throw cannotListen(e);
+        }
+        running = true;
+        publishPort(server.port());
+        keepAlive();
+        LOG.info(
+                "RPC server started on port {} ({}) with {} services",
+                server.port(),
+                description,
+                BuiltInServices.others(server.exports()));
+    }
+
+    private RpcStartException cannotListen(UncheckedIOException failure) {
+        String address = settings.transport().address();
+        int port = settings.transport().port();
+        Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+        return new RpcStartException(
+                "The RPC server cannot listen on port " + port + " of " + (address == null ? "all addresses" : address)
+                        + ": " + cause.getMessage(),
+                "Stop what listens on that port, or set rpc.server.port to another one (0 for any that is free) or"
+                        + " rpc.server.address to an address of this machine.",
+                failure);
+    }
+
+    private void publishPort(int port) {
+        ConfigurableEnvironment environment = context.getEnvironment();
+        environment.getPropertySources().addFirst(new MapPropertySource(PROPERTY_SOURCE, Map.of(PORT_PROPERTY, port)));
+    }
+
+    /** The server's own threads are daemons, and there may be no web server that keeps the process alive. */
+    private void keepAlive() {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        stopped.await();
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                },
+                "rpc-keep-alive");
+        thread.setDaemon(false);
+        thread.start();
+    }
+
+    @Override
+    public void onApplicationEvent(ContextClosedEvent event) {
+        if (event.getApplicationContext() == context) {
+            stop();
+        }
+    }
+
+    /** Before the listeners that make executors refuse tasks. */
+    @Override
+    public int getOrder() {
+        return Ordered.HIGHEST_PRECEDENCE;
+    }
+
+    @Override
+    public void stop() {
+        if (!running) {
+            return;
+        }
+        running = false;
+        Duration atMost = settings.shutdownTimeout();
+        if (health != null) {
+            health.shutDown(); // first, so that load balancers turn elsewhere
+        }
+        LOG.info("Draining the RPC server for {} s at the most", atMost.toSeconds());
+        server.drain(atMost);
+        destroy();
+        LOG.info("RPC server stopped");
+    }
+
+    /** Also reached without a stop, when something else made the start of the application fail. */
+    @Override
+    public void destroy() {
+        running = false;
+        server.close();
+        stopped.countDown();
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    /** A test framework may pause contexts that it keeps; a server that was stopped does not start again. */
+    @Override
+    public boolean isPauseable() {
+        return false;
+    }
+
+    /** The port, or null while the server does not run. */
+    public @Nullable Integer port() {
+        return running ? server.port() : null;
+    }
+}

@@ -1,0 +1,87 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import tern.rpc.transport.Tls.ClientAuth;
+
+/**
+ * Values as they are written.
+ *
+ * @param enabled Whether services are offered to remote callers.
+ * @param address Host name or IP address to listen on; all addresses when not set.
+ * @param port Port of every protocol, 0 for a free one.
+ * @param threads Number of calls that run at once.
+ * @param queueCapacity Number of calls that may wait for a thread; twice the threads when not set.
+ * @param maxQueueWait Longest time that a call waits for a thread before it is refused as not executed.
+ * @param ioThreads Number of threads that move bytes, shared by server and clients; 0 for one per processor, eight at
+ *     the most.
+ * @param health Whether grpc.health.v1 is served, which follows the readiness of the application.
+ * @param reflection Whether tools are told the services and the types of their messages, by gRPC server reflection.
+ * @param genericCalls Whether callers without the interface are served, by names and maps.
+ * @param exceptionFrames Number of stack frames sent along with an exception, up to 64.
+ * @param idleTimeout Time after which a connection without traffic is closed.
+ * @param shutdownTimeout Longest time that a shutdown waits for calls to end.
+ * @param ssl TLS on the port.
+ * @param http Requests by HTTP beyond JSON.
+ * @param cors Calls from pages of other sites.
+ */
+@ConfigurationProperties("rpc.server")
+record RpcServerProperties(
+        @DefaultValue("true") boolean enabled,
+        @Nullable String address,
+        @DefaultValue("20880") int port,
+        @DefaultValue("200") int threads,
+        @Nullable Integer queueCapacity,
+        @DefaultValue("50ms") Duration maxQueueWait,
+        @DefaultValue("0") int ioThreads,
+        @DefaultValue("true") boolean health,
+        @DefaultValue("false") boolean reflection,
+        @DefaultValue("false") boolean genericCalls,
+        @DefaultValue("0") int exceptionFrames,
+        @DefaultValue("180s") Duration idleTimeout,
+        @DefaultValue("25s") Duration shutdownTimeout,
+        @DefaultValue Ssl ssl,
+        @DefaultValue Http http,
+        @DefaultValue Cors cors) {
+
+    /**
+     * TLS on the port.
+     *
+     * @param bundle Name of the SSL bundle with the key and certificate of the server, and the authorities that it trusts;
+     *     clear text when not set.
+     * @param clientAuth Whether clients are asked for a certificate (want) and refused without one (need).
+     * @param optional Whether clear text is served beside TLS, for as long as clients are moved.
+     */
+    record Ssl(
+            @Nullable String bundle,
+            @DefaultValue("none") ClientAuth clientAuth,
+            @DefaultValue("false") boolean optional) {}
+
+    /**
+     * Requests by HTTP beyond JSON.
+     *
+     * @param formBodies Whether arguments may come as a form, which browsers send across sites without asking.
+     * @param textBodies Whether the one argument of a method may come as plain text, which browsers send across sites
+     *     without asking.
+     */
+    record Http(
+            @DefaultValue("false") boolean formBodies,
+            @DefaultValue("false") boolean textBodies) {}
+
+    /**
+     * Calls from pages of other sites.
+     *
+     * @param allowedOrigins Sites whose pages may call, such as https://shop.example, or * for all; none when not set.
+     * @param allowedHeaders Headers that such pages may set; all when not set.
+     * @param allowCredentials Whether browsers may send cookies along.
+     * @param maxAge Time for which browsers may remember what they were told.
+     */
+    record Cors(
+            @DefaultValue List<String> allowedOrigins,
+            @DefaultValue List<String> allowedHeaders,
+            @DefaultValue("false") boolean allowCredentials,
+            @DefaultValue("10m") Duration maxAge) {}
+}

@@ -1,0 +1,24 @@
+package tern.rpc.spring.autoconfigure;
+
+import org.jspecify.annotations.Nullable;
+
+/** The application cannot start for a reason that its author can remove. */
+class RpcStartException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String action;
+
+    /**
+     * @param description what is wrong and where
+     * @param action what to change
+     */
+    RpcStartException(String description, String action, @Nullable Throwable cause) {
+        super(description, cause);
+        this.action = action;
+    }
+
+    String action() {
+        return action;
+    }
+}

@@ -1,0 +1,38 @@
+package tern.rpc.spring.autoconfigure;
+
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.env.Environment;
+
+/** Shows what is wrong and what to change instead of a stack trace, with the place where a property was set. */
+final class RpcStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartException> {
+
+    private final Environment environment;
+
+    RpcStartFailureAnalyzer(Environment environment) {
+        this.environment = environment;
+    }
+
+    @Override
+    protected FailureAnalysis analyze(Throwable rootFailure, RpcStartException cause) {
+        String description = cause instanceof InvalidPropertyException invalid
+                ? cause.getMessage() + origin(invalid.property())
+                : String.valueOf(cause.getMessage());
+        return new FailureAnalysis(description + ".", cause.action(), cause);
+    }
+
+    private String origin(String property) {
+        ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+            ConfigurationProperty found = source.getConfigurationProperty(name);
+            if (found != null) {
+                return found.getOrigin() == null ? "" : " (set in " + found.getOrigin() + ")";
+            }
+        }
+        return "";
+    }
+}

@@ -1,0 +1,30 @@
+package tern.rpc.spring.autoconfigure;
+
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.transport.Kind;
+import io.micrometer.observation.transport.ReceiverContext;
+import java.util.concurrent.CompletionStage;
+import tern.rpc.Invocation;
+import tern.rpc.Invoker;
+import tern.rpc.Metadata;
+import tern.rpc.Response;
+import tern.rpc.ServerFilter;
+
+/** One observation for each served call, which continues the caller's if the request says so. */
+final class ServerObservationFilter implements ServerFilter {
+
+    private final ObservationRegistry registry;
+
+    ServerObservationFilter(ObservationRegistry registry) {
+        this.registry = registry;
+    }
+
+    @Override
+    public CompletionStage<Response> invoke(Invocation call, Invoker next) {
+        ReceiverContext<Metadata> context = new ReceiverContext<>(Metadata::get, Kind.SERVER);
+        context.setCarrier(call.metadata());
+        Observation observation = Observation.createNotStarted("rpc.server.calls", () -> context, registry);
+        return ObservedCall.run(observation, call, next);
+    }
+}

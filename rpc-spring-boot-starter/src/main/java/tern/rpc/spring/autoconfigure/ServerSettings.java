@@ -1,0 +1,152 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.unit.DataSize;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.triple.Cors;
+import tern.rpc.netty.triple.HttpSettings;
+import tern.rpc.server.RpcServer;
+import tern.rpc.transport.Tls.ClientAuth;
+
+/**
+ * What the properties of the server mean together, checked.
+ *
+ * @param health whether grpc.health.v1 is served
+ * @param reflection whether services are described to callers
+ * @param exceptionFrames stack frames sent with an exception
+ * @param shutdownTimeout longest drain
+ */
+record ServerSettings(
+        ServerTransportSettings transport,
+        HttpSettings http,
+        int threads,
+        int queueCapacity,
+        Duration maxQueueWait,
+        int ioThreads,
+        boolean health,
+        boolean reflection,
+        boolean genericCalls,
+        int exceptionFrames,
+        Duration shutdownTimeout) {
+
+    /** Far more threads than help; a typing error is likelier. */
+    private static final int MOST_THREADS = 10_000;
+
+    private static final int MOST_QUEUED = 1_000_000;
+    private static final int MOST_FRAMES = 64; // reliability table, exceptions on the wire
+    private static final DataSize LEAST_MESSAGE = DataSize.ofKilobytes(1);
+    private static final DataSize MOST_MESSAGE = DataSize.ofMegabytes(1_024);
+
+    static ServerSettings of(RpcServerProperties server, RpcLimitsProperties limits, TlsBundles bundles) {
+        int threads = PropertyCheck.between("rpc.server.threads", server.threads(), 1, MOST_THREADS);
+        return new ServerSettings(
+                withTls(transport(server, limits), server.ssl(), bundles),
+                new HttpSettings(
+                        cors(server.cors()),
+                        server.http().formBodies(),
+                        server.http().textBodies()),
+                threads,
+                queueCapacity(server.queueCapacity(), threads),
+                PropertyCheck.moreThanZero("rpc.server.max-queue-wait", server.maxQueueWait()),
+                PropertyCheck.between("rpc.server.io-threads", server.ioThreads(), 0, 256),
+                server.health(),
+                server.reflection(),
+                server.genericCalls(),
+                PropertyCheck.between("rpc.server.exception-frames", server.exceptionFrames(), 0, MOST_FRAMES),
+                PropertyCheck.notNegative("rpc.server.shutdown-timeout", server.shutdownTimeout()));
+    }
+
+    private static int queueCapacity(@Nullable Integer set, int threads) {
+        return set == null ? 2 * threads : PropertyCheck.between("rpc.server.queue-capacity", set, 0, MOST_QUEUED);
+    }
+
+    private static ServerTransportSettings transport(RpcServerProperties server, RpcLimitsProperties limits) {
+        return new ServerTransportSettings(
+                withoutBrackets(server.address()),
+                PropertyCheck.between("rpc.server.port", server.port(), 0, 65_535),
+                PropertyCheck.atLeast("rpc.limits.max-connections", limits.maxConnections(), 1),
+                PropertyCheck.atLeast("rpc.limits.max-connections-per-host", limits.maxConnectionsPerHost(), 1),
+                PropertyCheck.between("rpc.limits.max-calls-per-connection", limits.maxCallsPerConnection(), 1, 65_536),
+                maxMessageBytes(limits),
+                PropertyCheck.moreThanZero("rpc.server.idle-timeout", server.idleTimeout()),
+                PropertyCheck.moreThanZero("rpc.limits.first-bytes-timeout", limits.firstBytesTimeout()));
+    }
+
+    private static Cors cors(RpcServerProperties.Cors cors) {
+        if (cors.allowCredentials() && cors.allowedOrigins().contains("*")) {
+            throw new InvalidPropertyException(
+                    "rpc.server.cors.allow-credentials", true, "false where rpc.server.cors.allowed-origins is *");
+        }
+        try {
+            return new Cors(
+                    Set.copyOf(cors.allowedOrigins()),
+                    Set.copyOf(cors.allowedHeaders()),
+                    cors.allowCredentials(),
+                    PropertyCheck.notNegative("rpc.server.cors.max-age", cors.maxAge()));
+        } catch (IllegalArgumentException e) {
+            throw new InvalidPropertyException(
+                    "rpc.server.cors.allowed-origins",
+                    cors.allowedOrigins(),
+                    "sites with scheme and without path, such as https://shop.example, or *");
+        }
+    }
+
+    private static ServerTransportSettings withTls(
+            ServerTransportSettings transport, RpcServerProperties.Ssl ssl, TlsBundles bundles) {
+        String bundle = ssl.bundle();
+        if (bundle != null) {
+            return transport.withTls(
+                    bundles.ofServer("rpc.server.ssl.bundle", bundle, ssl.clientAuth()), ssl.optional());
+        }
+        if (ssl.clientAuth() != ClientAuth.NONE) {
+            throw withoutBundle(
+                    "rpc.server.ssl.client-auth", ssl.clientAuth().name().toLowerCase(Locale.ROOT));
+        }
+        if (ssl.optional()) {
+            throw withoutBundle("rpc.server.ssl.optional", "true");
+        }
+        return transport;
+    }
+
+    private static RpcStartException withoutBundle(String property, String value) {
+        return new RpcStartException(
+                property + " is " + value + ", but rpc.server.ssl.bundle is not set",
+                "Set rpc.server.ssl.bundle to the name of a bundle under spring.ssl.bundle, or leave out " + property
+                        + ".",
+                null);
+    }
+
+    /** For people, behind the protocols; empty in clear text. */
+    String security() {
+        if (transport.tls() == null) {
+            return "";
+        }
+        String certificates = switch (transport.tls().get().clientAuth()) {
+            case NONE -> "";
+            case WANT -> " (client certificates wanted)";
+            case NEED -> " (client certificates needed)";
+        };
+        return " with TLS" + certificates + (transport.clearTextToo() ? " and in clear text" : "");
+    }
+
+    static int maxMessageBytes(RpcLimitsProperties limits) {
+        DataSize size =
+                PropertyCheck.between("rpc.limits.max-message", limits.maxMessage(), LEAST_MESSAGE, MOST_MESSAGE);
+        return Math.toIntExact(size.toBytes());
+    }
+
+    /** IPv6 addresses are written both ways. */
+    private static @Nullable String withoutBrackets(@Nullable String address) {
+        if (address == null || address.isBlank()) {
+            return null;
+        }
+        return address.startsWith("[") && address.endsWith("]") ? address.substring(1, address.length() - 1) : address;
+    }
+
+    void applyTo(RpcServer.Builder server) {
+        server.workers(threads, queueCapacity).maxQueueWait(maxQueueWait).genericCalls(genericCalls);
+    }
+}

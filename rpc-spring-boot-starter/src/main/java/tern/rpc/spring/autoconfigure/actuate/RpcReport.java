@@ -1,0 +1,99 @@
+package tern.rpc.spring.autoconfigure.actuate;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.client.RpcClient;
+import tern.rpc.metrics.LatencyWindow;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+import tern.rpc.server.RpcServer;
+import tern.rpc.spring.autoconfigure.RpcReferences;
+import tern.rpc.spring.autoconfigure.RpcServerLifecycle;
+import tern.rpc.transport.ClientConnection;
+
+/**
+ * What the application serves and calls at present.
+ *
+ * @param server null when nothing is served
+ * @param served in the last minute
+ * @param called in the last minute
+ */
+public record RpcReport(
+        @Nullable Server server,
+        List<Reference> references,
+        Target target,
+        LatencyWindow.Report served,
+        LatencyWindow.Report called) {
+
+    /** @param port null when the server does not run */
+    public record Server(boolean running, @Nullable Integer port, int connections, List<Service> services) {}
+
+    /** @param key group, interface and version */
+    public record Service(String key, int weight) {}
+
+    /** @param service group, interface and version */
+    public record Reference(String service, List<Address> endpoints) {
+
+        boolean isReachable() {
+            return endpoints.stream().anyMatch(address -> address.state() == State.CONNECTED);
+        }
+    }
+
+    /** Of one provider. */
+    public enum State {
+        CONNECTED,
+        CONNECTING,
+        UNREACHABLE
+    }
+
+    /** @param lastFailure why it is not connected; empty when it is */
+    public record Address(String address, int weight, State state, int inFlight, String lastFailure) {}
+
+    /** What the last minute is measured against. */
+    public record Target(int qps, double latencyMillis) {}
+
+    static RpcReport of(
+            @Nullable RpcServer server,
+            @Nullable RpcServerLifecycle lifecycle,
+            RpcReferences references,
+            RpcMeters meters) {
+        RpcClient client = references.client();
+        return new RpcReport(
+                server == null || lifecycle == null ? null : server(server, lifecycle),
+                client == null
+                        ? List.of()
+                        : client.references().stream().map(RpcReport::reference).toList(),
+                target(meters.slo()),
+                meters.served(),
+                meters.called());
+    }
+
+    private static Server server(RpcServer server, RpcServerLifecycle lifecycle) {
+        List<Service> services = server.exports().stream()
+                .map(export -> new Service(export.key().toString(), export.weight()))
+                .toList();
+        return new Server(lifecycle.isRunning(), lifecycle.port(), server.connections(), services);
+    }
+
+    private static Reference reference(RpcClient.Reference reference) {
+        return new Reference(
+                reference.service().toString(),
+                reference.connections().stream().map(RpcReport::address).toList());
+    }
+
+    private static Address address(ClientConnection connection) {
+        State state = connection.isAvailable()
+                ? State.CONNECTED
+                : connection.isConnecting() ? State.CONNECTING : State.UNREACHABLE;
+        return new Address(
+                connection.endpoint().toString(),
+                connection.endpoint().weight(),
+                state,
+                connection.inFlight(),
+                state == State.CONNECTED ? "" : connection.lastFailure());
+    }
+
+    private static Target target(Slo slo) {
+        return new Target(slo.qps(), slo.latency().toNanos() / 1e6);
+    }
+}

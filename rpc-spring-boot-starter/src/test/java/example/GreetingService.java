@@ -1,0 +1,6 @@
+package example;
+
+public interface GreetingService {
+
+    String greet(String name);
+}

@@ -1,0 +1,37 @@
+package tern.rpc.spring.autoconfigure;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
+
+/** Small applications that have nothing but the starter. */
+final class Applications {
+
+    private Applications() {}
+
+    /** Listens on a free port, if it has something to serve. */
+    static ApplicationContextRunner provider(Class<?>... configurations) {
+        return application(configurations).withPropertyValues("rpc.server.port=0", "rpc.server.shutdown-timeout=5s");
+    }
+
+    /** Calls whatever the provider serves. */
+    static ApplicationContextRunner consumerOf(ApplicationContext provider, Class<?>... configurations) {
+        return application(configurations).withPropertyValues("rpc.client.url=" + addressOf(provider));
+    }
+
+    static ApplicationContextRunner application(Class<?>... configurations) {
+        return new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        RpcAutoConfiguration.class,
+                        RpcMetricsAutoConfiguration.class,
+                        RpcClientAutoConfiguration.class,
+                        RpcServerAutoConfiguration.class,
+                        RpcActuatorAutoConfiguration.class))
+                .withUserConfiguration(configurations);
+    }
+
+    static String addressOf(ApplicationContext provider) {
+        return "127.0.0.1:" + provider.getEnvironment().getProperty("local.rpc.port");
+    }
+}

@@ -1,0 +1,19 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.concurrent.CompletableFuture;
+import tern.rpc.RpcMethod;
+
+/** A second service of the tests, with every shape of method. */
+public interface CounterService {
+
+    int count();
+
+    void add(int amount);
+
+    @RpcMethod(oneWay = true)
+    void hint(int amount);
+
+    CompletableFuture<Integer> later();
+
+    void waitForRelease() throws InterruptedException;
+}

@@ -1,0 +1,123 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.json.JsonParserFactory;
+
+/**
+ * The metadata that editors show is complete, and so is the table made from it. This writes the table after a change:
+ * {@code ./mvnw test -pl rpc-spring-boot-starter -am -Dtest=PropertyTableTest -Dregenerate=true
+ * -Dsurefire.failIfNoSpecifiedTests=false}.
+ */
+class PropertyTableTest {
+
+    private static final Path TABLE = Path.of("..", "docs", "properties.md");
+
+    private static final String HEAD = """
+            # Properties
+
+            Every property of the starter, made from the metadata in its jar; `PropertyTableTest` says how to make it again.
+
+            - Times are written with a unit (`500ms`, `3s`), sizes too (`8MB`, 1 MB being 1,048,576 bytes).
+            - `<name>` is the `name` of an `@RpcReference`, or the simple name of its interface in any form (`user-service`,
+              `UserService`). What is set there wins over the annotation.
+            - A name that does not exist stops the start (in an environment variable it only causes a warning), and so does a
+              value out of range.
+
+            | Property | Default | Meaning |
+            | --- | --- | --- |
+            """;
+
+    private record Property(String name, String type, String defaultValue, String description) {}
+
+    @Test
+    void everyPropertyHasATypeAndASentence() throws Exception {
+        for (Property property : properties().values()) {
+            assertThat(property.type()).as(property.name()).isNotEmpty();
+            assertThat(property.description())
+                    .as(property.name())
+                    .matches("[A-Z].*[^.]\\.(\\*\\*\\.)?")
+                    .doesNotMatch("(The|A|An) .*")
+                    .doesNotContain("\n");
+        }
+    }
+
+    @Test
+    void everyPropertyHasADefaultOrSaysWhatHoldsWithoutIt() throws Exception {
+        for (Property property : properties().values()) {
+            boolean collection = property.type().contains("List");
+            assertThat(collection
+                            || !property.defaultValue().isEmpty()
+                            || property.description().contains("when not set"))
+                    .as(property.name())
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void metadataNamesExactlyWhatIsBound() throws Exception {
+        List<String> bound = new KnownProperties().names();
+
+        assertThat(properties().keySet()).containsExactlyInAnyOrderElementsOf(bound);
+    }
+
+    @Test
+    void tableIsUpToDate() throws Exception {
+        StringBuilder table = new StringBuilder(HEAD);
+        properties().values().forEach(property -> table.append(row(property)));
+
+        if (Boolean.getBoolean("regenerate")) {
+            Files.createDirectories(TABLE.getParent());
+            Files.writeString(TABLE, table);
+        }
+
+        assertThat(Files.readString(TABLE)).isEqualTo(table.toString());
+    }
+
+    private static String row(Property property) {
+        String name = property.name().replace("services.*", "services.<name>").replace("methods.*", "methods.<method>");
+        String value = property.defaultValue().isEmpty() ? "" : "`" + property.defaultValue() + "`";
+        return "| `" + name + "` | " + value + " | " + property.description().replace("|", "\\|") + " |\n";
+    }
+
+    private static Map<String, Property> properties() throws IOException, URISyntaxException {
+        Path classes = Path.of(RpcAutoConfiguration.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
+        Path metadata = classes.resolve("META-INF/spring-configuration-metadata.json");
+        try (InputStream json = Files.newInputStream(metadata)) {
+            String text = new String(json.readAllBytes(), StandardCharsets.UTF_8);
+            Map<String, Property> properties = new TreeMap<>();
+            for (Object entry :
+                    (List<?>) JsonParserFactory.getJsonParser().parseMap(text).get("properties")) {
+                Property property = property((Map<?, ?>) entry);
+                if (property.name().startsWith("rpc.") && !property.type().startsWith("java.util.Map")) {
+                    properties.put(property.name(), property);
+                }
+            }
+            return properties;
+        }
+    }
+
+    private static Property property(Map<?, ?> entry) {
+        Object value = entry.get("defaultValue");
+        return new Property(
+                (String) entry.get("name"),
+                (String) entry.get("type"),
+                value instanceof Number number ? String.valueOf(number.longValue()) : Objects.toString(value, ""),
+                Objects.toString(entry.get("description"), ""));
+    }
+}

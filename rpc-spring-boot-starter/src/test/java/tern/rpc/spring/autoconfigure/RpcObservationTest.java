@@ -1,0 +1,205 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static tern.rpc.spring.autoconfigure.Applications.application;
+import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.transport.ReceiverContext;
+import io.micrometer.observation.transport.SenderContext;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.slf4j.MDC;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import tern.rpc.ServerContext;
+import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcService;
+
+/** What is measured and observed of calls. */
+class RpcObservationTest {
+
+    private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+    @Test
+    void metersAreKeptInTheRegistryOfTheApplication() {
+        provider(Greeter.class, Meters.class)
+                .run(there -> consumerOf(there, User.class, Meters.class).run(here -> {
+                    here.getBean(User.class).greetings.greet("x");
+
+                    assertThat(here.getBean(MeterRegistry.class)
+                                    .get("rpc.client.requests")
+                                    .tags("service", "GreetingService", "method", "greet", "outcome", "ok")
+                                    .timer()
+                                    .count())
+                            .isEqualTo(1);
+                    assertThat(there.getBean(MeterRegistry.class)
+                                    .get("rpc.server.workers.limit")
+                                    .gauge()
+                                    .value())
+                            .isEqualTo(200);
+                }));
+    }
+
+    @Test
+    void callIsObservedOnceOnEachSideAndTheTraceTravels() {
+        provider(TraceTeller.class, Traces.class)
+                .run(there -> consumerOf(there, User.class, Traces.class).run(here -> {
+                    String seen = here.getBean(User.class).greetings.greet("x");
+
+                    assertThat(seen).isEqualTo("header " + TRACE + ", MDC " + TRACE);
+                    assertThat(here.getBean(Traces.class).ended)
+                            .containsExactly("rpc.client.calls GreetingService/greet ok");
+                    assertThat(there.getBean(Traces.class).ended)
+                            .containsExactly("rpc.server.calls GreetingService/greet ok");
+                    assertThat(MDC.get("trace")).isNull();
+                }));
+    }
+
+    @Test
+    void failureIsObserved() {
+        provider(Failing.class)
+                .run(there -> consumerOf(there, User.class, Traces.class).run(here -> {
+                    GreetingService greetings = here.getBean(User.class).greetings;
+
+                    assertThatThrownBy(() -> greetings.greet("x")).isInstanceOf(IllegalStateException.class);
+                    assertThat(here.getBean(Traces.class).ended)
+                            .containsExactly("rpc.client.calls GreetingService/greet exception");
+                }));
+    }
+
+    @Test
+    void nothingIsObservedWhereOnlyMetersLook() {
+        application(Meters.class, OnlyMeters.class)
+                .run(here -> assertThat(here.getBean(CallObservations.class).registry())
+                        .isNull());
+    }
+
+    @Test
+    void nothingIsObservedWhereNobodyLooks() {
+        application(Blind.class)
+                .run(here -> assertThat(here.getBean(CallObservations.class).registry())
+                        .isNull());
+    }
+
+    static class User {
+        @RpcReference
+        GreetingService greetings;
+    }
+
+    @RpcService
+    static class TraceTeller implements GreetingService {
+        @Override
+        public String greet(String name) {
+            return "header " + ServerContext.current().metadata().get("traceparent") + ", MDC " + MDC.get("trace");
+        }
+    }
+
+    @RpcService
+    static class Failing implements GreetingService {
+        @Override
+        public String greet(String name) {
+            throw new IllegalStateException("no");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Meters {
+        @Bean
+        MeterRegistry meterRegistry() {
+            return new SimpleMeterRegistry();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class OnlyMeters {
+        @Bean
+        ObservationHandler<Observation.Context> meterHandler(MeterRegistry meters) {
+            return new DefaultMeterObservationHandler(meters);
+        }
+
+        @Bean
+        ObservationRegistry observationRegistry(ObservationHandler<Observation.Context> handler) {
+            ObservationRegistry registry = ObservationRegistry.create();
+            registry.observationConfig().observationHandler(handler);
+            return registry;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Blind {
+        @Bean
+        ObservationRegistry observationRegistry() {
+            return ObservationRegistry.create();
+        }
+    }
+
+    /** Writes, reads and shows a trace as tracing libraries do. */
+    @Configuration(proxyBeanMethods = false)
+    static class Traces {
+        final List<String> ended = new CopyOnWriteArrayList<>();
+
+        @Bean
+        ObservationRegistry observationRegistry() {
+            ObservationRegistry registry = ObservationRegistry.create();
+            registry.observationConfig().observationHandler(new Tracing(ended));
+            return registry;
+        }
+    }
+
+    private static final class Tracing implements ObservationHandler<Observation.Context> {
+        private final List<String> ended;
+
+        Tracing(List<String> ended) {
+            this.ended = ended;
+        }
+
+        @Override
+        public boolean supportsContext(Observation.Context context) {
+            return true;
+        }
+
+        @Override
+        public void onStart(Observation.Context context) {
+            if (context instanceof SenderContext<?> sender) {
+                send(sender);
+            } else if (context instanceof ReceiverContext<?> receiver) {
+                context.put("trace", receive(receiver));
+            }
+        }
+
+        private static <C> void send(SenderContext<C> context) {
+            context.getSetter().set(context.getCarrier(), "traceparent", TRACE);
+        }
+
+        private static <C> String receive(ReceiverContext<C> context) {
+            return context.getGetter().get(context.getCarrier(), "traceparent");
+        }
+
+        @Override
+        public void onScopeOpened(Observation.Context context) {
+            if (context.containsKey("trace")) {
+                MDC.put("trace", context.get("trace"));
+            }
+        }
+
+        @Override
+        public void onScopeClosed(Observation.Context context) {
+            MDC.remove("trace");
+        }
+
+        @Override
+        public void onStop(Observation.Context context) {
+            ended.add(context.getName() + " " + context.getContextualName() + " "
+                    + context.getLowCardinalityKeyValue("outcome").getValue());
+        }
+    }
+}

@@ -1,0 +1,303 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.application;
+import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import java.lang.reflect.Proxy;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import tern.rpc.client.RpcClient;
+import tern.rpc.spring.RpcReference;
+
+/** Where references may stand, what they get, and what is wrong with those that get nothing. */
+class RpcReferenceTest {
+
+    private static final String NOWHERE = "rpc.client.url=127.0.0.1:1";
+
+    @Test
+    void fieldGetsARemoteProxy() {
+        provider(Greeter.class)
+                .run(there -> consumerOf(there, FieldUser.class).run(here -> {
+                    assertThat(here.getBean(FieldUser.class).greetings.greet("field"))
+                            .isEqualTo("Hello field");
+                }));
+    }
+
+    @Test
+    void setterGetsARemoteProxy() {
+        provider(Greeter.class)
+                .run(there -> consumerOf(there, SetterUser.class).run(here -> {
+                    assertThat(here.getBean(SetterUser.class).greetings.greet("setter"))
+                            .isEqualTo("Hello setter");
+                }));
+    }
+
+    @Test
+    void constructorParameterGetsARemoteProxy() {
+        provider(Greeter.class)
+                .run(there -> consumerOf(there, ConstructorUser.class).run(here -> {
+                    ConstructorUser user = here.getBean(ConstructorUser.class);
+
+                    assertThat(user.greetings.greet("constructor")).isEqualTo("Hello constructor");
+                }));
+    }
+
+    @Test
+    void beanMethodParameterGetsARemoteProxy() {
+        provider(Greeter.class)
+                .run(there -> consumerOf(there, BeanMethodUser.class).run(here -> {
+                    assertThat(here.getBean(String.class)).isEqualTo("Hello bean method");
+                }));
+    }
+
+    @Test
+    void hostNameIsKnownToTheFirstCall() {
+        provider(Greeter.class)
+                .run(there -> application(BeanMethodUser.class)
+                        .withPropertyValues("rpc.client.url=localhost:"
+                                + there.getEnvironment().getProperty("local.rpc.port"))
+                        .run(here -> assertThat(here.getBean(String.class)).isEqualTo("Hello bean method")));
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void settingsThatNoReferenceUsesAreNamed(CapturedOutput output) {
+        application(FieldUser.class)
+                .withPropertyValues(
+                        NOWHERE,
+                        "rpc.client.services.greting-service.timeout=1s",
+                        "rpc.client.services.greeting-service.timeout=1s")
+                .run(here -> assertThat(here).hasNotFailed());
+
+        assertThat(output)
+                .contains("rpc.client.services.greting-service is set, but no reference is called so;"
+                        + " there are greeting-service")
+                .doesNotContain("rpc.client.services.greeting-service is set");
+    }
+
+    @Test
+    void localBeanOfTheInterfaceIsStillWhatAutowiredGets() {
+        provider(Greeter.class)
+                .run(there -> consumerOf(there, MixedUser.class, LocalGreeter.class)
+                        .run(here -> {
+                            MixedUser user = here.getBean(MixedUser.class);
+
+                            assertThat(user.local.greet("x")).isEqualTo("local x");
+                            assertThat(user.remote.greet("x")).isEqualTo("Hello x");
+                        }));
+    }
+
+    @Test
+    void equalSettingsShareAProxyAndOthersDoNot() {
+        application(FieldUser.class, SetterUser.class, GroupUser.class)
+                .withPropertyValues(NOWHERE, "tenant=blue")
+                .run(here -> {
+                    GreetingService field = here.getBean(FieldUser.class).greetings;
+
+                    assertThat(field).isSameAs(here.getBean(SetterUser.class).greetings);
+                    assertThat(field).isNotSameAs(here.getBean(GroupUser.class).greetings);
+                });
+    }
+
+    @Test
+    void placeholdersInTheAnnotationAreReplaced() {
+        application(GroupUser.class).withPropertyValues(NOWHERE, "tenant=blue").run(here -> {
+            assertThat(here.getBean(GroupUser.class).greetings.toString()).contains("blue/");
+        });
+    }
+
+    @Test
+    void urlOfTheAnnotationIsUsed() {
+        provider(Greeter.class)
+                .run(there -> application(UrlUser.class)
+                        .withPropertyValues("greeter=dubbo://" + Applications.addressOf(there) + "?weight=7")
+                        .run(here -> {
+                            assertThat(here.getBean(UrlUser.class).greetings.greet("url"))
+                                    .isEqualTo("Hello url");
+                            assertThat(here.getBean(RpcClient.class)
+                                            .connections()
+                                            .get(0)
+                                            .endpoint()
+                                            .weight())
+                                    .isEqualTo(7);
+                        }));
+    }
+
+    @Test
+    void nextAddressIsTriedWhileAProviderIsDown() {
+        provider(Greeter.class)
+                .run(there -> application(FieldUser.class)
+                        .withPropertyValues("rpc.client.url=127.0.0.1:1," + Applications.addressOf(there))
+                        .run(here -> {
+                            GreetingService greetings = here.getBean(FieldUser.class).greetings;
+
+                            assertThat(greetings.greet("1")).isEqualTo("Hello 1");
+                            assertThat(greetings.greet("2")).isEqualTo("Hello 2");
+                        }));
+    }
+
+    @Test
+    void applicationStartsWhileItsProviderIsDown() {
+        application(FieldUser.class)
+                .withPropertyValues(NOWHERE)
+                .run(here -> assertThat(here).hasNotFailed());
+    }
+
+    @Test
+    void checkStopsTheStartWhileTheProviderIsDown() {
+        application(FieldUser.class)
+                .withPropertyValues(
+                        NOWHERE, "rpc.client.check-timeout=10ms", "rpc.client.services.greeting-service.check=true")
+                .run(here -> assertFailure(here.getStartupFailure())
+                        .hasMessageContaining("FieldUser.greetings asks for a check at start")
+                        .hasMessageContaining("127.0.0.1:1"));
+    }
+
+    @Test
+    void proxyAnswersObjectMethodsItself() {
+        application(FieldUser.class).withPropertyValues(NOWHERE).run(here -> {
+            GreetingService greetings = here.getBean(FieldUser.class).greetings;
+
+            assertThat(Set.of(greetings)).contains(greetings);
+            assertThat(greetings.toString()).contains(GreetingService.class.getName());
+            assertThat(Proxy.isProxyClass(greetings.getClass())).isTrue();
+        });
+    }
+
+    @Test
+    void referenceWithoutAnyAddressStopsTheStart() {
+        application(FieldUser.class)
+                .run(here -> assertFailure(here.getStartupFailure())
+                        .hasMessageContaining("No provider of " + GreetingService.class.getName() + " is configured")
+                        .hasMessageContaining("FieldUser.greetings")
+                        .extracting(failure -> ((RpcStartException) failure).action())
+                        .asString()
+                        .contains("rpc.client.services.GreetingService.url", "rpc.client.url"));
+    }
+
+    @Test
+    void interfaceThatCannotBeCalledStopsTheStartAndIsNamed() {
+        application(BadSignatureUser.class)
+                .withPropertyValues(NOWHERE)
+                .run(here -> assertFailure(here.getStartupFailure())
+                        .hasMessageContaining("BadSignatureUser.bad cannot refer to")
+                        .hasMessageContaining("BadSignature.find, result"));
+    }
+
+    @Test
+    void classInPlaceOfAnInterfaceStopsTheStart() {
+        application(ClassUser.class)
+                .withPropertyValues(NOWHERE)
+                .run(here -> assertFailure(here.getStartupFailure()).hasMessageContaining("which is not an interface"));
+    }
+
+    @Test
+    void settingsOfAMethodThatDoesNotExistStopTheStart() {
+        application(FieldUser.class)
+                .withPropertyValues(NOWHERE, "rpc.client.services.greeting-service.methods.gret.timeout=1s")
+                .run(here -> assertFailure(here.getStartupFailure()).hasMessageContaining("no method 'gret'"));
+    }
+
+    @Test
+    void badAddressStopsTheStartAndIsNamed() {
+        application(UrlUser.class)
+                .withPropertyValues("greeter=http//foo")
+                .run(here -> assertFailure(here.getStartupFailure())
+                        .hasMessageContaining("@RpcReference(url) at ")
+                        .hasMessageContaining("UrlUser.greetings is 'http//foo'; expected host:port"));
+    }
+
+    @Test
+    void clientIsMadeWithTheFirstReferenceOnly() {
+        ApplicationContextRunner noReference = application();
+
+        noReference.run(
+                here -> assertThat(here.getBean(RpcReferences.class).client()).isNull());
+        noReference.run(here ->
+                assertThat(here.getBeanFactory().containsSingleton("rpcClient")).isFalse());
+    }
+
+    private static org.assertj.core.api.AbstractThrowableAssert<?, ?> assertFailure(Throwable failure) {
+        return assertThat(StartFailures.causeOf(failure));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class FieldUser {
+        @RpcReference
+        GreetingService greetings;
+    }
+
+    static class SetterUser {
+        GreetingService greetings;
+
+        @RpcReference
+        void setGreetings(GreetingService greetings) {
+            this.greetings = greetings;
+        }
+    }
+
+    static class ConstructorUser {
+        final GreetingService greetings;
+
+        ConstructorUser(@RpcReference GreetingService greetings) {
+            this.greetings = greetings;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class BeanMethodUser {
+        @Bean
+        String greeting(@RpcReference GreetingService greetings) {
+            return greetings.greet("bean method");
+        }
+    }
+
+    static class LocalGreeter implements GreetingService {
+        @Override
+        public String greet(String name) {
+            return "local " + name;
+        }
+    }
+
+    static class MixedUser {
+        @Autowired
+        GreetingService local;
+
+        @RpcReference
+        GreetingService remote;
+    }
+
+    static class GroupUser {
+        @RpcReference(group = "${tenant}")
+        GreetingService greetings;
+    }
+
+    static class UrlUser {
+        @RpcReference(url = "${greeter}")
+        GreetingService greetings;
+    }
+
+    interface BadSignature {
+        Optional<String> find(String name);
+    }
+
+    static class BadSignatureUser {
+        @RpcReference
+        BadSignature bad;
+    }
+
+    static class ClassUser {
+        @RpcReference
+        Greeter greeter;
+    }
+}

@@ -1,0 +1,270 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static tern.rpc.spring.autoconfigure.Applications.application;
+import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+import tern.rpc.server.RpcServer;
+import tern.rpc.spring.LocalRpcPort;
+import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcService;
+
+/** When a port is open, and for how long. */
+class RpcServerLifecycleTest {
+
+    @Test
+    void applicationWithoutServicesOpensNoPort() {
+        application(User.class).withPropertyValues("rpc.client.url=127.0.0.1:1").run(here -> {
+            assertThat(here).hasNotFailed().doesNotHaveBean(RpcServer.class);
+            assertThat(here.getEnvironment().containsProperty("local.rpc.port")).isFalse();
+        });
+    }
+
+    @Test
+    void switchedOffServerOpensNoPort() {
+        provider(Greeter.class).withPropertyValues("rpc.server.enabled=false").run(there -> {
+            assertThat(there).hasNotFailed().doesNotHaveBean(RpcServer.class);
+        });
+    }
+
+    @Test
+    void freePortIsPublished() {
+        provider(Greeter.class).run(there -> {
+            int port = there.getBean(RpcServer.class).port();
+
+            assertThat(port).isPositive();
+            assertThat(there.getEnvironment().getProperty("local.rpc.port", Integer.class))
+                    .isEqualTo(port);
+        });
+    }
+
+    @Test
+    void portIsInjectedIntoWhatAsksAfterTheStart() {
+        provider(Greeter.class).run(there -> {
+            PortUser late = there.getAutowireCapableBeanFactory().createBean(PortUser.class);
+
+            assertThat(late.port).isEqualTo(there.getBean(RpcServer.class).port());
+        });
+    }
+
+    @Test
+    void portInUseStopsTheStartAndIsNamed() throws IOException {
+        try (ServerSocket taken = new ServerSocket()) {
+            taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+
+            provider(Greeter.class)
+                    .withPropertyValues("rpc.server.address=127.0.0.1", "rpc.server.port=" + taken.getLocalPort())
+                    .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
+                            .hasMessageContaining("cannot listen on port " + taken.getLocalPort() + " of 127.0.0.1")
+                            .extracting(failure -> ((RpcStartException) failure).action())
+                            .asString()
+                            .contains("rpc.server.port"));
+            assertThat(keepAliveThreads()).isEmpty();
+        }
+    }
+
+    @Test
+    void ipv6AddressIsListenedOn() {
+        assumeTrue(hasIpv6(), "this machine has no IPv6");
+        provider(Greeter.class)
+                .withPropertyValues("rpc.server.address=[::1]")
+                .run(there -> application(User.class)
+                        .withPropertyValues("rpc.client.url=[::1]:"
+                                + there.getBean(RpcServer.class).port())
+                        .run(here -> {
+                            assertThat(here.getBean(User.class).greetings.greet("six"))
+                                    .isEqualTo("Hello six");
+                        }));
+    }
+
+    private static boolean hasIpv6() {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("::1"))) {
+            return socket.isBound();
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    @Test
+    void providerWithoutAWebServerStaysAliveUntilItIsClosed() throws InterruptedException {
+        ConfigurableApplicationContext there = start(Provider.class, "--rpc.server.port=0");
+        List<Thread> alive = keepAliveThreads();
+        assertThat(alive).hasSize(1);
+        assertThat(alive.get(0).isDaemon()).isFalse();
+
+        there.close();
+
+        alive.get(0).join(10_000);
+        assertThat(alive.get(0).isAlive()).isFalse();
+    }
+
+    @Test
+    void serverStartsAfterEverythingElseAndStopsBeforeIt() {
+        provider(Greeter.class, Witness.class).run(there -> {
+            Witness witness = there.getBean(Witness.class);
+            assertThat(witness.seen).containsExactly("start while false");
+
+            there.close();
+
+            assertThat(witness.seen).containsExactly("start while false", "stop while false");
+        });
+    }
+
+    @Test
+    void callThatRunsWhileTheContextClosesIsAnswered() throws Exception {
+        ConfigurableApplicationContext there = start(SlowProvider.class, "--rpc.server.port=0");
+        SlowGreeter slow = there.getBean(SlowGreeter.class);
+
+        consumerOf(there, User.class).run(here -> {
+            GreetingService greetings = here.getBean(User.class).greetings;
+            FutureTask<String> call = new FutureTask<>(() -> greetings.greet("x"));
+            new Thread(call).start();
+            slow.entered.await();
+
+            Thread closing = new Thread(there::close);
+            closing.start();
+            awaitDraining(there);
+            slow.released.countDown();
+
+            assertThat(call.get()).isEqualTo("slow x");
+            here.close();
+            closing.join();
+            assertThat(there.isActive()).isFalse();
+        });
+    }
+
+    private static void awaitDraining(ConfigurableApplicationContext context) {
+        RpcServerLifecycle lifecycle = context.getBean(RpcServerLifecycle.class);
+        while (lifecycle.isRunning()) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void contextStartsAndStopsTenTimesWithoutLeavingThreads() {
+        for (int i = 0; i < 10; i++) {
+            provider(Greeter.class)
+                    .run(there -> consumerOf(there, User.class)
+                            .run(here -> assertThat(
+                                            here.getBean(User.class).greetings.greet("x"))
+                                    .isEqualTo("Hello x")));
+        }
+
+        assertThat(keepAliveThreads()).isEmpty();
+    }
+
+    private static List<Thread> keepAliveThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("rpc-keep-alive"))
+                .toList();
+    }
+
+    private static ConfigurableApplicationContext start(Class<?> source, String... arguments) {
+        return new SpringApplicationBuilder(source).web(WebApplicationType.NONE).run(arguments);
+    }
+
+    static class User {
+        @RpcReference
+        GreetingService greetings;
+    }
+
+    static class PortUser {
+        @LocalRpcPort
+        int port;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(Greeter.class)
+    static class Provider {}
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(SlowGreeter.class)
+    static class SlowProvider {
+        @Bean
+        ThreadPoolTaskExecutor executor() {
+            return new ThreadPoolTaskExecutor();
+        }
+    }
+
+    /** Needs an executor of the application, which refuses tasks once the context closes. */
+    @RpcService
+    static class SlowGreeter implements GreetingService {
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch released = new CountDownLatch(1);
+        private final ThreadPoolTaskExecutor executor;
+
+        SlowGreeter(ThreadPoolTaskExecutor executor) {
+            this.executor = executor;
+        }
+
+        @Override
+        public String greet(String name) {
+            entered.countDown();
+            try {
+                released.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            return CompletableFuture.supplyAsync(() -> "slow " + name, executor).join();
+        }
+    }
+
+    /** Has the phase of Spring's own containers of listeners and executors. */
+    @Configuration(proxyBeanMethods = false)
+    static class Witness implements SmartLifecycle {
+        final List<String> seen = new ArrayList<>();
+        private RpcServerLifecycle server;
+        private boolean running;
+
+        @Bean
+        Object watched(RpcServerLifecycle lifecycle) {
+            server = lifecycle;
+            return lifecycle.toString();
+        }
+
+        @Override
+        public void start() {
+            running = true;
+            seen.add("start while " + server.isRunning());
+        }
+
+        @Override
+        public void stop() {
+            running = false;
+            seen.add("stop while " + server.isRunning());
+        }
+
+        @Override
+        public boolean isRunning() {
+            return running;
+        }
+
+        @Override
+        public int getPhase() {
+            return DEFAULT_PHASE - 100;
+        }
+    }
+}

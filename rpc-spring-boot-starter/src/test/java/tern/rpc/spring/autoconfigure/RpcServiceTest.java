@@ -1,0 +1,305 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import java.io.Serializable;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.SimpleTransactionStatus;
+import tern.rpc.RpcException;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcService;
+
+/** Which beans are exported, under which names, and what is wrong with those that are not. */
+class RpcServiceTest {
+
+    @Test
+    void proxiedByCglibIsExportedAndItsTransactionsRun() {
+        provider(ClassProxies.class, TransactionalGreeter.class).run(there -> {
+            assertThat(AopUtils.isCglibProxy(there.getBean(TransactionalGreeter.class)))
+                    .isTrue();
+            assertCallRunsInATransaction(there.getBean(Transactions.class), there);
+        });
+    }
+
+    @Test
+    void proxiedByTheJdkIsExportedAndItsTransactionsRun() {
+        provider(InterfaceProxies.class, TransactionalGreeter.class).run(there -> {
+            assertThat(AopUtils.isJdkDynamicProxy(there.getBean(GreetingService.class)))
+                    .isTrue();
+            assertCallRunsInATransaction(there.getBean(Transactions.class), there);
+        });
+    }
+
+    private static void assertCallRunsInATransaction(Transactions transactions, ApplicationContext there) {
+        consumerOf(there, User.class).run(here -> {
+            assertThat(here.getBean(User.class).greetings.greet("x")).isEqualTo("committing x");
+            assertThat(transactions.committed).hasValue(1);
+        });
+    }
+
+    @Test
+    void lazyBeanIsMadeAtItsFirstCall() {
+        LazyGreeter.made.set(0);
+
+        provider(LazyGreeter.class)
+                .run(there -> consumerOf(there, User.class).run(here -> {
+                    assertThat(LazyGreeter.made).hasValue(0);
+
+                    assertThat(here.getBean(User.class).greetings.greet("x")).isEqualTo("lazy x");
+                    assertThat(here.getBean(User.class).greetings.greet("y")).isEqualTo("lazy y");
+                    assertThat(LazyGreeter.made).hasValue(1);
+                }));
+    }
+
+    @Test
+    void factoryMethodWithTheAnnotationIsExported() {
+        provider(FactoryMethod.class)
+                .run(there -> consumerOf(there, User.class).run(here -> {
+                    assertThat(here.getBean(User.class).greetings.greet("x")).isEqualTo("made x");
+                }));
+    }
+
+    @Test
+    void everyInterfaceOfTheClassButThoseOfJdkAndSpringIsExported() {
+        provider(Versatile.class).run(there -> {
+            assertThat(there.getBean(RpcServer.class).exports())
+                    .extracting(export -> export.service().simpleName())
+                    .containsExactlyInAnyOrder("GreetingService", "Shouting", "Health");
+        });
+    }
+
+    @Test
+    void namedInterfacesAreExportedInsteadOfAll() {
+        provider(OnlyShouting.class).run(there -> {
+            assertThat(there.getBean(RpcServer.class).exports())
+                    .extracting(export -> export.service().simpleName())
+                    .containsExactly("Shouting", "Health");
+        });
+    }
+
+    @Test
+    void groupVersionAndWeightMakeTheExport() {
+        provider(SecondGreeter.class).withPropertyValues("tenant=blue").run(there -> {
+            ServiceExport export = there.getBean(RpcServer.class).exports().get(0);
+
+            assertThat(export.key()).hasToString("blue/" + GreetingService.class.getName() + ":2.0");
+            assertThat(export.weight()).isEqualTo(30);
+        });
+    }
+
+    @Test
+    void groupAndVersionTellProvidersOfAnInterfaceApart() {
+        provider(Greeter.class, SecondGreeter.class)
+                .withPropertyValues("tenant=blue")
+                .run(there -> consumerOf(there, BothUser.class).run(here -> {
+                    BothUser user = here.getBean(BothUser.class);
+
+                    assertThat(user.first.greet("x")).isEqualTo("Hello x");
+                    assertThat(user.second.greet("x")).isEqualTo("second x");
+                }));
+    }
+
+    @Test
+    void unknownVersionIsRefusedAndNamesWhatIsThere() {
+        provider(Greeter.class)
+                .run(there -> consumerOf(there, User.class)
+                        .withPropertyValues("rpc.client.services.greeting-service.version=9.9")
+                        .run(here -> {
+                            GreetingService greetings = here.getBean(User.class).greetings;
+
+                            assertThatThrownBy(() -> greetings.greet("x"))
+                                    .isInstanceOf(RpcException.class)
+                                    .hasMessageContaining(GreetingService.class.getName() + ":9.9");
+                        }));
+    }
+
+    @Test
+    void twoBeansUnderOneKeyStopTheStartAndBothAreNamed() {
+        provider(Greeter.class, FactoryMethod.class)
+                .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
+                        .hasMessageContaining(GreetingService.class.getName() + " is exported twice")
+                        .hasMessageContaining("'greeter'")
+                        .hasMessageContaining("'madeGreeter'"));
+    }
+
+    @Test
+    void signatureThatCannotTravelStopsTheStartAndTheBeanIsNamed() {
+        provider(Finder.class)
+                .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
+                        .hasMessageContaining("Bean 'rpcServiceTest.Finder' cannot be exported")
+                        .hasMessageContaining("Finding.find, result"));
+    }
+
+    @Test
+    void beanWithoutAServiceInterfaceStopsTheStart() {
+        provider(Bare.class)
+                .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
+                        .hasMessageContaining("implements no service interface"));
+    }
+
+    @Test
+    void namedInterfaceThatIsNotImplementedStopsTheStart() {
+        provider(Impostor.class)
+                .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
+                        .hasMessageContaining("names " + GreetingService.class.getName())
+                        .hasMessageContaining("Impostor does not implement"));
+    }
+
+    static class User {
+        @RpcReference
+        GreetingService greetings;
+    }
+
+    static class BothUser {
+        @RpcReference
+        GreetingService first;
+
+        @RpcReference(group = "blue", version = "2.0")
+        GreetingService second;
+    }
+
+    @RpcService
+    static class TransactionalGreeter implements GreetingService {
+        @Override
+        @Transactional
+        public String greet(String name) {
+            return "committing " + name;
+        }
+    }
+
+    static class Transactions implements PlatformTransactionManager {
+        final AtomicInteger committed = new AtomicInteger();
+
+        @Override
+        public TransactionStatus getTransaction(TransactionDefinition definition) {
+            return new SimpleTransactionStatus();
+        }
+
+        @Override
+        public void commit(TransactionStatus status) {
+            committed.incrementAndGet();
+        }
+
+        @Override
+        public void rollback(TransactionStatus status) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableTransactionManagement(proxyTargetClass = true)
+    static class ClassProxies {
+        @Bean
+        Transactions transactions() {
+            return new Transactions();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableTransactionManagement
+    static class InterfaceProxies {
+        @Bean
+        Transactions transactions() {
+            return new Transactions();
+        }
+    }
+
+    @Lazy
+    @RpcService
+    static class LazyGreeter implements GreetingService {
+        static final AtomicInteger made = new AtomicInteger();
+
+        LazyGreeter() {
+            made.incrementAndGet();
+        }
+
+        @Override
+        public String greet(String name) {
+            return "lazy " + name;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class FactoryMethod {
+        @Bean
+        @RpcService
+        GreetingService madeGreeter() {
+            return name -> "made " + name;
+        }
+    }
+
+    interface Shouting {
+        String shout(String text);
+    }
+
+    interface Marker {}
+
+    @RpcService
+    static class Versatile implements GreetingService, Shouting, Marker, Serializable, InitializingBean {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public String greet(String name) {
+            return name;
+        }
+
+        @Override
+        public String shout(String text) {
+            return text;
+        }
+
+        @Override
+        public void afterPropertiesSet() {
+            // an interface of Spring is no service
+        }
+    }
+
+    @RpcService(interfaces = Shouting.class)
+    static class OnlyShouting extends Versatile {
+        private static final long serialVersionUID = 1L;
+    }
+
+    @RpcService(group = "${tenant}", version = "2.0", weight = 30)
+    static class SecondGreeter implements GreetingService {
+        @Override
+        public String greet(String name) {
+            return "second " + name;
+        }
+    }
+
+    interface Finding {
+        Optional<String> find(String name);
+    }
+
+    @RpcService
+    static class Finder implements Finding {
+        @Override
+        public Optional<String> find(String name) {
+            return Optional.of(name);
+        }
+    }
+
+    @RpcService
+    static class Bare {}
+
+    @RpcService(interfaces = GreetingService.class)
+    static class Impostor {}
+}

@@ -1,0 +1,84 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import tern.rpc.spring.RpcReference;
+
+/** What a user sees when an application does not start. */
+@ExtendWith(OutputCaptureExtension.class)
+class RpcStartFailureTest {
+
+    @Test
+    void portInUseIsExplained(CapturedOutput output) throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            assertStartFails(
+                    Provider.class, "--rpc.server.address=127.0.0.1", "--rpc.server.port=" + taken.getLocalPort());
+
+            assertThat(output)
+                    .contains("APPLICATION FAILED TO START")
+                    .contains("The RPC server cannot listen on port " + taken.getLocalPort() + " of 127.0.0.1")
+                    .contains("set rpc.server.port to another one");
+        }
+    }
+
+    @Test
+    void badValueIsExplainedWithItsOrigin(CapturedOutput output) {
+        assertStartFails(Provider.class, "--rpc.server.port=99999");
+
+        assertThat(output)
+                .contains("rpc.server.port is 99999; expected 0 to 65535 (set in")
+                .contains("from property source \"commandLineArgs\"")
+                .contains("Give rpc.server.port a value of 0 to 65535, or leave it out.");
+    }
+
+    @Test
+    void unknownPropertyIsExplainedWithItsOrigin(CapturedOutput output) {
+        assertStartFails(Provider.class, "--rpc.server.prot=1");
+
+        assertThat(output)
+                .contains("property rpc.server.prot (set in")
+                .contains("does not exist; did you mean rpc.server.port?");
+    }
+
+    @Test
+    void missingProviderIsExplained(CapturedOutput output) {
+        assertStartFails(Consumer.class);
+
+        assertThat(output)
+                .contains("No provider of " + GreetingService.class.getName() + " is configured, which "
+                        + Consumer.class.getName() + ".greetings refers to.")
+                .contains("Set rpc.client.services.GreetingService.url");
+    }
+
+    private static void assertStartFails(Class<?> source, String... arguments) {
+        assertThatThrownBy(() -> new SpringApplicationBuilder(source)
+                        .web(WebApplicationType.NONE)
+                        .run(arguments))
+                .isNotNull();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(Greeter.class)
+    static class Provider {}
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Consumer {
+        @RpcReference
+        GreetingService greetings;
+    }
+}

@@ -1,0 +1,19 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.Map;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+import org.springframework.boot.ssl.SslBundles;
+
+/** Properties that nobody set. */
+final class Settings {
+
+    static final RpcLimitsProperties LIMITS = new Binder(new MapConfigurationPropertySource(Map.of()))
+            .bindOrCreate("rpc.limits", RpcLimitsProperties.class);
+
+    static final TlsBundles NO_BUNDLES =
+            new TlsBundles(new StaticListableBeanFactory().getBeanProvider(SslBundles.class));
+
+    private Settings() {}
+}

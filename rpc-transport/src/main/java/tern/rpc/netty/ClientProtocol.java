@@ -1,0 +1,57 @@
+package tern.rpc.netty;
+
+import io.netty.channel.ChannelHandler;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.PendingCall;
+
+/** How one protocol looks on a connection of a client. Thread-safe. */
+public interface ClientProtocol {
+
+    /** As in an address: {@code dubbo}. */
+    String name();
+
+    /**
+     * Prepares for calls of a service.
+     *
+     * @throws IllegalArgumentException naming the method, if one of them cannot be called with this protocol
+     */
+    void prepareReference(ServiceDescriptor service);
+
+    /** What is told to a server with TLS, such as {@code h2} (ALPN); empty for nothing. */
+    default List<String> applicationProtocols() {
+        return List.of();
+    }
+
+    /** The handler of a connection. */
+    ChannelHandler clientHandler(Connection connection);
+
+    /**
+     * Encodes a request on the caller's thread.
+     *
+     * @throws tern.rpc.RpcException if it cannot be encoded
+     */
+    WriteCommand request(PendingCall call, Connection connection);
+
+    /**
+     * Begins a streaming call, on the caller's thread, by commands in the connection's queue.
+     *
+     * @throws tern.rpc.RpcException UNIMPLEMENTED if the protocol has no streams
+     */
+    ClientStream open(PendingCall call, ClientStream.Receiver receiver, Connection connection);
+
+    /** Tells the server that nobody waits for the answer any more; null where there is no way. */
+    @Nullable
+    WriteCommand abandon(PendingCall call, Connection connection);
+
+    /** Asks the peer for a sign of life. */
+    WriteCommand ping(Connection connection);
+
+    /** How long that sign may take to come while no call waits. */
+    default Duration idlePatience(ClientTransportSettings settings) {
+        return settings.heartbeat().multipliedBy(2);
+    }
+}

@@ -1,0 +1,448 @@
+package tern.rpc.netty;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.handler.ssl.SslHandler;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.serialization.MessageTooLargeException;
+import tern.rpc.transport.Answer;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.PendingCall;
+
+/**
+ * One socket of a client, from the attempt to connect to its end. Calls may be sent as soon as it exists; they wait in
+ * the write queue until it is open. Fields without a word on them belong to the event loop.
+ */
+public final class Connection implements PendingCall.Carrier {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
+
+    /** How late a call may fail after its deadline. */
+    private static final long SWEEP_MILLIS = 20;
+
+    /** What becomes of a connection, in this order. */
+    enum State {
+        CONNECTING,
+        READY,
+        /** The server asked for no new calls; answers still come. */
+        DRAINING,
+        CLOSED
+    }
+
+    /** Told, on the event loop, what becomes of a connection. */
+    interface Owner {
+        void changed(Connection connection, State state);
+
+        /** One that takes calls in the place of this one, or null. */
+        default @Nullable Connection insteadOf(Connection connection) {
+            return null;
+        }
+    }
+
+    private final Endpoint endpoint;
+    private final ClientTransportSettings settings;
+    private final ClientProtocol protocol;
+    private final @Nullable TlsContext tls;
+    private final Owner owner;
+    private final PendingCalls pending;
+    private final WriteQueue queue = new WriteQueue(() -> {});
+    private final AtomicBoolean sweeping = new AtomicBoolean();
+    private final AtomicLong lateAnswers = new AtomicLong();
+    private final KeepAlive keepAlive;
+    private boolean heard;
+    private boolean refused; // written before the state, so seen by who sees that
+    private volatile State state = State.CONNECTING;
+    private volatile String closeReason = "";
+    private volatile @Nullable Channel channel;
+    private volatile @Nullable EventLoop eventLoop;
+
+    /** @param tls null for clear text */
+    Connection(
+            Endpoint endpoint,
+            ClientTransportSettings settings,
+            ClientProtocol protocol,
+            @Nullable TlsContext tls,
+            Owner owner) {
+        this.endpoint = endpoint;
+        this.settings = settings;
+        this.protocol = protocol;
+        this.tls = tls;
+        this.owner = owner;
+        this.pending = new PendingCalls(settings.maxInFlight());
+        this.keepAlive = new KeepAlive(this, settings, protocol.idlePatience(settings));
+    }
+
+    void connect(EventLoops loops) {
+        EventLoop loop = loops.group().next();
+        eventLoop = loop;
+        ChannelFuture connecting = new Bootstrap()
+                .group(loop)
+                .channel(loops.socketChannel())
+                .option(ChannelOption.TCP_NODELAY, true)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int)
+                        settings.connectTimeout().toMillis())
+                .handler(new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel opened) {
+                        if (tls != null) {
+                            opened.pipeline()
+                                    .addLast(tls.newHandler(opened, endpoint))
+                                    .addLast(new TlsRefusal(Connection.this, tls.tls()));
+                        }
+                        opened.pipeline().addLast(protocol.clientHandler(Connection.this));
+                    }
+                })
+                .connect(endpoint.host(), endpoint.port());
+        if (connecting.cause() == null) { // without one, as when files run out, there is no channel to close
+            channel = connecting.channel();
+        }
+        sweepLater(); // for calls that were sent before there was an event loop
+        connecting.addListener(done -> {
+            if (!done.isSuccess()) {
+                close(describe(done.cause()));
+            } else if (tls == null) {
+                opened(connecting.channel());
+            } else {
+                secure(connecting.channel(), tls);
+            }
+        });
+    }
+
+    private void secure(Channel connected, TlsContext context) {
+        SslHandler handler = connected.pipeline().get(SslHandler.class);
+        if (handler == null) {
+            close("there is no TLS for this connection; an earlier message tells why");
+            return;
+        }
+        handler.handshakeFuture().addListener(done -> {
+            if (done.isSuccess()) {
+                opened(connected);
+            } else {
+                close(TlsFailure.atClient(done.cause(), endpoint, context.tls()));
+            }
+        });
+    }
+
+    private static String describe(@Nullable Throwable cause) {
+        return cause == null || cause.getMessage() == null ? String.valueOf(cause) : cause.getMessage();
+    }
+
+    private void opened(Channel opened) {
+        if (state == State.CLOSED) {
+            opened.close();
+            return;
+        }
+        LOG.debug("Connected to {}: {}", endpoint, opened);
+        state = State.READY;
+        keepAlive.start(opened.eventLoop());
+        queue.start(opened);
+        owner.changed(this, State.READY);
+        // Last, since it runs at once if the server has closed already.
+        opened.closeFuture().addListener(done -> closedByServer(opened.eventLoop()));
+    }
+
+    private void closedByServer(EventLoop loop) {
+        String reason = "the connection was closed by the server";
+        if (tls == null || loop.isShuttingDown()) {
+            close(reason);
+        } else {
+            loop.execute(() -> close(reason)); // behind the exception that TLS may have about it
+        }
+    }
+
+    /** Encodes on the calling thread and queues. The call completes in any case. */
+    void send(PendingCall call) {
+        RpcException refusal = enter(call);
+        if (refusal != null) {
+            call.fail(refusal);
+            return;
+        }
+        try {
+            queue.add(protocol.request(call, this));
+        } catch (Throwable e) {
+            pending.remove(call.id());
+            call.fail(unsendable(call, e));
+            return;
+        }
+        entered();
+    }
+
+    /** Begins a streaming call; see {@link tern.rpc.transport.ClientConnection#open}. */
+    ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
+        RpcException refusal = enter(call);
+        if (refusal != null) {
+            throw refusal;
+        }
+        ClientStream stream;
+        try {
+            stream = protocol.open(call, receiver, this);
+        } catch (Throwable e) {
+            pending.remove(call.id());
+            throw unsendable(call, e);
+        }
+        entered();
+        if (call.hasFailed()) {
+            abandoned(call); // it may have been cancelled before this connection could be told
+        }
+        return stream;
+    }
+
+    /** @return why the call cannot be sent, or null */
+    private @Nullable RpcException enter(PendingCall call) {
+        if (queue.queuedBytes() > settings.maxQueuedBytes()) {
+            return refused(
+                    call,
+                    queue.queuedBytes() + " of " + settings.maxQueuedBytes()
+                            + " bytes are waiting to be sent (set by rpc.limits.max-unsent)");
+        }
+        if (!pending.add(call)) {
+            return refused(
+                    call,
+                    settings.maxInFlight() + " of " + settings.maxInFlight()
+                            + " calls are in flight (set by rpc.limits.max-calls-per-connection)");
+        }
+        call.carriedBy(this);
+        return null;
+    }
+
+    private void entered() {
+        if (state == State.CLOSED) {
+            pending.clear(this::lost); // it may have been entered after the others were failed
+        } else {
+            sweepLater();
+        }
+    }
+
+    /** The call ended without an answer. Any thread. */
+    @Override
+    public void abandoned(PendingCall call) {
+        pending.remove(call.id());
+        WriteCommand command = protocol.abandon(call, this);
+        if (command != null) {
+            queue.add(command);
+        }
+    }
+
+    /**
+     * Passes a call that was not sent here to the connection that has taken this one's place. Event loop.
+     *
+     * @param request makes the request that is sent there, without encoding it anew
+     * @return false if there is none; the call is then as it was
+     */
+    public boolean passOn(PendingCall call, Function<Connection, WriteCommand> request) {
+        Connection other = owner.insteadOf(this);
+        if (other == null) {
+            return false;
+        }
+        if (pending.remove(call.id()) == null) {
+            return true; // it has ended meanwhile
+        }
+        RpcException refusal = other.enter(call);
+        if (refusal != null) {
+            call.fail(refusal);
+        } else {
+            other.queue.add(request.apply(other));
+            other.entered();
+        }
+        closeIfDrained();
+        return true;
+    }
+
+    private RpcException refused(PendingCall call, String reason) {
+        return RpcException.refusal(
+                StatusCode.RESOURCE_EXHAUSTED,
+                call + " was not sent to " + endpoint + ": " + reason + "; more connections or fewer calls help",
+                Executed.NO);
+    }
+
+    private RpcException unsendable(PendingCall call, Throwable cause) {
+        if (cause instanceof RpcException known) {
+            return known;
+        }
+        StatusCode code =
+                cause instanceof MessageTooLargeException ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INVALID_ARGUMENT;
+        return new RpcException(
+                code, call + " was not sent to " + endpoint + ": " + describe(cause), Executed.NO, cause);
+    }
+
+    /** The answer to a request came. Event loop. */
+    public void answered(long id, Answer answer) {
+        PendingCall call = pending.remove(id);
+        if (call == null) {
+            lateAnswers.incrementAndGet();
+            answer.discard();
+        } else {
+            call.answer(answer);
+        }
+        closeIfDrained();
+    }
+
+    /** The answer to a request cannot be used. Event loop. */
+    public void failed(long id, RpcException failure) {
+        PendingCall call = pending.remove(id);
+        if (call != null) {
+            call.fail(failure);
+        }
+        closeIfDrained();
+    }
+
+    public boolean isPending(long id) {
+        return pending.contains(id);
+    }
+
+    /** An id for a frame that is not a call. */
+    public long newId() {
+        return pending.newId();
+    }
+
+    /** Something was read. Event loop. */
+    public void heard() {
+        heard = true;
+        keepAlive.heard();
+    }
+
+    /** Whether the server ever sent anything; one that only accepts and closes is not worth an attempt at once. */
+    boolean wasHeard() {
+        return heard;
+    }
+
+    public WriteQueue queue() {
+        return queue;
+    }
+
+    public Endpoint endpoint() {
+        return endpoint;
+    }
+
+    public ClientTransportSettings settings() {
+        return settings;
+    }
+
+    void ping() {
+        queue.add(protocol.ping(this));
+    }
+
+    /** The server asked for no new calls. Event loop. */
+    public void drain() {
+        if (state == State.READY) {
+            LOG.info("{} is going away; no new calls on this connection", endpoint);
+            state = State.DRAINING;
+            owner.changed(this, State.DRAINING);
+            closeIfDrained();
+        }
+    }
+
+    private void closeIfDrained() {
+        if (state == State.DRAINING && pending.size() == 0) {
+            close("the server asked for no new calls");
+        }
+    }
+
+    private void sweepLater() {
+        EventLoop loop = eventLoop;
+        if (loop != null && pending.size() > 0 && !sweeping.get() && sweeping.compareAndSet(false, true)) {
+            try {
+                loop.schedule(this::sweep, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+            } catch (RejectedExecutionException e) {
+                close("the event loops are closed");
+            }
+        }
+    }
+
+    private void sweep() {
+        try {
+            pending.sweep(System.nanoTime(), this::late);
+        } finally {
+            sweeping.set(false);
+            sweepLater();
+        }
+        closeIfDrained();
+    }
+
+    private void late(PendingCall call) {
+        long waitedMillis = TimeUnit.NANOSECONDS.toMillis(call.call().deadline().nanoTime() - call.startedNanos());
+        String where = state == State.CONNECTING ? "no connection to " + endpoint : "no answer from " + endpoint;
+        call.fail(RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                call + ": " + where + " within " + waitedMillis
+                        + " ms (its time-out, by default that of rpc.client.timeout)",
+                call.wasSent() ? Executed.MAYBE : Executed.NO));
+    }
+
+    private void lost(PendingCall call) {
+        call.fail(RpcException.refusal(
+                StatusCode.UNAVAILABLE,
+                call + " at " + endpoint + ": " + closeReason,
+                call.wasSent() && !refused ? Executed.MAYBE : Executed.NO));
+    }
+
+    /** The server did not let us in: whatever was sent, it has read nothing. Event loop. */
+    void refused(String reason) {
+        refused = state != State.CLOSED;
+        close(reason);
+    }
+
+    /** Ends the connection, once; what is pending fails. Any thread. */
+    public void close(String reason) {
+        EventLoop loop = eventLoop;
+        if (loop == null || loop.inEventLoop() || loop.isShuttingDown()) {
+            closeNow(reason);
+            return;
+        }
+        try {
+            loop.execute(() -> closeNow(reason));
+        } catch (RejectedExecutionException e) { // it ended just now
+            closeNow(reason);
+        }
+    }
+
+    private void closeNow(String reason) {
+        if (state == State.CLOSED) {
+            return;
+        }
+        closeReason = reason;
+        state = State.CLOSED;
+        keepAlive.stop();
+        Channel open = channel;
+        if (open != null) {
+            open.close();
+        }
+        try {
+            owner.changed(this, State.CLOSED); // first: a call that is sent again at once finds the next connection
+        } finally {
+            pending.clear(this::lost);
+        }
+    }
+
+    State state() {
+        return state;
+    }
+
+    /** Why it was closed; empty before. */
+    String closeReason() {
+        return closeReason;
+    }
+
+    int inFlight() {
+        return pending.size();
+    }
+
+    long lateAnswers() {
+        return lateAnswers.get();
+    }
+}

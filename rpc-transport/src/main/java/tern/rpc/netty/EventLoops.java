@@ -1,0 +1,104 @@
+package tern.rpc.netty;
+
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.FastThreadLocalThread;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.transport.EventLoopThread;
+
+/**
+ * The threads that move bytes, {@code rpc-io-1} and so on, shared by clients and servers of a process. They use epoll
+ * when the application brings Netty's native jar for it, and NIO otherwise. Thread-safe.
+ */
+public final class EventLoops implements AutoCloseable {
+
+    /** How the threads wait for sockets. */
+    private enum Kind {
+        NIO("nio"),
+        EPOLL("epoll");
+
+        final String label;
+
+        Kind(String label) {
+            this.label = label;
+        }
+    }
+
+    private final Kind kind;
+    private final EventLoopGroup group;
+
+    private EventLoops(Kind kind, IoHandlerFactory handlers, int threads) {
+        this.kind = kind;
+        this.group = new MultiThreadIoEventLoopGroup(threads, new Threads(), handlers);
+    }
+
+    /** @param threads 0 for as many as there are processors, eight at the most */
+    public static EventLoops start(int threads) {
+        int count = threads > 0 ? threads : Math.min(8, Runtime.getRuntime().availableProcessors());
+        return isEpollAvailable()
+                ? new EventLoops(Kind.EPOLL, EpollIoHandler.newFactory(), count)
+                : new EventLoops(Kind.NIO, NioIoHandler.newFactory(), count);
+    }
+
+    private static boolean isEpollAvailable() {
+        try {
+            return Epoll.isAvailable();
+        } catch (NoClassDefFoundError e) {
+            return false; // the optional jar is absent
+        }
+    }
+
+    /** {@code nio} or {@code epoll}. */
+    public String kind() {
+        return kind.label;
+    }
+
+    EventLoopGroup group() {
+        return group;
+    }
+
+    Class<? extends Channel> socketChannel() {
+        return kind == Kind.EPOLL ? EpollSocketChannel.class : NioSocketChannel.class;
+    }
+
+    Class<? extends ServerChannel> serverChannel() {
+        return kind == Kind.EPOLL ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+    }
+
+    /** Ends the threads; does not wait for them. */
+    @Override
+    public void close() {
+        group.shutdownGracefully(0, 2, TimeUnit.SECONDS);
+    }
+
+    /** Makes threads that can be told from those that may wait. */
+    private static final class Threads extends DefaultThreadFactory {
+
+        Threads() {
+            super("rpc-io", true);
+        }
+
+        @Override
+        protected Thread newThread(Runnable task, String name) {
+            return new Loop(threadGroup, task, name);
+        }
+    }
+
+    private static final class Loop extends FastThreadLocalThread implements EventLoopThread {
+        Loop(@Nullable ThreadGroup group, Runnable task, String name) {
+            super(group, task, name);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package tern.rpc.netty;
+
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Future;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Asks a silent server for a sign of life, sooner while calls wait for it, and gives the connection up when none comes.
+ * Event loop only.
+ */
+final class KeepAlive {
+
+    private static final long LONGEST_TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Connection connection;
+    private final long heartbeatNanos;
+    private final long probeAfterNanos;
+    private final long probeTimeoutNanos;
+    private final long idlePatienceNanos;
+    private long heardNanos;
+    private long askedNanos;
+    private boolean asked;
+    private @Nullable Future<?> ticking;
+
+    /** @param idlePatience with a server that no call waits for */
+    KeepAlive(Connection connection, ClientTransportSettings settings, Duration idlePatience) {
+        this.connection = connection;
+        this.heartbeatNanos = settings.heartbeat().toNanos();
+        this.probeAfterNanos = Math.min(settings.probeAfter().toNanos(), heartbeatNanos);
+        this.probeTimeoutNanos = settings.probeTimeout().toNanos();
+        this.idlePatienceNanos = Math.max(idlePatience.toNanos(), probeTimeoutNanos);
+    }
+
+    void start(EventLoop loop) {
+        heardNanos = System.nanoTime();
+        long tick = Math.max(1_000_000, Math.min(LONGEST_TICK_NANOS, probeAfterNanos / 4));
+        ticking = loop.scheduleWithFixedDelay(this::look, tick, tick, TimeUnit.NANOSECONDS);
+    }
+
+    void stop() {
+        if (ticking != null) {
+            ticking.cancel(false);
+        }
+    }
+
+    void heard() {
+        heardNanos = System.nanoTime();
+        asked = false;
+    }
+
+    private void look() {
+        long now = System.nanoTime();
+        boolean busy = connection.inFlight() > 0;
+        if (asked) {
+            long patience = busy ? probeTimeoutNanos : idlePatienceNanos;
+            if (now - askedNanos >= patience) {
+                connection.close("no sign of life for " + TimeUnit.NANOSECONDS.toMillis(now - heardNanos) + " ms");
+            }
+        } else if (now - heardNanos >= (busy ? probeAfterNanos : heartbeatNanos)) {
+            asked = true;
+            askedNanos = now;
+            connection.ping();
+        }
+    }
+}

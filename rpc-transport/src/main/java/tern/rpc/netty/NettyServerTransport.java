@@ -1,0 +1,184 @@
+package tern.rpc.netty;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.transport.CallHandler;
+import tern.rpc.transport.ServerTransport;
+
+/** One port for every protocol, which is told from the first bytes of a connection. Thread-safe. */
+public final class NettyServerTransport implements ServerTransport {
+
+    private static final Logger LOG = LoggerFactory.getLogger(NettyServerTransport.class);
+    private static final int BACKLOG = 1_024;
+    private static final long CLOSE_SECONDS = 5;
+
+    private final ServerTransportSettings settings;
+    private final EventLoops loops;
+    private final List<? extends ServerProtocol> protocols;
+    private final TlsGate gate;
+    private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
+    private final Map<InetAddress, Integer> perHost = new ConcurrentHashMap<>();
+    private final Counters counters = new Counters();
+    private volatile @Nullable Channel listening;
+    private volatile int port;
+
+    /** What is counted over all connections. Thread-safe. */
+    static final class Counters {
+        private final LongAdder received = new LongAdder();
+        private final LongAdder answered = new LongAdder();
+
+        void received() {
+            received.increment();
+        }
+
+        void answered() {
+            answered.increment();
+        }
+    }
+
+    /**
+     * @param loops not closed with the transport
+     * @throws IllegalArgumentException if keys or trust cannot be used
+     */
+    public NettyServerTransport(
+            ServerTransportSettings settings, EventLoops loops, List<? extends ServerProtocol> protocols) {
+        this.settings = settings;
+        this.loops = loops;
+        this.protocols = List.copyOf(protocols);
+        this.gate = new TlsGate(settings.tls(), settings.clearTextToo(), NanoClock.SYSTEM);
+    }
+
+    @Override
+    public void prepare(ServiceDescriptor service) {
+        protocols.forEach(protocol -> protocol.prepare(service));
+    }
+
+    @Override
+    public void start(CallHandler handler) {
+        InetSocketAddress address = settings.address() == null
+                ? new InetSocketAddress(settings.port())
+                : new InetSocketAddress(settings.address(), settings.port());
+        ChannelFuture bound = new ServerBootstrap()
+                .group(loops.group())
+                .channel(loops.serverChannel())
+                .option(ChannelOption.SO_BACKLOG, BACKLOG)
+                .option(ChannelOption.SO_REUSEADDR, true)
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .childHandler(new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel accepted) {
+                        accept(accepted, handler);
+                    }
+                })
+                .bind(address)
+                .awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new UncheckedIOException(
+                    "rpc.server.port " + settings.port() + " of "
+                            + (settings.address() == null ? "all addresses" : settings.address())
+                            + " cannot be bound: " + bound.cause().getMessage(),
+                    bound.cause() instanceof IOException known ? known : new IOException(bound.cause()));
+        }
+        listening = bound.channel();
+        port = ((InetSocketAddress) bound.channel().localAddress()).getPort();
+        if (settings.tls() != null && settings.clearTextToo()) {
+            LOG.warn(
+                    "Port {} serves clear text beside TLS (set by rpc.server.ssl.optional); take that out when every client"
+                            + " speaks TLS",
+                    port);
+        }
+    }
+
+    private void accept(Channel accepted, CallHandler handler) {
+        InetAddress host = ((InetSocketAddress) accepted.remoteAddress()).getAddress();
+        int ofHost = perHost.merge(host, 1, Integer::sum);
+        accepted.closeFuture().addListener(done -> perHost.merge(host, -1, NettyServerTransport::sumOrNothing));
+        if (connections.size() >= settings.maxConnections() || ofHost > settings.maxConnectionsPerHost()) {
+            LOG.warn(
+                    "Closing a connection from {}: {} connections of {}, {} of {} from this address",
+                    host,
+                    connections.size(),
+                    settings.maxConnections(),
+                    ofHost,
+                    settings.maxConnectionsPerHost());
+            accepted.close();
+            return;
+        }
+        ServerConnection connection = new ServerConnection(accepted, settings, handler, counters);
+        connections.put(accepted, connection);
+        accepted.closeFuture().addListener(done -> {
+            connections.remove(accepted);
+            connection.closed();
+        });
+        accepted.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
+    }
+
+    private static @Nullable Integer sumOrNothing(int count, int change) {
+        return count + change == 0 ? null : Integer.valueOf(count + change);
+    }
+
+    @Override
+    public int port() {
+        return port;
+    }
+
+    @Override
+    public void drain() {
+        stopListening();
+        connections.values().forEach(ServerConnection::goAway);
+    }
+
+    private void stopListening() {
+        Channel socket = listening;
+        if (socket != null) {
+            socket.close().awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    @Override
+    public int connections() {
+        return connections.size();
+    }
+
+    @Override
+    public long received() {
+        return counters.received.sum();
+    }
+
+    @Override
+    public int inFlight() {
+        return (int) Math.max(0, counters.received.sum() - counters.answered.sum());
+    }
+
+    @Override
+    public long queuedBytes() {
+        return connections.values().stream()
+                .mapToLong(connection -> connection.queue().queuedBytes())
+                .sum();
+    }
+
+    @Override
+    public void close() {
+        stopListening();
+        List<ChannelFuture> closing =
+                connections.keySet().stream().map(Channel::close).toList();
+        closing.forEach(future -> future.awaitUninterruptibly(CLOSE_SECONDS, TimeUnit.SECONDS));
+    }
+}

@@ -1,0 +1,161 @@
+package tern.rpc.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import io.netty.util.concurrent.Future;
+import java.security.Principal;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.netty.ServerProtocol.Match;
+
+/**
+ * Tells from the first bytes of a connection which protocol it speaks (wire document 1.15), and makes way for it. For
+ * TLS it makes way too, and another detector looks at the first bytes inside.
+ */
+final class ProtocolDetector extends ByteToMessageDecoder {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ProtocolDetector.class);
+
+    private final List<? extends ServerProtocol> protocols;
+    private final ServerConnection connection;
+    private final TlsGate gate;
+    private final boolean insideTls;
+    private boolean refused;
+    private @Nullable Future<?> timeout;
+
+    ProtocolDetector(List<? extends ServerProtocol> protocols, ServerConnection connection, TlsGate gate) {
+        this(protocols, connection, gate, false);
+    }
+
+    private ProtocolDetector(
+            List<? extends ServerProtocol> protocols, ServerConnection connection, TlsGate gate, boolean insideTls) {
+        this.protocols = protocols;
+        this.connection = connection;
+        this.gate = gate;
+        this.insideTls = insideTls;
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        connection.opened();
+    }
+
+    /** Who says nothing at all may wait, as idle clients of Dubbo do; who begins has to go on. */
+    private void startTimeout(ChannelHandlerContext context) {
+        timeout = context.executor()
+                .schedule(
+                        () -> refuse(context, "no protocol was shown in time"),
+                        connection.settings().firstBytesTimeout().toNanos(),
+                        TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
+        if (refused) {
+            in.skipBytes(in.readableBytes());
+            return;
+        }
+        Match tls = insideTls ? Match.NO : TlsGate.match(in);
+        if (tls == Match.YES) {
+            takeTls(context, in);
+            return;
+        }
+        boolean undecided = tls == Match.MAYBE;
+        for (ServerProtocol protocol : protocols) {
+            Match match = protocol.match(in);
+            if (match == Match.YES) {
+                take(protocol, context, in);
+                return;
+            }
+            undecided |= match == Match.MAYBE;
+        }
+        if (undecided) {
+            if (timeout == null) {
+                startTimeout(context);
+            }
+        } else {
+            in.skipBytes(in.readableBytes());
+            refuse(context, "its first bytes belong to no protocol served here");
+        }
+    }
+
+    private void takeTls(ChannelHandlerContext context, ByteBuf in) {
+        cancelTimeout();
+        TlsContext tls = gate.context();
+        if (tls == null) {
+            refused = true;
+            in.skipBytes(in.readableBytes());
+            gate.refuseTls(context, connection);
+            return;
+        }
+        SslHandler handler = tls.newHandler(context.channel());
+        context.pipeline().addAfter(context.name(), null, new ProtocolDetector(protocols, connection, gate, true));
+        context.pipeline().replace(this, "tls", handler);
+    }
+
+    private void take(ServerProtocol protocol, ChannelHandlerContext context, ByteBuf in) {
+        cancelTimeout();
+        if (!insideTls && !gate.takesClearText()) {
+            refused = true;
+            in.skipBytes(in.readableBytes());
+            gate.refuseClearText(context.channel(), protocol);
+            return;
+        }
+        connection.speaks(protocol);
+        context.pipeline().replace(this, protocol.name(), protocol.serverHandler(connection));
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
+        if (event instanceof SslHandshakeCompletionEvent handshake) {
+            if (handshake.isSuccess()) {
+                connection.secured(peer(context));
+            } else {
+                gate.handshakeFailed(context.channel(), handshake.cause());
+            }
+        }
+        super.userEventTriggered(context, event);
+    }
+
+    private static @Nullable Principal peer(ChannelHandlerContext context) {
+        try {
+            return context.pipeline()
+                    .get(SslHandler.class)
+                    .engine()
+                    .getSession()
+                    .getPeerPrincipal();
+        } catch (SSLPeerUnverifiedException e) {
+            return null; // it showed no certificate
+        }
+    }
+
+    private static void refuse(ChannelHandlerContext context, String reason) {
+        LOG.debug("Closing {}: {}", context.channel(), reason);
+        context.close();
+    }
+
+    private void cancelTimeout() {
+        if (timeout != null) {
+            timeout.cancel(false);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) throws Exception {
+        cancelTimeout();
+        super.channelInactive(context);
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        LOG.debug("Closing {}", context.channel(), cause);
+        context.close();
+    }
+}

@@ -1,0 +1,77 @@
+package tern.rpc.netty;
+
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.transport.Tls;
+
+/**
+ * How a server listens and what it bears (reliability table).
+ *
+ * @param address host name or IP address to bind, IPv6 without brackets; null for all addresses
+ * @param port 0 for a free one
+ * @param maxConnections in all; more are closed at once
+ * @param maxConnectionsPerHost from one remote address; more are closed at once
+ * @param maxInFlight calls of one connection that are not answered yet; more are refused as not executed
+ * @param maxMessageBytes of one request or answer
+ * @param idleTimeout after which a connection without traffic is closed
+ * @param firstBytesTimeout from the first byte on, within which a connection must show its protocol
+ * @param tls keys and trust, looked at for every new connection; null for clear text
+ * @param clearTextToo whether clients without TLS are served as well when there is TLS
+ */
+public record ServerTransportSettings(
+        @Nullable String address,
+        int port,
+        int maxConnections,
+        int maxConnectionsPerHost,
+        int maxInFlight,
+        int maxMessageBytes,
+        Duration idleTimeout,
+        Duration firstBytesTimeout,
+        @Nullable Supplier<Tls> tls,
+        boolean clearTextToo) {
+
+    /** In clear text. */
+    public ServerTransportSettings(
+            @Nullable String address,
+            int port,
+            int maxConnections,
+            int maxConnectionsPerHost,
+            int maxInFlight,
+            int maxMessageBytes,
+            Duration idleTimeout,
+            Duration firstBytesTimeout) {
+        this(
+                address,
+                port,
+                maxConnections,
+                maxConnectionsPerHost,
+                maxInFlight,
+                maxMessageBytes,
+                idleTimeout,
+                firstBytesTimeout,
+                null,
+                false);
+    }
+
+    /** All defaults, in clear text, on the given port of all addresses. */
+    public static ServerTransportSettings onPort(int port) {
+        return new ServerTransportSettings(
+                null, port, 8_192, 1_024, 1_024, 8 << 20, Duration.ofSeconds(180), Duration.ofSeconds(10));
+    }
+
+    /** @param alsoClearText whether clients without TLS are served as well, for the time in which they are moved */
+    public ServerTransportSettings withTls(@Nullable Supplier<Tls> replaced, boolean alsoClearText) {
+        return new ServerTransportSettings(
+                address,
+                port,
+                maxConnections,
+                maxConnectionsPerHost,
+                maxInFlight,
+                maxMessageBytes,
+                idleTimeout,
+                firstBytesTimeout,
+                replaced,
+                alsoClearText);
+    }
+}

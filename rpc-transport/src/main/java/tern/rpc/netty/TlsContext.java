@@ -1,0 +1,165 @@
+package tern.rpc.netty;
+
+import io.netty.channel.Channel;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
+import io.netty.handler.ssl.ApplicationProtocolConfig.Protocol;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectedListenerFailureBehavior;
+import io.netty.handler.ssl.ApplicationProtocolConfig.SelectorFailureBehavior;
+import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.NetUtil;
+import java.util.List;
+import java.util.function.Supplier;
+import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.Tls;
+
+/**
+ * Makes the TLS handlers of one side, with the keys and the trust of the moment: when the supplier has others, new
+ * connections get those. Others that cannot be used are told once and passed over. Thread-safe.
+ */
+final class TlsContext {
+
+    private static final Logger LOG = LoggerFactory.getLogger(TlsContext.class);
+
+    /** What a server of ours speaks to those who ask; what comes then is told from its first bytes as ever. */
+    private static final List<String> SERVED_BY_NAME = List.of("h2", "http/1.1");
+
+    /** What was built from what. */
+    private record Built(Tls tls, SslContext context) {}
+
+    private final Supplier<Tls> source;
+    private final boolean server;
+    private final List<String> applicationProtocols;
+    private @Nullable Tls refused; // guarded by this
+    private volatile Built built;
+
+    private TlsContext(Supplier<Tls> source, boolean server, List<String> applicationProtocols) {
+        this.source = source;
+        this.server = server;
+        this.applicationProtocols = applicationProtocols;
+        Tls first = source.get();
+        try {
+            this.built = build(first);
+        } catch (SSLException e) {
+            throw new IllegalArgumentException(first.name() + " cannot be used: " + e.getMessage(), e);
+        }
+    }
+
+    /** @throws IllegalArgumentException if what the supplier has now cannot be used */
+    static TlsContext ofServer(Supplier<Tls> source) {
+        return new TlsContext(source, true, SERVED_BY_NAME);
+    }
+
+    /**
+     * @param applicationProtocols told to the server (ALPN); empty to say nothing
+     * @throws IllegalArgumentException if what the supplier has now cannot be used
+     */
+    static TlsContext ofClient(Supplier<Tls> source, List<String> applicationProtocols) {
+        return new TlsContext(source, false, applicationProtocols);
+    }
+
+    private Built build(Tls tls) throws SSLException {
+        SslContextBuilder builder;
+        if (server) {
+            if (tls.keys() == null || tls.certificates().isEmpty()) {
+                throw new IllegalArgumentException(
+                        tls.name() + " cannot be used: it has no key with a certificate, which a server needs");
+            }
+            builder = SslContextBuilder.forServer(tls.keys()).clientAuth(clientAuth(tls));
+        } else {
+            builder = SslContextBuilder.forClient().keyManager(tls.keys());
+        }
+        if (tls.trust() != null) {
+            builder.trustManager(tls.trust());
+        }
+        if (!tls.ciphers().isEmpty()) {
+            builder.ciphers(tls.ciphers());
+        }
+        if (!applicationProtocols.isEmpty()) {
+            builder.applicationProtocolConfig(new ApplicationProtocolConfig(
+                    Protocol.ALPN,
+                    SelectorFailureBehavior.NO_ADVERTISE,
+                    SelectedListenerFailureBehavior.ACCEPT,
+                    applicationProtocols));
+        }
+        return new Built(tls, builder.protocols(tls.protocols()).build());
+    }
+
+    private static ClientAuth clientAuth(Tls tls) {
+        return switch (tls.clientAuth()) {
+            case NONE -> ClientAuth.NONE;
+            case WANT -> ClientAuth.OPTIONAL;
+            case NEED -> ClientAuth.REQUIRE;
+        };
+    }
+
+    private Built present() {
+        Built known = built;
+        Tls tls = source.get();
+        return tls.equals(known.tls()) ? known : changed(tls);
+    }
+
+    private synchronized Built changed(Tls tls) {
+        if (!tls.equals(built.tls()) && !tls.equals(refused)) {
+            try {
+                built = build(tls);
+                LOG.debug("New connections use {} as it is now", tls);
+            } catch (SSLException | RuntimeException e) {
+                refused = tls;
+                LOG.error(
+                        "{} was changed and cannot be used; new connections go on with what was there before", tls, e);
+            }
+        }
+        return built;
+    }
+
+    /** What new connections get. */
+    Tls tls() {
+        return present().tls();
+    }
+
+    /** For a connection that a client opened. */
+    SslHandler newHandler(Channel channel) {
+        Built now = present();
+        return patient(now, now.context().newHandler(channel.alloc()));
+    }
+
+    /** For a connection to a server, whose certificate has to bear the name of the endpoint. */
+    SslHandler newHandler(Channel channel, Endpoint endpoint) {
+        Built now = present();
+        SslHandler handler = now.context().newHandler(channel.alloc(), endpoint.name(), endpoint.port());
+        SSLParameters parameters = handler.engine().getSSLParameters();
+        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        SNIHostName name = sni(endpoint.name());
+        if (name != null) {
+            parameters.setServerNames(List.of(name));
+        }
+        handler.engine().setSSLParameters(parameters);
+        return patient(now, handler);
+    }
+
+    /** Java itself tells only names with a dot. */
+    private static @Nullable SNIHostName sni(String host) {
+        if (NetUtil.isValidIpV4Address(host) || NetUtil.isValidIpV6Address(host)) {
+            return null;
+        }
+        try {
+            return new SNIHostName(host);
+        } catch (IllegalArgumentException e) {
+            return null; // not a name by the standard, as one with an underscore
+        }
+    }
+
+    private static SslHandler patient(Built now, SslHandler handler) {
+        handler.setHandshakeTimeoutMillis(now.tls().handshakeTimeout().toMillis());
+        return handler;
+    }
+}

@@ -1,0 +1,91 @@
+package tern.rpc.netty;
+
+import io.netty.handler.ssl.NotSslRecordException;
+import io.netty.handler.ssl.SslHandshakeTimeoutException;
+import java.nio.channels.ClosedChannelException;
+import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateExpiredException;
+import java.security.cert.CertificateNotYetValidException;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.Tls;
+
+/** Says why TLS failed: which check, of whom, and what to change. */
+final class TlsFailure {
+
+    /** How Java begins to say that a certificate is that of another host. */
+    private static final String OTHER_HOST = "No (subject alternative|name matching).*";
+
+    private TlsFailure() {}
+
+    /** Seen from a client. */
+    static String atClient(Throwable cause, Endpoint endpoint, Tls tls) {
+        String server =
+                endpoint.name().equals(endpoint.host()) ? endpoint.toString() : endpoint.name() + " at " + endpoint;
+        return "TLS with " + server + " failed, " + reason(cause, endpoint, tls);
+    }
+
+    private static String reason(Throwable cause, Endpoint endpoint, Tls tls) {
+        if (find(cause, NotSslRecordException.class) != null) {
+            return "the server speaks no TLS on this port (rpc.server.ssl.bundle there, or leave out " + tls + " here)";
+        }
+        if (find(cause, SslHandshakeTimeoutException.class) != null) {
+            return "the handshake took longer than " + tls.handshakeTimeout().toMillis() + " ms";
+        }
+        if (find(cause, ClosedChannelException.class) != null) {
+            return "the server closed the connection during the handshake; it may speak no TLS on this port";
+        }
+        String certificate = badCertificate(cause, endpoint, tls);
+        if (certificate != null) {
+            return certificate;
+        }
+        String words = inWords(cause);
+        return words.contains("fatal alert")
+                ? "the server refused: " + words
+                        + "; its log tells why. The certificate shown to it, if any, is that of " + tls
+                : words + " (with " + tls + ")";
+    }
+
+    private static @Nullable String badCertificate(Throwable cause, Endpoint endpoint, Tls tls) {
+        if (find(cause, CertificateExpiredException.class) != null
+                || find(cause, CertificateNotYetValidException.class) != null) {
+            return "the certificate of the server is not valid today: " + inWords(cause);
+        }
+        if (find(cause, CertPathBuilderException.class) != null) {
+            return "the certificate of the server was issued by nobody whom " + tls + " trusts: " + inWords(cause);
+        }
+        CertificateException bad = find(cause, CertificateException.class);
+        if (bad == null) {
+            return null;
+        }
+        String words = inWords(bad);
+        return words.matches("(?s)" + OTHER_HOST)
+                ? "the certificate of the server is not for " + endpoint.name()
+                        + ", the host by which it was called (set by rpc.client.url and the like): " + words
+                : "the certificate of the server is refused by " + tls + ": " + words;
+    }
+
+    /** What the innermost cause says; those around it repeat it. */
+    static String inWords(Throwable cause) {
+        String words = cause.toString();
+        int depth = 0;
+        for (Throwable inner = cause; inner != null && depth < 16; inner = inner.getCause(), depth++) {
+            if (inner.getMessage() != null) {
+                words = inner.getMessage();
+            }
+        }
+        return words;
+    }
+
+    /** The exception of this type behind a failure, or null. */
+    static <T extends Throwable> @Nullable T find(Throwable cause, Class<T> type) {
+        int depth = 0;
+        for (Throwable inner = cause; inner != null && depth < 16; inner = inner.getCause(), depth++) {
+            if (type.isInstance(inner)) {
+                return type.cast(inner);
+            }
+        }
+        return null;
+    }
+}

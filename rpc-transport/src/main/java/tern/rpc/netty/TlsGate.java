@@ -1,0 +1,99 @@
+package tern.rpc.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import java.nio.channels.ClosedChannelException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
+import tern.rpc.netty.ServerProtocol.Match;
+import tern.rpc.transport.Tls;
+
+/**
+ * Whether a port takes TLS, clear text or both, and what becomes of clients that come with the other. Those are told by
+ * a warning now and then, which says what to set. Thread-safe.
+ */
+final class TlsGate {
+
+    private static final Logger LOG = LoggerFactory.getLogger(TlsGate.class);
+
+    private static final byte HANDSHAKE_RECORD = 0x16;
+    private static final byte MAJOR_VERSION = 3;
+    private static final int HIGHEST_MINOR_VERSION = 4;
+
+    /** A fatal alert, handshake_failure (RFC 8446, 6). */
+    private static final byte[] ALERT = {0x15, 3, 3, 0, 2, 2, 40};
+
+    private final @Nullable TlsContext context;
+    private final boolean clearTextToo;
+    private final SeldomWarning unexpectedTls;
+    private final SeldomWarning unexpectedClearText;
+    private final SeldomWarning failedHandshake;
+
+    /**
+     * @param source of keys and trust; null for a port without TLS
+     * @param clearTextToo whether clients without TLS are served beside the others
+     */
+    TlsGate(@Nullable Supplier<Tls> source, boolean clearTextToo, NanoClock clock) {
+        this.context = source == null ? null : TlsContext.ofServer(source);
+        this.clearTextToo = clearTextToo;
+        this.unexpectedTls = new SeldomWarning(LOG, clock);
+        this.unexpectedClearText = new SeldomWarning(LOG, clock);
+        this.failedHandshake = new SeldomWarning(LOG, clock);
+    }
+
+    /** Whether these bytes begin a TLS handshake. */
+    static Match match(ByteBuf firstBytes) {
+        int start = firstBytes.readerIndex();
+        int length = firstBytes.readableBytes();
+        boolean possible = (length < 1 || firstBytes.getByte(start) == HANDSHAKE_RECORD)
+                && (length < 2 || firstBytes.getByte(start + 1) == MAJOR_VERSION)
+                && (length < 3 || firstBytes.getUnsignedByte(start + 2) <= HIGHEST_MINOR_VERSION);
+        if (!possible) {
+            return Match.NO;
+        }
+        return length < 3 ? Match.MAYBE : Match.YES;
+    }
+
+    /** Null if the port does not take TLS. */
+    @Nullable
+    TlsContext context() {
+        return context;
+    }
+
+    boolean takesClearText() {
+        return context == null || clearTextToo;
+    }
+
+    /** A client began a handshake and there are no keys: it is told, or else it would wait. */
+    void refuseTls(ChannelHandlerContext handler, ServerConnection connection) {
+        unexpectedTls.warn("Closing a connection from " + connection.remoteAddress()
+                + ": the client speaks TLS, but there is none on this port (set rpc.server.ssl.bundle, or leave out"
+                + " rpc.client.ssl.bundle at the client)");
+        handler.writeAndFlush(Unpooled.wrappedBuffer(ALERT));
+        connection.closeWhenWritten();
+    }
+
+    /** A client speaks a protocol of ours in clear text. */
+    void refuseClearText(Channel channel, ServerProtocol protocol) {
+        unexpectedClearText.warn("Closing a connection from " + channel.remoteAddress() + ": the client speaks "
+                + protocol.name() + " in clear text, but this port takes TLS only (set rpc.client.ssl.bundle at the"
+                + " client, or rpc.server.ssl.optional=true here until every client has it)");
+        channel.close();
+    }
+
+    /** The handshake of a connection came to nothing. */
+    void handshakeFailed(Channel channel, Throwable cause) {
+        if (cause instanceof ClosedChannelException) {
+            LOG.debug("{} was closed during its TLS handshake", channel, cause);
+        } else {
+            failedHandshake.warn(
+                    "Closing a connection from " + channel.remoteAddress() + ": its TLS handshake failed with "
+                            + (context == null ? "" : context.tls()) + ": " + TlsFailure.inWords(cause));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+package tern.rpc.netty;
+
+import io.netty.channel.Channel;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What many threads want to send on one connection: they queue, and the event loop drains all that is there with one
+ * flush. The queue is a stack that the event loop takes as a whole and turns round; who finds it empty schedules the
+ * drain, so a busy connection costs one task and one system call for many frames. Commands may be queued before the
+ * channel is open. Thread-safe; drained by the event loop only.
+ */
+public final class WriteQueue implements Runnable {
+
+    private final AtomicReference<@Nullable WriteCommand> stack = new AtomicReference<>();
+    private final AtomicLong queuedBytes = new AtomicLong();
+    private final Runnable lower;
+    private volatile @Nullable Channel channel;
+
+    /** @param lower told on the event loop when bytes have left */
+    WriteQueue(Runnable lower) {
+        this.lower = lower;
+    }
+
+    /** Adds a command; it is dropped if the channel is closed. */
+    public void add(WriteCommand command) {
+        queuedBytes.addAndGet(command.bytes());
+        WriteCommand top;
+        do {
+            top = stack.get();
+            command.next = top;
+        } while (!stack.compareAndSet(top, command));
+        Channel open = channel;
+        if (top == null && open != null) {
+            open.eventLoop().execute(this);
+        }
+    }
+
+    /** The channel is open: what was queued before goes first. Event loop only. */
+    void start(Channel opened) {
+        channel = opened;
+        run();
+    }
+
+    /** Bytes queued, or handed to the channel and not taken by the socket yet. */
+    public long queuedBytes() {
+        return queuedBytes.get();
+    }
+
+    void left(long bytes) {
+        queuedBytes.addAndGet(-bytes);
+        lower.run();
+    }
+
+    /** Writes all that is queued. Event loop only. */
+    @Override
+    public void run() {
+        Channel open = channel;
+        if (open == null) {
+            return;
+        }
+        WriteCommand newest = stack.getAndSet(null);
+        if (newest == null) {
+            return;
+        }
+        long bytes = 0;
+        WriteCommand oldest = null;
+        for (WriteCommand command = newest; command != null; ) {
+            bytes += command.bytes();
+            WriteCommand older = command.next;
+            command.next = oldest;
+            oldest = command;
+            command = older;
+        }
+        if (open.isActive()) {
+            write(open, oldest, bytes);
+        } else {
+            left(bytes);
+        }
+    }
+
+    private void write(Channel open, @Nullable WriteCommand oldest, long bytes) {
+        WriteBatch batch = new WriteBatch(open, this);
+        batch.begin(bytes);
+        try {
+            for (WriteCommand command = oldest; command != null; command = command.next) {
+                command.write(batch);
+            }
+            batch.flush();
+        } catch (Throwable e) {
+            batch.release();
+            open.pipeline().fireExceptionCaught(e);
+            open.close();
+            return;
+        }
+        for (WriteCommand command = oldest; command != null; command = command.next) {
+            command.written();
+        }
+    }
+}

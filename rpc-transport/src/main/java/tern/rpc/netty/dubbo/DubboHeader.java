@@ -1,0 +1,56 @@
+package tern.rpc.netty.dubbo;
+
+/** The 16 bytes in front of every body (wire document 1.1): magic, flags, status, request id, body length. */
+final class DubboHeader {
+
+    static final int BYTES = 16;
+
+    static final short MAGIC = (short) 0xDABB;
+
+    /** Flag byte, offset 2: a request, not a response. */
+    static final int FLAG_REQUEST = 0x80;
+
+    /** Flag byte: the sender wants an answer. */
+    static final int FLAG_TWO_WAY = 0x40;
+
+    /** Flag byte: a heartbeat or a word about the connection. */
+    static final int FLAG_EVENT = 0x20;
+
+    /** Flag byte: the serialization of the body. */
+    static final int SERIALIZATION_MASK = 0x1F;
+
+    /** Serialization id of hessian2 (wire document 1.2). */
+    static final int HESSIAN2 = 2;
+
+    private DubboHeader() {}
+
+    /** Writes a header in front of a body that already stands behind it. */
+    static void write(byte[] frame, int flags, int status, long id, int bodyBytes) {
+        frame[0] = (byte) (MAGIC >>> 8);
+        frame[1] = (byte) MAGIC;
+        frame[2] = (byte) flags;
+        frame[3] = (byte) status;
+        for (int i = 0; i < 8; i++) {
+            frame[4 + i] = (byte) (id >>> (56 - 8 * i));
+        }
+        for (int i = 0; i < 4; i++) {
+            frame[12 + i] = (byte) (bodyBytes >>> (24 - 8 * i));
+        }
+    }
+
+    static boolean isRequest(int flags) {
+        return (flags & FLAG_REQUEST) != 0;
+    }
+
+    static boolean isTwoWay(int flags) {
+        return (flags & FLAG_TWO_WAY) != 0;
+    }
+
+    static boolean isEvent(int flags) {
+        return (flags & FLAG_EVENT) != 0;
+    }
+
+    static int serialization(int flags) {
+        return flags & SERIALIZATION_MASK;
+    }
+}

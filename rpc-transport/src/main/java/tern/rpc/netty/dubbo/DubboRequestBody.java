@@ -1,0 +1,228 @@
+package tern.rpc.netty.dubbo;
+
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
+import tern.rpc.Payload;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.StatusCode;
+import tern.rpc.serialization.ObjectReader;
+import tern.rpc.serialization.ObjectWriter;
+import tern.rpc.serialization.SerializationException;
+import tern.rpc.transport.ServiceLookup;
+
+/**
+ * The body of a request: version, interface, service version, method, descriptors, arguments, attachments (wire document
+ * 1.4).
+ */
+final class DubboRequestBody {
+
+    static final String PATH = "path";
+    static final String INTERFACE = "interface";
+    static final String GROUP = "group";
+    static final String VERSION = "version";
+    static final String TIMEOUT = "timeout";
+    static final String REMOTE_APPLICATION = "remote.application";
+    static final String GENERIC = "generic";
+
+    /** Attachments that belong to the protocol; what a user puts under these names is not sent. */
+    private static final Set<String> RESERVED = Set.of(PATH, INTERFACE, GROUP, VERSION, TIMEOUT, REMOTE_APPLICATION);
+
+    /** What a service does not get to see; the caller's name it does. */
+    private static final Predicate<String> FOR_THE_PROTOCOL =
+            name -> !name.equals(REMOTE_APPLICATION) && RESERVED.contains(name);
+
+    private static final Pattern MILLIS = Pattern.compile("[0-9]{1,18}");
+
+    private DubboRequestBody() {}
+
+    /**
+     * What was read.
+     *
+     * @param takesResponseAttachments whether the caller understands attachments in the answer
+     */
+    record Read(Invocation call, boolean takesResponseAttachments) {}
+
+    /**
+     * Reads everything, on a worker thread.
+     *
+     * @param receivedNanos when the request came; its time-out counts from then
+     * @throws RpcException if there is no such service or method
+     * @throws tern.rpc.serialization.SerializationException if the bytes make no sense
+     */
+    static Read read(ObjectReader reader, ServiceLookup services, long receivedNanos, Executor executor) {
+        boolean attachments = DubboVersion.takesResponseAttachments(reader.readString());
+        String interfaceName = orEmpty(reader.readString());
+        String version = orEmpty(reader.readString());
+        String methodName = orEmpty(reader.readString());
+        String descriptor = orEmpty(reader.readString());
+        ServiceDescriptor service = services.service(interfaceName);
+        MethodDescriptor method = method(services, service, methodName, descriptor);
+        reader.trust(service);
+        Object[] arguments = new Object[method.parameters().size()];
+        boolean scalarsOnly = method.service() != service && !services.genericCalls();
+        for (int i = 0; i < arguments.length; i++) {
+            arguments[i] = scalarsOnly
+                    ? scalar(reader)
+                    : reader.readObject(method.parameters().get(i));
+        }
+        Metadata metadata = new Metadata();
+        reader.readMetadata(metadata);
+        checkGeneric(metadata);
+        ServiceKey key = key(metadata, interfaceName, version);
+        if (!key.interfaceName().equals(interfaceName) && services.service(key.interfaceName()) != service) {
+            throw unknown("the path " + key.interfaceName() + " and the interface " + interfaceName
+                    + " of a call are different services");
+        }
+        Deadline deadline = deadline(metadata, receivedNanos);
+        metadata.removeIf(FOR_THE_PROTOCOL);
+        return new Read(new Invocation(key, method, arguments, metadata, deadline, executor), attachments);
+    }
+
+    /** Whether calls of the method have a form in this protocol. */
+    static boolean isCallable(MethodDescriptor method) {
+        return method.type() == MethodType.UNARY && method.payload() == Payload.JAVA;
+    }
+
+    private static MethodDescriptor method(
+            ServiceLookup services, ServiceDescriptor service, String name, String descriptor) {
+        MethodDescriptor method = service.method(name, descriptor);
+        if (method == null && name.startsWith("$")) {
+            method = services.builtIn(name, descriptor);
+        }
+        if (method == null) {
+            throw unknown(service.name() + " has no method " + name + "(" + descriptor + ")"
+                    + (service.overloads(name).isEmpty() ? "" : "; other parameters are declared for that name"));
+        }
+        if (!isCallable(method)) {
+            throw RpcException.refusal(
+                    StatusCode.UNIMPLEMENTED,
+                    method + " has " + method.type() + " calls of " + method.payload()
+                            + " messages, which the dubbo protocol does not have; call it with Triple",
+                    Executed.NO);
+        }
+        return method;
+    }
+
+    /** The echo that is always on is for probes; that of objects would be a way to have any allowed class made. */
+    private static @Nullable Object scalar(ObjectReader reader) {
+        try {
+            return reader.readScalar();
+        } catch (SerializationException e) {
+            throw unknown(
+                    "the echo of objects is switched off on this server; rpc.server.generic-calls=true allows it");
+        }
+    }
+
+    private static void checkGeneric(Metadata metadata) {
+        String generic = metadata.get(GENERIC);
+        if (generic != null && !generic.equals("true") && !generic.equals("false")) {
+            // Status 70, as Dubbo's callers know it (wire document 1.9).
+            throw RpcException.refusal(
+                    StatusCode.FAILED_PRECONDITION,
+                    "generic calls of kind '" + generic + "' are not served; use generic=true",
+                    Executed.NO);
+        }
+    }
+
+    private static ServiceKey key(Metadata metadata, String interfaceName, String version) {
+        String path = metadata.get(PATH);
+        String group = metadata.get(GROUP);
+        String attachedVersion = metadata.get(VERSION);
+        return new ServiceKey(
+                path == null || path.isEmpty() ? interfaceName : path,
+                group == null ? "" : group,
+                attachedVersion == null ? version : attachedVersion);
+    }
+
+    private static Deadline deadline(Metadata metadata, long receivedNanos) {
+        String timeout = metadata.get(TIMEOUT);
+        if (timeout == null || !MILLIS.matcher(timeout).matches()) {
+            return Deadline.none();
+        }
+        long millis = Math.min(Long.parseLong(timeout), TimeUnit.DAYS.toMillis(365));
+        return millis == 0 ? Deadline.none() : Deadline.at(receivedNanos + TimeUnit.MILLISECONDS.toNanos(millis));
+    }
+
+    private static String orEmpty(@Nullable String text) {
+        return text == null ? "" : text;
+    }
+
+    private static RpcException unknown(String description) {
+        return RpcException.refusal(StatusCode.UNIMPLEMENTED, description, Executed.NO);
+    }
+
+    /** What is the same in every request of a method, encoded once. */
+    record Prepared(byte[] head, byte[] attachments) {}
+
+    static void writeHead(ObjectWriter writer, ServiceKey service, MethodDescriptor method) {
+        writer.writeString(DubboVersion.OURS);
+        writer.writeString(service.interfaceName());
+        writer.writeString(wireVersion(service));
+        writer.writeString(method.name());
+        writer.writeString(method.descriptor());
+    }
+
+    static void writeFixedAttachments(ObjectWriter writer, ServiceKey service, String application) {
+        writePair(writer, PATH, service.interfaceName());
+        writePair(writer, INTERFACE, service.interfaceName());
+        writePair(writer, VERSION, wireVersion(service));
+        if (!service.group().isEmpty()) {
+            writePair(writer, GROUP, service.group());
+        }
+        if (!application.isEmpty()) {
+            writePair(writer, REMOTE_APPLICATION, application);
+        }
+    }
+
+    /** Writes the whole body. */
+    static void write(ObjectWriter writer, Prepared prepared, Invocation call, long now) {
+        writer.writeEncoded(prepared.head());
+        for (Object argument : call.arguments()) {
+            writer.writeObject(argument);
+        }
+        writer.startMap();
+        writer.writeEncoded(prepared.attachments());
+        if (call.deadline().isLimited()) {
+            long millis = TimeUnit.NANOSECONDS.toMillis(call.deadline().remainingNanos(now));
+            writePair(writer, TIMEOUT, Long.toString(Math.max(1, millis)));
+        }
+        writeMetadata(writer, call.metadata(), RESERVED);
+        writer.endMap();
+    }
+
+    /** Into a map that is being written, without the given names. */
+    static void writeMetadata(ObjectWriter writer, Metadata metadata, Set<String> without) {
+        metadata.forEach((name, value) -> {
+            if (without.contains(name)) {
+                return;
+            }
+            writer.writeString(name);
+            if (value instanceof byte[] bytes) {
+                writer.writeBytes(bytes);
+            } else {
+                writer.writeString((String) value);
+            }
+        });
+    }
+
+    private static void writePair(ObjectWriter writer, String name, String value) {
+        writer.writeString(name);
+        writer.writeString(value);
+    }
+
+    private static String wireVersion(ServiceKey service) {
+        return service.version().isEmpty() ? ServiceKey.NO_VERSION : service.version();
+    }
+}

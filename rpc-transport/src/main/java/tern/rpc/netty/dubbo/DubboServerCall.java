@@ -1,0 +1,170 @@
+package tern.rpc.netty.dubbo;
+
+import io.netty.buffer.ByteBuf;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.NettyServerCall;
+import tern.rpc.netty.ServerConnection;
+import tern.rpc.serialization.Coder;
+import tern.rpc.serialization.MessageTooLargeException;
+import tern.rpc.serialization.ObjectWriter;
+import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.SerializationException;
+import tern.rpc.transport.ServiceLookup;
+
+/** A request on a dubbo connection and the way of its answer. Thread-safe. */
+final class DubboServerCall extends NettyServerCall {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DubboServerCall.class);
+
+    /** Longest text in an answer that tells an error (reliability table, message of an exception). */
+    private static final int LONGEST_TEXT = 8 << 10;
+
+    private final DubboProtocol protocol;
+    private final int flags;
+    private final long id;
+    private final AtomicReference<@Nullable ByteBuf> body;
+    private volatile boolean takesAttachments;
+
+    /** @param body owned by the call from here on */
+    DubboServerCall(DubboProtocol protocol, ServerConnection connection, int flags, long id, ByteBuf body) {
+        super(connection);
+        this.protocol = protocol;
+        this.flags = flags;
+        this.id = id;
+        this.body = new AtomicReference<>(body);
+    }
+
+    @Override
+    public String protocol() {
+        return protocol.name();
+    }
+
+    @Override
+    public Invocation decode(ServiceLookup services) {
+        ByteBuf bytes = body.getAndSet(null);
+        if (bytes == null) {
+            throw RpcException.refusal(StatusCode.CANCELLED, "the call was over before it was read", Executed.NO);
+        }
+        Coder coder = protocol.coders().take();
+        try {
+            int length = bytes.readableBytes();
+            byte[] array = coder.input(length);
+            bytes.readBytes(array, 0, length);
+            coder.reader().start(array, 0, length);
+            DubboRequestBody.Read read =
+                    DubboRequestBody.read(coder.reader(), services, receivedNanos(), Runnable::run);
+            takesAttachments = read.takesResponseAttachments();
+            protocol.coders().giveBack(coder);
+            return read.call();
+        } catch (RpcException e) {
+            protocol.coders().giveBack(coder);
+            throw e;
+        } catch (SerializationException e) {
+            throw new RpcException(
+                    StatusCode.INVALID_ARGUMENT, "the request cannot be read: " + e.getMessage(), Executed.NO, e);
+        } finally {
+            bytes.release();
+        }
+    }
+
+    @Override
+    protected void discardRequest() {
+        ByteBuf bytes = body.getAndSet(null);
+        if (bytes != null) {
+            bytes.release();
+        }
+    }
+
+    @Override
+    public void reply(Response response) {
+        if (claimAnswer() && DubboHeader.isTwoWay(flags)) {
+            if (!response.headers().isEmpty()) {
+                response.metadata().addAll(response.headers()); // there is one kind only
+            }
+            send(writer -> DubboResponseBody.writeValue(writer, response, takesAttachments));
+        }
+    }
+
+    @Override
+    public void fail(Throwable failure, Metadata metadata) {
+        if (claimAnswer()) {
+            answerFailure(failure, metadata);
+        }
+    }
+
+    /** Answers a request that was not handed on as a call. */
+    void refuse(RpcException failure) {
+        discardRequest();
+        answerFailure(failure, new Metadata());
+    }
+
+    private void answerFailure(Throwable failure, Metadata metadata) {
+        if (!DubboHeader.isTwoWay(flags)) {
+            LOG.debug("A one-way call failed", failure);
+        } else if (failure instanceof RpcException rpc) {
+            sendText(DubboStatus.of(rpc), rpc.status().toString());
+        } else {
+            sendException(failure, metadata);
+        }
+    }
+
+    private void sendException(Throwable failure, Metadata metadata) {
+        try {
+            enqueue(DubboStatus.OK, writer -> writeException(writer, failure, metadata));
+        } catch (Throwable e) {
+            LOG.debug("An exception cannot be sent as it is", e);
+            Throwable told = new RuntimeException(failure.toString());
+            told.setStackTrace(failure.getStackTrace());
+            send(writer -> writeException(writer, told, metadata));
+        }
+    }
+
+    private void writeException(ObjectWriter writer, Throwable failure, Metadata metadata) {
+        DubboResponseBody.writeException(writer, failure, protocol.exceptionFrames(), metadata, takesAttachments);
+    }
+
+    /** What a body consists of. */
+    private interface Content {
+        void write(ObjectWriter writer);
+    }
+
+    /** Sends a result, or the reason why it cannot be sent: a call never stays unanswered. */
+    private void send(Content content) {
+        try {
+            enqueue(DubboStatus.OK, content);
+        } catch (MessageTooLargeException e) {
+            sendText(DubboStatus.SERIALIZATION_ERROR, "the answer cannot be sent: " + e.getMessage());
+        } catch (Throwable e) {
+            LOG.warn("An answer cannot be written", e);
+            sendText(DubboStatus.BAD_RESPONSE, "the answer cannot be written: " + e.getMessage());
+        }
+    }
+
+    private void sendText(int status, String text) {
+        String bounded = text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT);
+        enqueue(status, writer -> writer.writeString(bounded));
+    }
+
+    private void enqueue(int status, Content content) {
+        Coder coder = protocol.coders().take();
+        OutputBuffer out = coder.output();
+        out.reset(DubboHeader.BYTES + connection().settings().maxMessageBytes());
+        out.claim(DubboHeader.BYTES);
+        ObjectWriter writer = coder.writer();
+        writer.start(out);
+        content.write(writer);
+        writer.finish();
+        DubboFrame frame = new DubboFrame(DubboFrame.finish(out, DubboHeader.HESSIAN2, status, id));
+        protocol.coders().giveBack(coder);
+        connection().queue().add(frame);
+    }
+}

@@ -1,0 +1,113 @@
+package tern.rpc.netty.dubbo;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.ServerConnection;
+
+/** A server's end of a dubbo connection: requests become calls, heartbeats are answered at once. Event loop only. */
+final class DubboServerHandler extends DubboFrameDecoder {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DubboServerHandler.class);
+
+    /** Longer events are refused, as by Dubbo (wire document 1.6). */
+    private static final int LONGEST_EVENT_BYTES = 15;
+
+    private final DubboProtocol protocol;
+    private final ServerConnection connection;
+    private boolean broken;
+
+    DubboServerHandler(DubboProtocol protocol, ServerConnection connection) {
+        super(connection.settings().maxMessageBytes());
+        this.protocol = protocol;
+        this.connection = connection;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) throws Exception {
+        connection.heard();
+        super.channelRead(context, message);
+    }
+
+    @Override
+    void frame(int flags, int status, long id, ByteBuf body) {
+        if (broken || !DubboHeader.isRequest(flags)) {
+            body.release(); // an answer to a heartbeat of ours, or nothing that we asked for
+        } else if (DubboHeader.isEvent(flags)) {
+            event(flags, id, body);
+        } else {
+            request(flags, id, body);
+        }
+    }
+
+    private void request(int flags, long id, ByteBuf body) {
+        DubboServerCall call = new DubboServerCall(protocol, connection, flags, id, body);
+        int serialization = DubboHeader.serialization(flags);
+        if (serialization != DubboHeader.HESSIAN2) {
+            call.refuse(RpcException.refusal(
+                    StatusCode.INVALID_ARGUMENT,
+                    "serialization " + serialization + " is not supported; use hessian2, which is 2",
+                    Executed.NO));
+        } else if (!connection.mayTakeCall()) {
+            call.refuse(RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    connection.settings().maxInFlight() + " of "
+                            + connection.settings().maxInFlight()
+                            + " calls of this connection are in flight (set by rpc.limits.max-calls-per-connection)",
+                    Executed.NO));
+        } else {
+            connection.received(call);
+        }
+    }
+
+    private void event(int flags, long id, ByteBuf body) {
+        int length = body.readableBytes();
+        boolean heartbeat = length == 0 || DubboHeader.serialization(flags) != DubboHeader.HESSIAN2 || isNull(body);
+        body.release();
+        if (length >= LONGEST_EVENT_BYTES) {
+            refuse(flags & ~DubboHeader.FLAG_EVENT, id, "an event has " + length + " bytes; at most 14 are accepted");
+        } else if (heartbeat && DubboHeader.isTwoWay(flags)) {
+            connection.queue().add(DubboFrame.heartbeatAnswer(id));
+        }
+    }
+
+    private static boolean isNull(ByteBuf body) {
+        return body.readableBytes() == 1 && body.getByte(body.readerIndex()) == 'N';
+    }
+
+    @Override
+    boolean tooLarge(int flags, long id, int length) {
+        String text = "the request has " + length + " bytes; at most "
+                + connection.settings().maxMessageBytes()
+                + " are accepted (set by rpc.limits.max-message)";
+        if (DubboHeader.isRequest(flags)) {
+            refuse(flags & ~DubboHeader.FLAG_EVENT, id, text);
+        }
+        broken(text);
+        return false;
+    }
+
+    private void refuse(int flags, long id, String text) {
+        new DubboServerCall(protocol, connection, flags, id, Unpooled.EMPTY_BUFFER)
+                .refuse(RpcException.refusal(StatusCode.INVALID_ARGUMENT, text, Executed.NO));
+    }
+
+    @Override
+    void broken(String how) {
+        if (!broken) {
+            broken = true;
+            connection.violated(how);
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        LOG.debug("Closing {}", context.channel(), cause);
+        context.close();
+    }
+}

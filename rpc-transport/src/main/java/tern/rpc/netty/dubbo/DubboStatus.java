@@ -1,0 +1,80 @@
+package tern.rpc.netty.dubbo;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+/** The status byte of a response (wire document 1.3) and the codes that it stands for. */
+final class DubboStatus {
+
+    static final int OK = 20;
+    static final int SERIALIZATION_ERROR = 25;
+    static final int CLIENT_TIMEOUT = 30;
+    static final int SERVER_TIMEOUT = 31;
+    static final int CHANNEL_INACTIVE = 35;
+    static final int BAD_REQUEST = 40;
+    static final int BAD_RESPONSE = 50;
+    static final int SERVICE_NOT_FOUND = 60;
+    static final int SERVICE_ERROR = 70;
+    static final int SERVER_ERROR = 80;
+    static final int THREADPOOL_EXHAUSTED = 100;
+
+    private static final StatusCode[] CODES = StatusCode.values();
+
+    private DubboStatus() {}
+
+    /** Statuses that prove to a caller that the method did not run are given only where that is so. */
+    static int of(RpcException failure) {
+        boolean notRun = failure.wasExecuted() == Executed.NO;
+        return switch (failure.code()) {
+            case DEADLINE_EXCEEDED -> SERVER_TIMEOUT;
+            case RESOURCE_EXHAUSTED -> notRun ? THREADPOOL_EXHAUSTED : SERVICE_ERROR;
+            case UNIMPLEMENTED -> notRun ? SERVICE_NOT_FOUND : SERVICE_ERROR;
+            case INVALID_ARGUMENT -> notRun ? BAD_REQUEST : SERVICE_ERROR;
+            case INTERNAL, UNAVAILABLE -> SERVER_ERROR;
+            default -> SERVICE_ERROR;
+        };
+    }
+
+    /** @param text of the answer; where it begins with the name of a code, that code is more exact than the status */
+    static RpcException toException(int status, String text, String call) {
+        StatusCode code = named(text);
+        String description = code == null ? text : text.substring(code.name().length() + 2);
+        return new RpcException(
+                code == null ? code(status) : code,
+                call + " was answered with status " + status + ": " + description,
+                executed(status),
+                null);
+    }
+
+    private static @Nullable StatusCode named(String text) {
+        for (StatusCode code : CODES) {
+            if (text.startsWith(code.name())
+                    && text.startsWith(": ", code.name().length())) {
+                return code;
+            }
+        }
+        return null;
+    }
+
+    private static StatusCode code(int status) {
+        return switch (status) {
+            case SERIALIZATION_ERROR, BAD_RESPONSE, SERVER_ERROR -> StatusCode.INTERNAL;
+            case CLIENT_TIMEOUT, SERVER_TIMEOUT -> StatusCode.DEADLINE_EXCEEDED;
+            case CHANNEL_INACTIVE -> StatusCode.UNAVAILABLE;
+            case BAD_REQUEST -> StatusCode.INVALID_ARGUMENT;
+            case SERVICE_NOT_FOUND -> StatusCode.UNIMPLEMENTED;
+            case THREADPOOL_EXHAUSTED -> StatusCode.RESOURCE_EXHAUSTED;
+            default -> StatusCode.UNKNOWN;
+        };
+    }
+
+    private static Executed executed(int status) {
+        return switch (status) {
+            case BAD_REQUEST, SERVICE_NOT_FOUND, THREADPOOL_EXHAUSTED -> Executed.NO;
+            case SERIALIZATION_ERROR, BAD_RESPONSE, SERVICE_ERROR -> Executed.YES;
+            default -> Executed.MAYBE;
+        };
+    }
+}

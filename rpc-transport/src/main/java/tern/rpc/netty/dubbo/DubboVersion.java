@@ -1,0 +1,45 @@
+package tern.rpc.netty.dubbo;
+
+import org.jspecify.annotations.Nullable;
+
+/** The protocol version that stands first in a request (wire document 1.8). */
+final class DubboVersion {
+
+    /** What we send, as Dubbo does. */
+    static final String OURS = "2.0.2";
+
+    private static final int LOWEST_WITH_ATTACHMENTS = 2_000_200;
+    private static final int HIGHEST_WITH_ATTACHMENTS = 2_009_900;
+
+    private DubboVersion() {}
+
+    /** Whether a caller of this version understands attachments in answers. */
+    static boolean takesResponseAttachments(@Nullable String version) {
+        if (OURS.equals(version)) {
+            return true;
+        }
+        int number = number(version);
+        return number >= LOWEST_WITH_ATTACHMENTS && number <= HIGHEST_WITH_ATTACHMENTS;
+    }
+
+    /** The leading digits of each part, weighed by 100; times 100 if there are exactly three parts. */
+    private static int number(@Nullable String version) {
+        if (version == null || version.isEmpty() || version.length() > 32) {
+            return -1;
+        }
+        String[] parts = version.split("\\.", -1);
+        long number = 0;
+        for (String part : parts) {
+            number = number * 100 + leadingDigits(part);
+        }
+        return (int) Math.min(Integer.MAX_VALUE, parts.length == 3 ? number * 100 : number);
+    }
+
+    private static int leadingDigits(String part) {
+        int value = 0;
+        for (int i = 0; i < Math.min(6, part.length()) && Character.isDigit(part.charAt(i)); i++) {
+            value = value * 10 + Character.digit(part.charAt(i), 10);
+        }
+        return value;
+    }
+}

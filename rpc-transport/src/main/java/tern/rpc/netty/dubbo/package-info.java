@@ -1,0 +1,5 @@
+/** The dubbo protocol: 16-byte headers around bodies of one serialization (wire document, chapter 1). */
+@NullMarked
+package tern.rpc.netty.dubbo;
+
+import org.jspecify.annotations.NullMarked;

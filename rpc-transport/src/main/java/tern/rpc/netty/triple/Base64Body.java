@@ -1,0 +1,94 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+
+/**
+ * A body in base64, of which pieces were encoded one by one: characters are read in groups of four, and any group may end
+ * in padding. Event loop only.
+ */
+final class Base64Body implements BodyReader {
+
+    private static final int GROUP = 4;
+    private static final int GROUP_BYTES = 3;
+
+    private final BodyReader decoded;
+    private byte[] begun = {}; // a group that is not complete
+    private @Nullable RpcException wrong;
+
+    Base64Body(BodyReader decoded) {
+        this.decoded = decoded;
+    }
+
+    @Override
+    public void add(ByteBuf bytes) {
+        try {
+            if (wrong == null) {
+                decode(bytes);
+            }
+        } finally {
+            bytes.release();
+        }
+    }
+
+    private void decode(ByteBuf bytes) {
+        byte[] characters = Arrays.copyOf(begun, begun.length + bytes.readableBytes());
+        bytes.readBytes(characters, begun.length, characters.length - begun.length);
+        int complete = characters.length - characters.length % GROUP;
+        begun = Arrays.copyOfRange(characters, complete, characters.length);
+        ByteBuf out = bytes.alloc().buffer(complete / GROUP * GROUP_BYTES);
+        try {
+            int start = 0;
+            while (start < complete) {
+                int end = pieceEnd(characters, start, complete);
+                out.writeBytes(Base64.getDecoder().decode(ByteBuffer.wrap(characters, start, end - start)));
+                start = end;
+            }
+        } catch (IllegalArgumentException e) {
+            out.release();
+            wrong = ConnectHeaders.invalid("the body is not in base64");
+            return;
+        }
+        decoded.add(out);
+    }
+
+    /** Behind the next group with padding, or the last. */
+    private static int pieceEnd(byte[] characters, int start, int complete) {
+        int end = start + GROUP;
+        while (end < complete && characters[end - 1] != '=') {
+            end += GROUP;
+        }
+        return end;
+    }
+
+    private void check() {
+        RpcException present = wrong;
+        if (present != null) {
+            throw present;
+        }
+    }
+
+    @Override
+    public @Nullable Frame next(boolean ended) {
+        check();
+        return decoded.next(ended);
+    }
+
+    @Override
+    public boolean isEmptyAtEnd() {
+        check();
+        if (begun.length > 0) {
+            throw ConnectHeaders.invalid("the body ends within a group of " + GROUP + " characters of base64");
+        }
+        return decoded.isEmptyAtEnd();
+    }
+
+    @Override
+    public void close() {
+        decoded.close();
+    }
+}

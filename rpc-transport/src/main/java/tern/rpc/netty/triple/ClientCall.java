@@ -1,0 +1,248 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Stream;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.Connection;
+import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.netty.triple.MessageDeframer.Framing;
+import tern.rpc.transport.PendingCall;
+
+/**
+ * A client's call on its stream, from the request's way to the socket to the end of the answer. Whatever comes is told
+ * in order: headers, messages, end; what breaks the form fails the call. Event loop only.
+ */
+abstract class ClientCall {
+
+    /** Reliability table, HTTP/2. */
+    private static final int MOST_FIELDS = 128;
+
+    private static final AsciiPrefix GRPC = new AsciiPrefix(GrpcForm.GRPC);
+
+    private final PendingCall pending;
+    private final Connection connection;
+    private @Nullable Http2Stream stream;
+    private @Nullable Http2Headers head;
+    private @Nullable MessageDeframer deframer;
+    private boolean mayBeCompressed;
+    private boolean foreign;
+    private boolean over;
+    private int demand;
+
+    ClientCall(PendingCall pending, Connection connection) {
+        this.pending = pending;
+        this.connection = connection;
+    }
+
+    PendingCall pending() {
+        return pending;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    /** Whether nothing that comes or goes matters any more. */
+    boolean isOver() {
+        return over || pending.isDone();
+    }
+
+    /** Null before the request was sent. */
+    @Nullable
+    Http2Stream stream() {
+        return stream;
+    }
+
+    void opened(Http2Stream opened) {
+        stream = opened;
+    }
+
+    // What subclasses are told
+
+    /** The answer begins. */
+    abstract void head(Http2Headers headers);
+
+    /** One of the messages that were asked for. */
+    abstract void message(Frame frame);
+
+    /** All messages were told, and this is what the answer says about the call. */
+    abstract void end(GrpcAnswer answer);
+
+    /** Whether the end of the answer has come, and only messages that were not asked for yet stand before it. */
+    boolean isAnswered() {
+        return false;
+    }
+
+    /** Messages may be waiting, and the answer has ended behind them. */
+    abstract void endsLater(GrpcAnswer answer);
+
+    // What came
+
+    void headersRead(Http2Headers headers, boolean endOfStream) {
+        if (isOver()) {
+            return;
+        }
+        if (headers.size() > MOST_FIELDS) {
+            fail(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "its answer has " + headers.size() + " header fields; at most " + MOST_FIELDS + " are accepted",
+                    Executed.YES);
+            return;
+        }
+        Http2Headers first = head;
+        if (first != null || endOfStream) {
+            ended(first == null ? headers : first, headers);
+            return;
+        }
+        head = headers;
+        if (GRPC.begins(headers.get(GrpcForm.CONTENT_TYPE)) && understands(headers.get(GrpcForm.ENCODING))) {
+            int maxBytes = connection.settings().maxMessageBytes();
+            deframer = new MessageDeframer(Framing.GRPC, maxBytes, ByteBufAllocator.DEFAULT, this::messageRead);
+            deframer.request(demand);
+            head(headers);
+        }
+    }
+
+    private boolean understands(@Nullable CharSequence encoding) {
+        if (encoding == null || "identity".contentEquals(encoding)) {
+            return true;
+        }
+        mayBeCompressed = GrpcForm.GZIP.contentEquals(encoding);
+        if (!mayBeCompressed) {
+            fail(
+                    StatusCode.INTERNAL,
+                    "its answer has grpc-encoding '" + encoding + "', which was not offered; gzip was",
+                    Executed.YES);
+        }
+        return mayBeCompressed;
+    }
+
+    /** @return how many of the bytes the server may send anew */
+    int dataRead(ByteBuf data, boolean endOfStream) {
+        int bytes = data.readableBytes();
+        Http2Headers first = head;
+        if (isOver()) {
+            return bytes;
+        }
+        if (first == null) {
+            fail(StatusCode.INTERNAL, "its answer begins with data instead of headers", Executed.YES);
+            return bytes;
+        }
+        int credit = bytes;
+        if (deframer == null) {
+            foreign |= bytes > 0;
+        } else {
+            try {
+                deframer.add(data);
+            } catch (RpcException e) {
+                fail(e);
+                return bytes;
+            }
+            credit = isOver() ? bytes : deframer.takeCredit();
+        }
+        if (endOfStream && !isOver()) {
+            ended(first, null);
+        }
+        return credit;
+    }
+
+    private void messageRead(int flags, ByteBuf payload) {
+        Frame frame = new Frame(payload, flags);
+        if (isOver()) {
+            payload.release();
+        } else if (frame.isCompressed() && !mayBeCompressed) {
+            payload.release();
+            fail(
+                    StatusCode.INTERNAL,
+                    "a message of its answer is marked as compressed, but no header names a coding",
+                    Executed.YES);
+        } else {
+            message(frame);
+        }
+    }
+
+    /**
+     * Lets more messages come.
+     *
+     * @return how many more bytes the server may send
+     */
+    int ask(int messages) {
+        demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messages);
+        if (isOver() || deframer == null) {
+            return 0;
+        }
+        try {
+            deframer.request(messages);
+        } catch (RpcException e) {
+            fail(e);
+            return 0;
+        }
+        return isOver() ? 0 : deframer.takeCredit();
+    }
+
+    private void ended(Http2Headers first, @Nullable Http2Headers last) {
+        GrpcAnswer answer = new GrpcAnswer(first, last);
+        if (deframer == null || deframer.isEmpty()) {
+            end(answer);
+        } else {
+            endsLater(answer);
+        }
+    }
+
+    /** Whether all that came was told. */
+    boolean isEverythingTold() {
+        return deframer == null || deframer.isEmpty();
+    }
+
+    /** Whether what is left is the beginning of a message that never came. */
+    boolean isCutOff() {
+        return deframer != null && deframer.isIncomplete();
+    }
+
+    /** Whether bytes came that are no messages. */
+    boolean isForeign() {
+        return foreign;
+    }
+
+    // Ends
+
+    /** Nothing that comes is told any more. */
+    void close() {
+        over = true;
+        if (deframer != null) {
+            deframer.close();
+        }
+    }
+
+    void fail(StatusCode code, String how, Executed executed) {
+        close();
+        connection.failed(
+                pending.id(),
+                RpcException.refusal(code, pending + " at " + connection.endpoint() + ": " + how, executed));
+    }
+
+    private void fail(RpcException broken) {
+        fail(broken.code(), "its answer cannot be read: " + broken.status().description(), Executed.YES);
+    }
+
+    /** A media type with or without parameters and suffix. */
+    private record AsciiPrefix(CharSequence prefix) {
+
+        boolean begins(@Nullable CharSequence text) {
+            if (text == null || text.length() < prefix.length()) {
+                return false;
+            }
+            for (int i = 0; i < prefix.length(); i++) {
+                if (Character.toLowerCase(text.charAt(i)) != prefix.charAt(i)) {
+                    return false;
+                }
+            }
+            return true;
+        }
+    }
+}

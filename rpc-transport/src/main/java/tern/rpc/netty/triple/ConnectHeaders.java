@@ -1,0 +1,110 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import tern.rpc.Metadata;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+/** The headers of Connect (Connect protocol reference, wire document 7.1). */
+final class ConnectHeaders {
+
+    static final AsciiString PROTOCOL_VERSION = AsciiString.cached("connect-protocol-version");
+    static final AsciiString TIMEOUT = AsciiString.cached("connect-timeout-ms");
+    static final AsciiString CONTENT_ENCODING = AsciiString.cached("content-encoding");
+    static final AsciiString ACCEPT_ENCODING = AsciiString.cached("accept-encoding");
+    static final AsciiString STREAM_CONTENT_ENCODING = AsciiString.cached("connect-content-encoding");
+    static final AsciiString STREAM_ACCEPT_ENCODING = AsciiString.cached("connect-accept-encoding");
+    static final AsciiString GZIP = AsciiString.cached("gzip");
+
+    private static final AsciiString TRIPLE_TIMEOUT = AsciiString.cached("tri-service-timeout");
+    private static final String RESERVED = "connect-";
+    private static final int MOST_DIGITS = 10;
+
+    private ConnectHeaders() {}
+
+    /** @throws RpcException INVALID_ARGUMENT for a version of the protocol that is not known; none is fine */
+    static void checkVersion(Http2Headers head) {
+        CharSequence version = head.get(PROTOCOL_VERSION);
+        if (version != null && !"1".contentEquals(version)) {
+            throw invalid(PROTOCOL_VERSION + " is '" + version + "'; this server speaks version 1");
+        }
+    }
+
+    /** Nanoseconds, the smaller of Connect's and Triple's header; negative when there is neither. */
+    static long timeoutNanos(Http2Headers head) {
+        long connect = timeoutNanos(head, TIMEOUT);
+        long triple = timeoutNanos(head, TRIPLE_TIMEOUT);
+        return connect < 0 || triple < 0 ? Math.max(connect, triple) : Math.min(connect, triple);
+    }
+
+    private static long timeoutNanos(Http2Headers head, AsciiString name) {
+        CharSequence text = head.get(name);
+        if (text == null) {
+            return -1;
+        }
+        int digits = text.length();
+        long millis = 0;
+        for (int i = 0; i < digits; i++) {
+            char digit = text.charAt(i);
+            if (digit < '0' || digit > '9' || digits > MOST_DIGITS) {
+                digits = 0;
+                break;
+            }
+            millis = millis * 10 + (digit - '0');
+        }
+        if (digits == 0) {
+            throw invalid(name + " is no number of milliseconds of 1 to " + MOST_DIGITS + " digits");
+        }
+        return TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    /**
+     * Whether the caller reads gzip.
+     *
+     * @param name of the header that lists what it reads; without one it is what it wrote
+     */
+    static boolean acceptsGzip(Http2Headers head, AsciiString name, boolean sentGzip) {
+        List<CharSequence> accepted = head.getAll(name);
+        return accepted.isEmpty() ? sentGzip : ContentCoding.listsGzip(accepted);
+    }
+
+    /** What the application sees of a head. */
+    static Metadata metadata(Http2Headers head) {
+        List<Map.Entry<CharSequence, CharSequence>> own = new ArrayList<>(head.size());
+        for (Map.Entry<CharSequence, CharSequence> header : head) {
+            if (!isReserved(header.getKey())) {
+                own.add(header);
+            }
+        }
+        return TripleMetadata.read(own);
+    }
+
+    /**
+     * Writes what the application sends.
+     *
+     * @throws RpcException if some of it cannot travel
+     */
+    static void write(Metadata metadata, BiConsumer<CharSequence, CharSequence> headers) {
+        TripleMetadata.write(metadata, (name, value) -> {
+            if (!isReserved(name) && !HeaderCase.NAME.contentEquals(name)) {
+                headers.accept(name, value);
+            }
+        });
+    }
+
+    private static boolean isReserved(CharSequence name) {
+        return AsciiString.regionMatches(name, true, 0, RESERVED, 0, RESERVED.length())
+                || CONTENT_ENCODING.contentEqualsIgnoreCase(name);
+    }
+
+    static RpcException invalid(String description) {
+        return RpcException.refusal(StatusCode.INVALID_ARGUMENT, description, Executed.NO);
+    }
+}

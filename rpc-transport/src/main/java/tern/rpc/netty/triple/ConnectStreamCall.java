@@ -1,0 +1,98 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http2.Http2Headers;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
+import tern.rpc.Status;
+import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.netty.triple.MessageDeframer.Framing;
+import tern.rpc.transport.ServiceLookup;
+
+/** A call of Connect with a stream of requests, of answers, or of both. */
+final class ConnectStreamCall extends MessageCall {
+
+    private final ConnectStreamForm form;
+
+    /** @param gzip whether messages of the request may be compressed */
+    ConnectStreamCall(ConnectStreamForm form, HttpExchange exchange, Route route, boolean gzip) {
+        super(
+                form.codecs(),
+                exchange,
+                route,
+                new FramedBody(Framing.GRPC, exchange.connection().settings().maxMessageBytes(), gzip),
+                ConnectHeaders.timeoutNanos(exchange.head()),
+                ConnectHeaders.acceptsGzip(exchange.head(), ConnectHeaders.STREAM_ACCEPT_ENCODING, gzip));
+        this.form = form;
+    }
+
+    @Override
+    public String protocol() {
+        return "connect";
+    }
+
+    @Override
+    Metadata metadata() {
+        return ConnectHeaders.metadata(exchange().head());
+    }
+
+    @Override
+    Request readRequest(Frame frame, ServiceLookup services) {
+        return readRequest(frame, form.isJson());
+    }
+
+    @Override
+    public void sendHeaders(Metadata headers) {
+        if (!isTooEarly()) {
+            super.sendHeaders(headers);
+        }
+    }
+
+    @Override
+    public void send(@Nullable Object value) {
+        if (!isTooEarly()) {
+            super.send(value);
+        }
+    }
+
+    /**
+     * Clients of HTTP/1.1 read no answer before they have sent their request. Streams both ways work there as long as the
+     * method reads all before it answers; another is ended here, and that was answered.
+     */
+    private boolean isTooEarly() {
+        if (exchange().isHttp2() || hasEnded() || route().required().type() != MethodType.BIDI_STREAMING) {
+            return false;
+        }
+        if (claimAnswer()) {
+            sendWhole(PlainAnswer.of(
+                    exchange(),
+                    HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED,
+                    method() + " answers before it has read the whole request, which needs HTTP/2"));
+            stopRunning();
+        }
+        return true;
+    }
+
+    @Override
+    byte[] message(MethodDescriptor method, @Nullable Object value, boolean compressed) {
+        return codecs().frame(
+                        maxMessageBytes(),
+                        compressed,
+                        out -> codecs().writeResponse(method, form.isJson(), value, out));
+    }
+
+    @Override
+    Http2Headers head(Metadata headers, boolean compressed) {
+        Http2Headers head = form.head(compressed);
+        ConnectHeaders.write(headers, head::add);
+        return head;
+    }
+
+    @Override
+    HttpWrite end(@Nullable Http2Headers head, byte @Nullable [] message, @Nullable Status failure, Metadata trailers) {
+        byte[] last = ConnectStreamForm.end(failure, trailers);
+        return new HttpWrite(exchange(), head, message == null ? last : joined(message, last), null, true);
+    }
+}

@@ -1,0 +1,82 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.Status;
+import tern.rpc.transport.ServiceLookup;
+
+/**
+ * Connect with streams: messages in envelopes, of which the last tells how the stream ended; HTTP's status is always 200
+ * (wire document 7.1). Stateless.
+ */
+final class ConnectStreamForm implements HttpForm {
+
+    static final AsciiString PROTO = AsciiString.cached("application/connect+proto");
+    static final AsciiString JSON = AsciiString.cached("application/connect+json");
+
+    /** Flag of the last envelope (Connect protocol reference, wire document 7.1). */
+    private static final int END = 0x02;
+
+    private final TripleCodecs codecs;
+    private final String codec;
+
+    /** @param codec {@code json} or {@code proto} */
+    ConnectStreamForm(TripleCodecs codecs, String codec) {
+        this.codecs = codecs;
+        this.codec = codec;
+    }
+
+    TripleCodecs codecs() {
+        return codecs;
+    }
+
+    boolean isJson() {
+        return codec.equals(ConnectAnswers.JSON);
+    }
+
+    @Override
+    public @Nullable HttpCall call(HttpExchange exchange, ServiceLookup services) {
+        Http2Headers head = exchange.head();
+        ConnectHeaders.checkVersion(head);
+        Route route = Route.of(services, head);
+        MethodDescriptor method = route.required();
+        if (!ConnectAnswers.serves(exchange, method, codecs, codec, true)) {
+            return null;
+        }
+        boolean gzip =
+                ContentCoding.isGzip("connect-content-encoding", head.get(ConnectHeaders.STREAM_CONTENT_ENCODING));
+        return new ConnectStreamCall(this, exchange, route, gzip);
+    }
+
+    @Override
+    public void refuse(HttpExchange exchange, RpcException reason) {
+        exchange.send(new HttpWrite(exchange, head(false), end(reason.status(), new Metadata()), null, true));
+    }
+
+    /** The head of an answer. */
+    Http2Headers head(boolean compressed) {
+        Http2Headers head = new DefaultHttp2Headers(false, 4)
+                .status(GrpcForm.OK)
+                .set(GrpcForm.CONTENT_TYPE, isJson() ? JSON : PROTO)
+                .set(ConnectHeaders.STREAM_ACCEPT_ENCODING, ConnectHeaders.GZIP);
+        if (compressed) {
+            head.set(ConnectHeaders.STREAM_CONTENT_ENCODING, ConnectHeaders.GZIP);
+        }
+        return head;
+    }
+
+    /**
+     * The last envelope of an answer.
+     *
+     * @param failure null for success
+     * @throws RpcException if the metadata cannot be sent
+     */
+    static byte[] end(@Nullable Status failure, Metadata trailers) {
+        return TripleCodecs.frame(END, ConnectError.endOfStream(failure, trailers));
+    }
+}

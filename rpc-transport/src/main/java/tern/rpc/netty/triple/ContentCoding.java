@@ -1,0 +1,49 @@
+package tern.rpc.netty.triple;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+/** The headers that say how messages are compressed, under whichever names. */
+final class ContentCoding {
+
+    private static final String GZIP = "gzip";
+
+    private ContentCoding() {}
+
+    /**
+     * Whether messages with this header may be compressed.
+     *
+     * @param name of the header, for the message
+     * @throws RpcException UNIMPLEMENTED if it names another coding
+     */
+    static boolean isGzip(String name, @Nullable CharSequence coding) {
+        if (coding == null || coding.length() == 0 || "identity".contentEquals(coding)) {
+            return false;
+        }
+        if (GZIP.contentEquals(coding)) {
+            return true;
+        }
+        throw RpcException.refusal(
+                StatusCode.UNIMPLEMENTED, name + " '" + coding + "' is not served; use identity or gzip", Executed.NO);
+    }
+
+    /** Whether gzip is among the codings that a caller reads, unless it has the weight 0. */
+    static boolean listsGzip(List<CharSequence> accepted) {
+        for (CharSequence list : accepted) {
+            for (String coding : list.toString().split(",")) {
+                String[] parts = coding.split(";", 2);
+                if (parts[0].trim().equals(GZIP) && (parts.length == 1 || !isZero(parts[1].trim()))) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private static boolean isZero(String weight) {
+        return weight.matches("q=0(\\.0*)?");
+    }
+}

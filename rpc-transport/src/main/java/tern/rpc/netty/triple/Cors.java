@@ -1,0 +1,56 @@
+package tern.rpc.netty.triple;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/**
+ * Which pages of other sites may call (wire document 4.8). Immutable.
+ *
+ * @param origins as browsers send them, {@code https://shop.example} or {@code http://localhost:3000}; {@code *} for all
+ * @param headers of requests that such pages may set; empty for all
+ * @param credentials whether browsers may send cookies along; not together with {@code *}
+ * @param maxAge how long browsers may remember what they were told
+ */
+public record Cors(Set<String> origins, Set<String> headers, boolean credentials, Duration maxAge) {
+
+    private static final String ALL = "*";
+    private static final Pattern ORIGIN = Pattern.compile("[a-z][a-z0-9+.-]*://[^/?#@\\s,*]+");
+
+    /** @throws IllegalArgumentException naming what is wrong */
+    public Cors {
+        Set<String> lower = new TreeSet<>();
+        for (String origin : origins) {
+            String written = origin.trim().toLowerCase(Locale.ROOT);
+            if (!written.equals(ALL) && !ORIGIN.matcher(written).matches()) {
+                throw new IllegalArgumentException("'" + origin
+                        + "' is not an origin; expected a scheme, a host and no path, as in https://shop.example");
+            }
+            lower.add(written);
+        }
+        if (lower.contains(ALL) && credentials) {
+            throw new IllegalArgumentException("every origin and credentials at once; name the origins");
+        }
+        origins = Set.copyOf(lower);
+        headers = Set.copyOf(headers);
+    }
+
+    /** No pages of other sites may call. */
+    public static Cors off() {
+        return new Cors(Set.of(), Set.of(), false, Duration.ofMinutes(10));
+    }
+
+    boolean isOff() {
+        return origins.isEmpty();
+    }
+
+    boolean allowsAll() {
+        return origins.contains(ALL);
+    }
+
+    boolean allows(CharSequence origin) {
+        return allowsAll() || origins.contains(origin.toString().toLowerCase(Locale.ROOT));
+    }
+}

@@ -1,0 +1,116 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/**
+ * Lets browsers' requests pass or not, before anything is known of their calls. Without it a page of any site could have
+ * a visitor's browser call services in the visitor's network. Thread-safe.
+ */
+final class CorsGate {
+
+    private static final AsciiString ORIGIN = AsciiString.cached("origin");
+    private static final AsciiString REQUEST_METHOD = AsciiString.cached("access-control-request-method");
+    private static final AsciiString REQUEST_HEADERS = AsciiString.cached("access-control-request-headers");
+    private static final AsciiString ALLOW_ORIGIN = AsciiString.cached("access-control-allow-origin");
+    private static final AsciiString ALLOW_CREDENTIALS = AsciiString.cached("access-control-allow-credentials");
+    private static final AsciiString ALLOW_METHODS = AsciiString.cached("access-control-allow-methods");
+    private static final AsciiString ALLOW_HEADERS = AsciiString.cached("access-control-allow-headers");
+    private static final AsciiString MAX_AGE = AsciiString.cached("access-control-max-age");
+    private static final AsciiString EXPOSE_HEADERS = AsciiString.cached("access-control-expose-headers");
+    private static final AsciiString VARY = AsciiString.cached("vary");
+    private static final AsciiString VARY_ORIGIN = AsciiString.cached("origin");
+    private static final AsciiString VARY_PREFLIGHT =
+            AsciiString.cached("origin, access-control-request-method, access-control-request-headers");
+    private static final AsciiString METHODS = AsciiString.cached("GET,HEAD,POST,PUT,PATCH,DELETE");
+    private static final AsciiString METHODS_AND_OPTIONS = AsciiString.cached("GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS");
+    private static final Pattern NAMES = Pattern.compile("[A-Za-z0-9_., -]+");
+
+    private final Cors cors;
+
+    CorsGate(Cors cors) {
+        this.cors = cors;
+    }
+
+    /**
+     * Looks at where a request comes from.
+     *
+     * @return whether it may become a call; if not it was answered
+     * @throws HttpRefusal with status 403 if its page may not call
+     */
+    boolean pass(HttpExchange exchange) {
+        Http2Headers head = exchange.head();
+        CharSequence origin = head.get(ORIGIN);
+        boolean options = is(head, HttpMethod.OPTIONS);
+        if (origin != null && cors.allows(origin)) {
+            if (options && head.contains(REQUEST_METHOD)) {
+                answer(exchange, preflight(head, origin));
+                return false;
+            }
+            exchange.onHead(answer -> addTo(answer, origin));
+        } else if (origin != null && !is(head, HttpMethod.GET) && !is(head, HttpMethod.HEAD)) {
+            if (!options || !cors.isOff()) {
+                throw new HttpRefusal(
+                        HttpResponseStatus.FORBIDDEN,
+                        "pages of this origin may not call; rpc.server.cors.allowed-origins names those that may");
+            }
+        } else if (!cors.isOff()) {
+            exchange.onHead(answer -> answer.add(VARY, VARY_ORIGIN));
+        }
+        if (options) {
+            answer(exchange, new DefaultHttp2Headers(false, 2).set("allow", METHODS_AND_OPTIONS));
+        }
+        return !options;
+    }
+
+    private static boolean is(Http2Headers head, HttpMethod method) {
+        return method.asciiName().contentEquals(head.method());
+    }
+
+    private static void answer(HttpExchange exchange, Http2Headers head) {
+        head.status(HttpResponseStatus.NO_CONTENT.codeAsText());
+        exchange.send(new HttpWrite(exchange, head, null, null, true));
+    }
+
+    private Http2Headers preflight(Http2Headers request, CharSequence origin) {
+        Http2Headers head = new DefaultHttp2Headers(false, 8);
+        allow(head, origin);
+        head.set(VARY, VARY_PREFLIGHT);
+        head.set(ALLOW_METHODS, METHODS);
+        CharSequence wanted = request.get(REQUEST_HEADERS);
+        if (!cors.headers().isEmpty()) {
+            head.set(ALLOW_HEADERS, String.join(", ", new TreeSet<>(cors.headers())));
+        } else if (wanted != null && NAMES.matcher(wanted).matches()) {
+            head.set(ALLOW_HEADERS, wanted);
+        }
+        head.setLong(MAX_AGE, cors.maxAge().toSeconds());
+        return head;
+    }
+
+    private void allow(Http2Headers head, CharSequence origin) {
+        head.set(ALLOW_ORIGIN, cors.allowsAll() ? "*" : origin);
+        if (cors.credentials()) {
+            head.set(ALLOW_CREDENTIALS, "true");
+        }
+    }
+
+    /** A page sees no header of an answer that it is not allowed to. */
+    private void addTo(Http2Headers answer, CharSequence origin) {
+        Set<String> names = new TreeSet<>();
+        for (Map.Entry<CharSequence, CharSequence> field : answer) {
+            if (field.getKey().charAt(0) != ':') {
+                names.add(field.getKey().toString());
+            }
+        }
+        allow(answer, origin);
+        answer.set(EXPOSE_HEADERS, String.join(", ", names));
+        answer.add(VARY, VARY_ORIGIN);
+    }
+}

@@ -1,0 +1,75 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.triple.MessageDeframer.Framing;
+
+/** A body of messages with a prefix each. Event loop only. */
+final class FramedBody implements BodyReader {
+
+    private final MessageDeframer deframer;
+    private final boolean mayBeCompressed;
+    private @Nullable Frame ready;
+    private boolean asked;
+
+    /** @param mayBeCompressed whether the head named a coding */
+    FramedBody(Framing framing, int maxMessageBytes, boolean mayBeCompressed) {
+        this.mayBeCompressed = mayBeCompressed;
+        this.deframer = new MessageDeframer(framing, maxMessageBytes, ByteBufAllocator.DEFAULT, (flags, payload) -> {
+            asked = false;
+            ready = new Frame(payload, flags);
+        });
+    }
+
+    @Override
+    public void add(ByteBuf bytes) {
+        try {
+            deframer.add(bytes);
+        } finally {
+            bytes.release();
+        }
+    }
+
+    @Override
+    public @Nullable Frame next(boolean ended) {
+        if (ready == null && !asked) {
+            asked = true;
+            deframer.request(1);
+        }
+        Frame frame = ready;
+        ready = null;
+        if (frame != null && frame.isCompressed() && !mayBeCompressed) {
+            frame.payload().release();
+            throw RpcException.refusal(
+                    StatusCode.INTERNAL,
+                    "a message is marked as compressed, but no header names a coding",
+                    Executed.NO);
+        }
+        return frame;
+    }
+
+    @Override
+    public boolean isEmptyAtEnd() {
+        if (ready != null) {
+            return false;
+        }
+        if (deframer.isIncomplete()) {
+            throw RpcException.refusal(StatusCode.INTERNAL, "the request ends within a message", Executed.NO);
+        }
+        return deframer.isEmpty();
+    }
+
+    @Override
+    public void close() {
+        deframer.close();
+        Frame unread = ready;
+        ready = null;
+        if (unread != null) {
+            unread.payload().release();
+        }
+    }
+}

@@ -1,0 +1,42 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import org.jspecify.annotations.Nullable;
+
+/** A message that came in the head of a request; a body is passed over. Event loop only. */
+final class GivenBody implements BodyReader {
+
+    private final byte[] message;
+    private final boolean compressed;
+    private boolean handedOut;
+
+    GivenBody(byte[] message, boolean compressed) {
+        this.message = message;
+        this.compressed = compressed && message.length > 0;
+    }
+
+    @Override
+    public void add(ByteBuf bytes) {
+        bytes.release();
+    }
+
+    @Override
+    public @Nullable Frame next(boolean ended) {
+        if (!ended || handedOut) {
+            return null;
+        }
+        handedOut = true;
+        return new Frame(Unpooled.wrappedBuffer(message), compressed ? MessageDeframer.COMPRESSED : 0);
+    }
+
+    @Override
+    public boolean isEmptyAtEnd() {
+        return handedOut;
+    }
+
+    @Override
+    public void close() {
+        // its bytes are nobody's
+    }
+}

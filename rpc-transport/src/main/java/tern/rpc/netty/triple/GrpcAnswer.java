@@ -1,0 +1,108 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http2.Http2Headers;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Metadata;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.Status;
+import tern.rpc.StatusCode;
+import tern.rpc.serialization.SerializationException;
+
+/**
+ * What the headers and the trailers of an answer say (wire document 3.6).
+ *
+ * @param head the first block of headers
+ * @param end the last one, which is the first where there is only one; null when the answer ended without it
+ */
+record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
+
+    /** The numbers of {@code tri-exception-code} are those of wire document 8.1; this one is for none. */
+    private static final String NO_EXCEPTION = "0";
+
+    /** What came before the messages. */
+    Metadata headers() {
+        return head == end ? new Metadata() : TripleMetadata.read(head);
+    }
+
+    /** What came with the end. */
+    Metadata trailers() {
+        return end == null ? new Metadata() : TripleMetadata.read(end);
+    }
+
+    /** Whether the message is an exception; told before it. */
+    boolean isException() {
+        CharSequence code = head.get(GrpcForm.EXCEPTION);
+        return code != null && !NO_EXCEPTION.contentEquals(code);
+    }
+
+    /** Whether it says that the call succeeded. */
+    boolean isOk() {
+        CharSequence number = withStatus().get(GrpcForm.STATUS);
+        return number != null && StatusTable.fromNumber(number) == StatusCode.OK;
+    }
+
+    private Http2Headers withStatus() {
+        return end != null && end.contains(GrpcForm.STATUS) ? end : head;
+    }
+
+    /**
+     * How the call failed, or null if it did not.
+     *
+     * @throws RpcException if there are too many headers
+     */
+    @Nullable
+    RpcException failure() {
+        Http2Headers last = withStatus();
+        CharSequence number = last.get(GrpcForm.STATUS);
+        if (number == null) {
+            return withoutStatus();
+        }
+        StatusCode code = StatusTable.fromNumber(number);
+        if (code == StatusCode.OK) {
+            return null;
+        }
+        CharSequence message = last.get(GrpcForm.MESSAGE);
+        Status status = new Status(code, message == null ? "" : GrpcMessage.decode(message));
+        CharSequence details = last.get(GrpcForm.DETAILS);
+        CharSequence executed = last.get(GrpcForm.EXECUTED);
+        boolean notRun = executed != null && GrpcForm.NOT_EXECUTED.contentEquals(executed);
+        return new RpcException(
+                details == null ? status : detailed(status, details),
+                notRun ? Executed.NO : Executed.MAYBE,
+                trailers());
+    }
+
+    /** The details tell code and text too, as Dubbo has it; details that nobody can read count for nothing. */
+    private static Status detailed(Status status, CharSequence base64) {
+        try {
+            Status detailed = StatusDetails.decode(StatusDetails.BASE64_DECODER.decode(base64.toString()));
+            return detailed.code() == StatusCode.OK
+                    ? new Status(status.code(), status.description(), detailed.details())
+                    : detailed;
+        } catch (IllegalArgumentException | SerializationException e) {
+            return status;
+        }
+    }
+
+    /** Somebody answered who does not speak gRPC, or only the beginning of the answer came. */
+    private RpcException withoutStatus() {
+        CharSequence status = head.status();
+        int number = status != null && status.length() == 3 ? number(status.toString()) : 0;
+        CharSequence type = head.get(GrpcForm.CONTENT_TYPE);
+        return new RpcException(
+                new Status(
+                        StatusTable.fromHttpStatus(number),
+                        "an answer with HTTP status " + status + " and content type " + type + ", without grpc-status"),
+                Executed.MAYBE,
+                trailers());
+    }
+
+    private static int number(String digits) {
+        try {
+            return Integer.parseInt(digits);
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.util.Base64;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Metadata;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.Status;
+import tern.rpc.StatusCode;
+import tern.rpc.transport.ServiceLookup;
+
+/** gRPC on HTTP/2, which Triple is too: framed messages and trailers (wire document, chapter 3). Stateless. */
+final class GrpcForm implements HttpForm {
+
+    static final AsciiString GRPC = AsciiString.cached("application/grpc");
+    static final AsciiString GRPC_PROTO = AsciiString.cached("application/grpc+proto");
+    static final AsciiString GRPC_JSON = AsciiString.cached("application/grpc+json");
+    static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
+    static final AsciiString STATUS = AsciiString.cached("grpc-status");
+    static final AsciiString MESSAGE = AsciiString.cached("grpc-message");
+    static final AsciiString DETAILS = AsciiString.cached("grpc-status-details-bin");
+    static final AsciiString TIMEOUT = AsciiString.cached("grpc-timeout");
+    static final AsciiString ENCODING = AsciiString.cached("grpc-encoding");
+    static final AsciiString ACCEPT_ENCODING = AsciiString.cached("grpc-accept-encoding");
+    static final AsciiString GROUP = AsciiString.cached("tri-service-group");
+    static final AsciiString VERSION = AsciiString.cached("tri-service-version");
+    static final AsciiString EXCEPTION = AsciiString.cached("tri-exception-code");
+    static final AsciiString BUSINESS = AsciiString.cached("3"); // wire document 8.1
+
+    /** Whether the method ran; said where it did not, so that another server may be asked. */
+    static final AsciiString EXECUTED = AsciiString.cached("tern-executed");
+
+    static final AsciiString NOT_EXECUTED = AsciiString.cached("no");
+    static final AsciiString GZIP = AsciiString.cached("gzip");
+    static final AsciiString OK = AsciiString.cached("200");
+    private static final AsciiString ZERO = AsciiString.cached("0");
+    static final AsciiString ENCODINGS = AsciiString.cached("identity,gzip");
+
+    private final TripleCodecs codecs;
+    private final boolean json;
+
+    GrpcForm(TripleCodecs codecs, boolean json) {
+        this.codecs = codecs;
+        this.json = json;
+    }
+
+    TripleCodecs codecs() {
+        return codecs;
+    }
+
+    /** Whether messages are JSON instead of protobuf or wrappers. */
+    boolean isJson() {
+        return json;
+    }
+
+    @Override
+    public HttpCall call(HttpExchange exchange, ServiceLookup services) {
+        Http2Headers head = exchange.head();
+        Route route = Route.of(services, head);
+        return new GrpcServerCall(
+                this, exchange, route, ContentCoding.isGzip("grpc-encoding", head.get(ENCODING)), timeoutNanos(head));
+    }
+
+    static @Nullable String text(Http2Headers head, AsciiString name) {
+        CharSequence value = head.get(name);
+        return value == null ? null : value.toString();
+    }
+
+    static long timeoutNanos(Http2Headers head) {
+        CharSequence value = head.get(TIMEOUT);
+        if (value == null) {
+            return -1;
+        }
+        try {
+            return GrpcTimeout.parseNanos(value);
+        } catch (IllegalArgumentException e) {
+            throw RpcException.refusal(StatusCode.INTERNAL, String.valueOf(e.getMessage()), Executed.NO);
+        }
+    }
+
+    @Override
+    public void refuse(HttpExchange exchange, RpcException reason) {
+        Http2Headers head = head(false);
+        addStatus(head, reason.status());
+        head.set(EXECUTED, NOT_EXECUTED);
+        if (exchange.head().contains(ENCODING)) {
+            head.set(ACCEPT_ENCODING, ENCODINGS);
+        }
+        exchange.send(new HttpWrite(exchange, null, null, head, true));
+    }
+
+    /** The head of an answer. */
+    Http2Headers head(boolean compressed) {
+        Http2Headers head = new DefaultHttp2Headers(false, 4).status(OK).set(CONTENT_TYPE, json ? GRPC_JSON : GRPC);
+        if (compressed) {
+            head.set(ENCODING, GZIP);
+        }
+        return head;
+    }
+
+    static Http2Headers trailers(@Nullable Status failure, Metadata metadata) {
+        Http2Headers trailers = new DefaultHttp2Headers(false, 2 + metadata.size());
+        if (failure == null) {
+            trailers.set(STATUS, ZERO);
+        } else {
+            addStatus(trailers, failure);
+        }
+        TripleMetadata.write(metadata, trailers::add);
+        return trailers;
+    }
+
+    static void addStatus(Http2Headers headers, Status status) {
+        headers.set(STATUS, String.valueOf(status.code().ordinal()));
+        if (!status.description().isEmpty()) {
+            headers.set(MESSAGE, GrpcMessage.encode(status.description()));
+        }
+        if (!status.details().isEmpty()) {
+            headers.set(DETAILS, Base64.getEncoder().withoutPadding().encodeToString(StatusDetails.encode(status)));
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package tern.rpc.netty.triple;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+
+/** The header {@code grpc-message}: UTF-8, percent-encoded (wire document 3.6). */
+final class GrpcMessage {
+
+    private static final int LONGEST_ENCODED = 1 << 10;
+    private static final String HEX = "0123456789ABCDEF";
+
+    private GrpcMessage() {}
+
+    /** What does not fit into 1 KiB is left out, whole characters at a time. */
+    static String encode(String text) {
+        StringBuilder encoded = new StringBuilder(Math.min(LONGEST_ENCODED, text.length() + 16));
+        int index = 0;
+        while (index < text.length()) {
+            int before = encoded.length();
+            int character = text.codePointAt(index);
+            if (isPlain(character)) {
+                encoded.append((char) character);
+            } else {
+                escape(Character.toString(character), encoded);
+            }
+            if (encoded.length() > LONGEST_ENCODED) {
+                encoded.setLength(before);
+                break;
+            }
+            index += Character.charCount(character);
+        }
+        return encoded.toString();
+    }
+
+    /** A plus sign is a space to Dubbo's consumers, so it is escaped too. */
+    private static boolean isPlain(int character) {
+        return character >= 0x20 && character <= 0x7E && character != '%' && character != '+';
+    }
+
+    private static void escape(String character, StringBuilder encoded) {
+        for (byte one : character.getBytes(StandardCharsets.UTF_8)) {
+            encoded.append('%').append(HEX.charAt(one >> 4 & 0xF)).append(HEX.charAt(one & 0xF));
+        }
+    }
+
+    /**
+     * Never fails: what is no escape stays as it is.
+     *
+     * @param value one character per byte, as headers are read
+     */
+    static String decode(CharSequence value) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(value.length());
+        for (int i = 0; i < value.length(); i++) {
+            char character = value.charAt(i);
+            int escaped = character == '%' ? escaped(value, i + 1) : -1;
+            if (escaped >= 0) {
+                bytes.write(escaped);
+                i += 2;
+            } else {
+                bytes.write(character);
+            }
+        }
+        return text(bytes.toByteArray());
+    }
+
+    private static int escaped(CharSequence value, int index) {
+        if (index + 2 > value.length()) {
+            return -1;
+        }
+        int high = Character.digit(value.charAt(index), 16);
+        int low = Character.digit(value.charAt(index + 1), 16);
+        return high < 0 || low < 0 ? -1 : high << 4 | low;
+    }
+
+    /** Dubbo's providers write Latin-1 at times. */
+    private static String text(byte[] bytes) {
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString();
+        } catch (CharacterCodingException notUtf8) {
+            return new String(bytes, StandardCharsets.ISO_8859_1);
+        }
+    }
+}

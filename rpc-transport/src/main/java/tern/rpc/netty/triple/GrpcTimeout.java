@@ -1,0 +1,66 @@
+package tern.rpc.netty.triple;
+
+import java.util.concurrent.TimeUnit;
+
+/** The header {@code grpc-timeout}: at most eight digits and a unit (wire document 3.2). */
+final class GrpcTimeout {
+
+    private static final int MOST_DIGITS = 8;
+    private static final long LONGEST_SENT = 100_000_000;
+    private static final long LONGEST_NANOS = TimeUnit.DAYS.toNanos(365);
+
+    private GrpcTimeout() {}
+
+    /**
+     * @return nanoseconds, a year at the most
+     * @throws IllegalArgumentException saying what is wrong with it
+     */
+    static long parseNanos(CharSequence text) {
+        int digits = text.length() - 1;
+        if (digits < 1 || digits > MOST_DIGITS) {
+            throw wrong(text);
+        }
+        long amount = 0;
+        for (int i = 0; i < digits; i++) {
+            char digit = text.charAt(i);
+            if (digit < '0' || digit > '9') {
+                throw wrong(text);
+            }
+            amount = amount * 10 + (digit - '0');
+        }
+        TimeUnit unit = switch (text.charAt(digits)) {
+            case 'n' -> TimeUnit.NANOSECONDS;
+            case 'u' -> TimeUnit.MICROSECONDS;
+            case 'm' -> TimeUnit.MILLISECONDS;
+            case 'S' -> TimeUnit.SECONDS;
+            case 'M' -> TimeUnit.MINUTES;
+            case 'H' -> TimeUnit.HOURS;
+            default -> throw wrong(text);
+        };
+        return Math.min(unit.toNanos(amount), LONGEST_NANOS);
+    }
+
+    private static IllegalArgumentException wrong(CharSequence text) {
+        CharSequence start = text.length() <= 20 ? text : text.subSequence(0, 20) + "…";
+        return new IllegalArgumentException("grpc-timeout is '" + start
+                + "'; expected 1 to 8 digits and a unit, one of n, u, m, S, M and H, as in 250m");
+    }
+
+    /** In the smallest unit that needs fewer than nine digits; at least a nanosecond. */
+    static String format(long nanos) {
+        if (nanos < LONGEST_SENT) {
+            return Math.max(1, nanos) + "n";
+        }
+        if (nanos / 1_000 < LONGEST_SENT) {
+            return nanos / 1_000 + "u";
+        }
+        if (nanos / 1_000_000 < LONGEST_SENT) {
+            return nanos / 1_000_000 + "m";
+        }
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(nanos);
+        if (seconds < LONGEST_SENT) {
+            return seconds + "S";
+        }
+        return TimeUnit.SECONDS.toMinutes(seconds) + "M"; // no long is beyond this
+    }
+}

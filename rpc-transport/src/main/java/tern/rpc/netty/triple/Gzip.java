@@ -1,0 +1,237 @@
+package tern.rpc.netty.triple;
+
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Supplier;
+import java.util.zip.CRC32;
+import java.util.zip.DataFormatException;
+import java.util.zip.Deflater;
+import java.util.zip.Inflater;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.serialization.MessageTooLargeException;
+import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.SerializationException;
+
+/** Compresses and decompresses whole messages in the gzip format (RFC 1952). Keeps a few coders for reuse. Thread-safe. */
+final class Gzip {
+
+    /** As in {@code grpc-encoding}. */
+    static final String NAME = "gzip";
+
+    private static final int HEADER_BYTES = 10;
+    private static final int TRAILER_BYTES = 8;
+    private static final int PIECE_BYTES = 4 << 10;
+    private static final byte[] HEADER = {0x1F, (byte) 0x8B, Deflater.DEFLATED, 0, 0, 0, 0, 0, 0, (byte) 0xFF};
+
+    private static final int FLAG_HEADER_CHECK = 0x02;
+    private static final int FLAG_EXTRA = 0x04;
+    private static final int FLAG_NAME = 0x08;
+    private static final int FLAG_COMMENT = 0x10;
+    private static final int RESERVED_FLAGS = 0xE0;
+
+    private final Pool<Deflating> deflaters = new Pool<>(Deflating::new);
+    private final Pool<Inflating> inflaters = new Pool<>(Inflating::new);
+
+    /** Appends the compressed bytes. */
+    void compress(byte[] bytes, int offset, int length, OutputBuffer out) {
+        out.write(HEADER, 0, HEADER_BYTES);
+        Deflating deflating = deflaters.take();
+        try {
+            deflating.compress(bytes, offset, length, out);
+        } finally {
+            deflaters.giveBack(deflating);
+        }
+        CRC32 check = new CRC32();
+        check.update(bytes, offset, length);
+        int trailer = out.claim(TRAILER_BYTES);
+        writeInt(out.array(), trailer, (int) check.getValue());
+        writeInt(out.array(), trailer + 4, length);
+    }
+
+    /**
+     * Appends the decompressed bytes.
+     *
+     * @param out its limit is that of the message
+     * @throws RpcException RESOURCE_EXHAUSTED if they are more than the buffer may hold
+     * @throws SerializationException if the bytes are not in the gzip format
+     */
+    void decompress(byte[] bytes, int offset, int length, OutputBuffer out) {
+        int end = offset + length;
+        int position = offset;
+        Inflating inflating = inflaters.take();
+        try {
+            do { // one member usually, but there may be more
+                int first = out.position();
+                int start = headerEnd(bytes, position, end);
+                position = end - inflating.decompress(bytes, start, end - start, out);
+                checkTrailer(bytes, position, end, out, first);
+                position += TRAILER_BYTES;
+            } while (position < end);
+        } catch (DataFormatException e) {
+            throw new SerializationException("a compressed message is broken: " + e.getMessage(), e);
+        } catch (MessageTooLargeException e) {
+            throw RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED, "decompressed, it is a " + e.getMessage(), Executed.MAYBE);
+        } finally {
+            inflaters.giveBack(inflating);
+        }
+    }
+
+    private static int headerEnd(byte[] bytes, int offset, int end) {
+        if (end - offset < HEADER_BYTES + TRAILER_BYTES
+                || bytes[offset] != HEADER[0]
+                || bytes[offset + 1] != HEADER[1]
+                || bytes[offset + 2] != HEADER[2]
+                || (bytes[offset + 3] & RESERVED_FLAGS) != 0) {
+            throw new SerializationException("a message that is marked as compressed is not in the gzip format");
+        }
+        int flags = bytes[offset + 3];
+        int position = offset + HEADER_BYTES;
+        if ((flags & FLAG_EXTRA) != 0) {
+            position += 2 + ((bytes[position] & 0xFF) | (bytes[position + 1] & 0xFF) << 8);
+        }
+        if ((flags & FLAG_NAME) != 0) {
+            position = afterZero(bytes, position, end);
+        }
+        if ((flags & FLAG_COMMENT) != 0) {
+            position = afterZero(bytes, position, end);
+        }
+        if ((flags & FLAG_HEADER_CHECK) != 0) {
+            position += 2;
+        }
+        if (position > end) {
+            throw new SerializationException("a compressed message ends in its header");
+        }
+        return position;
+    }
+
+    private static int afterZero(byte[] bytes, int offset, int end) {
+        int position = offset;
+        while (position < end && bytes[position] != 0) {
+            position++;
+        }
+        return position + 1;
+    }
+
+    private static void checkTrailer(byte[] bytes, int offset, int end, OutputBuffer out, int first) {
+        if (end - offset < TRAILER_BYTES) {
+            throw new SerializationException("a compressed message ends too early");
+        }
+        CRC32 check = new CRC32();
+        check.update(out.array(), first, out.position() - first);
+        if (readInt(bytes, offset) != (int) check.getValue() || readInt(bytes, offset + 4) != out.position() - first) {
+            throw new SerializationException("a compressed message is broken: its check sum differs");
+        }
+    }
+
+    private static void writeInt(byte[] array, int offset, int value) {
+        for (int i = 0; i < 4; i++) {
+            array[offset + i] = (byte) (value >>> (8 * i));
+        }
+    }
+
+    private static int readInt(byte[] array, int offset) {
+        int value = 0;
+        for (int i = 0; i < 4; i++) {
+            value |= (array[offset + i] & 0xFF) << (8 * i);
+        }
+        return value;
+    }
+
+    private static final class Deflating implements Reusable {
+
+        private final Deflater deflater = new Deflater(Deflater.DEFAULT_COMPRESSION, true);
+        private final byte[] piece = new byte[PIECE_BYTES];
+
+        void compress(byte[] bytes, int offset, int length, OutputBuffer out) {
+            deflater.setInput(bytes, offset, length);
+            deflater.finish();
+            while (!deflater.finished()) {
+                out.write(piece, 0, deflater.deflate(piece));
+            }
+        }
+
+        @Override
+        public void reset() {
+            deflater.reset();
+        }
+
+        @Override
+        public void end() {
+            deflater.end();
+        }
+    }
+
+    private static final class Inflating implements Reusable {
+
+        private final Inflater inflater = new Inflater(true);
+        private final byte[] piece = new byte[PIECE_BYTES];
+
+        /** @return how many bytes are left */
+        int decompress(byte[] bytes, int offset, int length, OutputBuffer out) throws DataFormatException {
+            inflater.reset();
+            inflater.setInput(bytes, offset, length);
+            while (!inflater.finished()) {
+                int written = inflater.inflate(piece);
+                out.write(piece, 0, written);
+                if (written == 0 && (inflater.needsInput() || inflater.needsDictionary())) {
+                    throw new SerializationException("a compressed message ends too early");
+                }
+            }
+            return inflater.getRemaining();
+        }
+
+        @Override
+        public void reset() {
+            inflater.reset();
+        }
+
+        @Override
+        public void end() {
+            inflater.end();
+        }
+    }
+
+    /** Has memory outside the heap. */
+    private interface Reusable {
+        void reset();
+
+        void end();
+    }
+
+    /** Keeps as many as there are slots; those that find none are ended. */
+    private static final class Pool<T extends Reusable> {
+
+        private static final int SLOTS = 16;
+
+        private final AtomicReferenceArray<T> slots = new AtomicReferenceArray<>(SLOTS);
+        private final Supplier<T> fresh;
+
+        Pool(Supplier<T> fresh) {
+            this.fresh = fresh;
+        }
+
+        T take() {
+            for (int i = 0; i < SLOTS; i++) {
+                if (slots.getPlain(i) != null) {
+                    T coder = slots.getAndSet(i, null);
+                    if (coder != null) {
+                        return coder;
+                    }
+                }
+            }
+            return fresh.get();
+        }
+
+        void giveBack(T coder) {
+            coder.reset();
+            for (int i = 0; i < SLOTS; i++) {
+                if (slots.getPlain(i) == null && slots.compareAndSet(i, null, coder)) {
+                    return;
+                }
+            }
+            coder.end();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.codec.http2.Http2Settings;
+import tern.rpc.netty.ServerConnection;
+
+/**
+ * A request of HTTP/1.1 after which its client wants HTTP/2, whose first stream it becomes once it is whole (RFC 7540,
+ * 3.2). Event loop only.
+ */
+final class H2cUpgrade {
+
+    private final Http1Head request;
+    private final Http2Settings settings;
+    private ByteBuf body = Unpooled.EMPTY_BUFFER;
+
+    H2cUpgrade(Http1Head request, Http2Settings settings) {
+        this.request = request;
+        this.settings = settings;
+    }
+
+    /** @param piece owned by the upgrade */
+    void add(ByteBuf piece, ChannelHandlerContext context) {
+        body = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), body, piece);
+    }
+
+    void release() {
+        body.release();
+        body = Unpooled.EMPTY_BUFFER;
+    }
+
+    /**
+     * The request is whole: puts HTTP/2 in the place of the handler whose context it is.
+     *
+     * @param rest what the client has sent behind the request, already of HTTP/2; owned by the upgrade
+     */
+    Http2ServerHandler start(
+            ChannelHandlerContext context, ServerConnection connection, HttpDispatcher dispatcher, ByteBuf rest) {
+        context.writeAndFlush(ByteBufUtil.writeAscii(
+                context.alloc(), "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n"));
+        Http2ServerHandler http2 = Http2ServerHandler.of(connection, dispatcher);
+        context.pipeline().remove(JoinedWrites.class); // HTTP/2 brings its own
+        context.pipeline().replace(context.handler(), null, http2);
+        ByteBuf whole = body;
+        body = Unpooled.EMPTY_BUFFER;
+        try {
+            http2.upgraded(settings, request.headers(), whole);
+            http2.channelRead(http2.context(), rest);
+        } catch (Exception e) {
+            http2.onError(http2.context(), false, e);
+        }
+        return http2;
+    }
+}

@@ -1,0 +1,75 @@
+package tern.rpc.netty.triple;
+
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The header {@code tri-header-convert}, which tells what names looked like before they became lower case: a URL-encoded
+ * JSON object of lower-case names to original ones (wire document 3.3).
+ */
+final class HeaderCase {
+
+    static final String NAME = "tri-header-convert";
+
+    private HeaderCase() {}
+
+    /** @param names lower case to original; none of them needs an escape in JSON */
+    static String encode(Map<String, String> names) {
+        StringBuilder json = new StringBuilder("{");
+        names.forEach((lower, original) -> json.append(json.length() == 1 ? "\"" : ",\"")
+                .append(lower)
+                .append("\":\"")
+                .append(original)
+                .append('"'));
+        return URLEncoder.encode(json.append('}').toString(), StandardCharsets.UTF_8);
+    }
+
+    /** Never fails: from what cannot be read no name is learnt. Names differ in their capitals only. */
+    static Map<String, String> decode(CharSequence value) {
+        Map<String, String> names = new HashMap<>();
+        String json;
+        try {
+            json = URLDecoder.decode(value.toString(), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException e) {
+            return names;
+        }
+        Texts texts = new Texts(json);
+        while (true) {
+            String lower = texts.next();
+            String original = texts.next();
+            if (lower == null || original == null) {
+                return names;
+            }
+            if (lower.equalsIgnoreCase(original)) {
+                names.put(lower, original);
+            }
+        }
+    }
+
+    /** The strings of a JSON object whose values are strings, keys and values in turn. */
+    private static final class Texts {
+
+        private final String json;
+        private int position;
+
+        Texts(String json) {
+            this.json = json;
+        }
+
+        /** Null at the end. */
+        @Nullable
+        String next() {
+            int start = json.indexOf('"', position) + 1;
+            int end = json.indexOf('"', start);
+            if (start == 0 || end < 0) {
+                return null;
+            }
+            position = end + 1;
+            return json.substring(start, end); // an escape is in no header's name, so such a pair fits nothing
+        }
+    }
+}

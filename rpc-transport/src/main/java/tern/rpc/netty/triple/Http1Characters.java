@@ -1,0 +1,73 @@
+package tern.rpc.netty.triple;
+
+import io.netty.util.AsciiString;
+
+/** Which characters may stand where in a head of HTTP/1.1 (RFC 9110, 5.6.2 and 5.5; RFC 9112, 3.2). */
+final class Http1Characters {
+
+    private static final boolean[] TOKEN = table("!#$%&'*+-.^_`|~", true);
+    private static final boolean[] TARGET = table("!$%&'()*+,-./:;=?@_~[]|\"<>\\^`{}", true);
+    private static final boolean[] HOST = table("-._~%!$&'()*+,;=:[]", true);
+
+    private Http1Characters() {}
+
+    private static boolean[] table(String others, boolean alphanumeric) {
+        boolean[] table = new boolean[128];
+        for (int i = 0; i < table.length; i++) {
+            table[i] = others.indexOf(i) >= 0 || (alphanumeric && Character.isLetterOrDigit(i));
+        }
+        return table;
+    }
+
+    private static boolean consistsOf(boolean[] table, AsciiString text) {
+        for (int i = 0; i < text.length(); i++) {
+            byte character = text.byteAt(i);
+            if (character < 0 || !table[character]) {
+                return false;
+            }
+        }
+        return !text.isEmpty();
+    }
+
+    /** A method, or the name of a field. */
+    static boolean isToken(AsciiString text) {
+        return consistsOf(TOKEN, text);
+    }
+
+    /** Characters of a path and query; some that clients should encode, and do not, are let through. */
+    static boolean isTarget(AsciiString text) {
+        return consistsOf(TARGET, text);
+    }
+
+    static boolean isHost(AsciiString text) {
+        return consistsOf(HOST, text);
+    }
+
+    /** The value of a field: no control characters but the tab. */
+    static boolean isValue(AsciiString text) {
+        for (int i = 0; i < text.length(); i++) {
+            int character = text.byteAt(i) & 0xFF;
+            if ((character < ' ' && character != '\t') || character == 0x7F) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** From there on, without spaces and tabs at both ends; only these may be left out. */
+    static AsciiString withoutSpace(AsciiString line, int start) {
+        int first = start;
+        int end = line.length();
+        while (first < end && isSpace(line.byteAt(first))) {
+            first++;
+        }
+        while (end > first && isSpace(line.byteAt(end - 1))) {
+            end--;
+        }
+        return line.subSequence(first, end);
+    }
+
+    private static boolean isSpace(byte character) {
+        return character == ' ' || character == '\t';
+    }
+}

@@ -1,0 +1,175 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.util.AsciiString;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fields of one head that are about the connection: how long the body is, whether more requests follow, whether
+ * HTTP/2 does. What is missing, twice there or contradicts itself is refused. Event loop only.
+ */
+final class Http1Framing {
+
+    /** Bodies that are kept while their connection changes to HTTP/2; larger ones are served as they come. */
+    private static final int UPGRADED_BODY_BYTES = 64 << 10;
+
+    private static final int LENGTH_DIGITS = 18;
+    private static final int SETTING_BYTES = 6;
+
+    private final boolean http10;
+    private final Set<String> connection = new HashSet<>();
+    private @Nullable AsciiString host;
+    private @Nullable AsciiString length;
+    private @Nullable AsciiString coding;
+    private @Nullable AsciiString expectation;
+    private @Nullable AsciiString settings;
+    private boolean namesHttp2;
+    private boolean settingsTwice;
+
+    Http1Framing(boolean http10) {
+        this.http10 = http10;
+    }
+
+    /** @return false for a field that is not about the connection */
+    boolean take(AsciiString name, AsciiString value) {
+        switch (name.toString()) {
+            case "host" -> host = once(host, name, value);
+            case "content-length" -> length = once(length, name, value);
+            case "transfer-encoding" -> coding = once(coding, name, value);
+            case "expect" -> expectation = once(expectation, name, value);
+            case "connection" -> connection.addAll(tokens(value));
+            case "upgrade" -> namesHttp2 |= tokens(value).contains("h2c");
+            case "http2-settings" -> {
+                settingsTwice |= settings != null;
+                settings = value;
+            }
+            case "te", "keep-alive", "proxy-connection" -> {
+                // means nothing here
+            }
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static AsciiString once(@Nullable AsciiString before, AsciiString name, AsciiString value) {
+        if (before != null) {
+            throw Http1Violation.badRequest("the header field " + name + " is there twice");
+        }
+        return value;
+    }
+
+    private static Set<String> tokens(AsciiString value) {
+        Set<String> tokens = new HashSet<>();
+        for (String token : value.toString().toLowerCase(Locale.ROOT).split(",")) {
+            tokens.add(token.trim());
+        }
+        return tokens;
+    }
+
+    /** All fields have come. */
+    Http1Head head(Http2Headers headers) {
+        checkHost(headers);
+        long bodyBytes = bodyBytes();
+        if (length != null) {
+            headers.set("content-length", length);
+        }
+        boolean saysKeepAlive = connection.contains("keep-alive");
+        boolean keepsAlive = !connection.contains("close") && (!http10 || saysKeepAlive);
+        return new Http1Head(
+                headers, http10, saysKeepAlive, keepsAlive, expectsContinue(), bodyBytes, upgrade(bodyBytes));
+    }
+
+    private void checkHost(Http2Headers headers) {
+        AsciiString present = host;
+        if (present == null) {
+            if (!http10) {
+                throw Http1Violation.badRequest("the header field host is missing");
+            }
+        } else if (!Http1Characters.isHost(present)) {
+            throw Http1Violation.badRequest("the header field host is not a host name with an optional port");
+        } else {
+            headers.authority(present);
+        }
+    }
+
+    private long bodyBytes() {
+        AsciiString claimed = length;
+        if (coding != null) {
+            if (claimed != null) {
+                throw Http1Violation.badRequest("content-length and transfer-encoding contradict each other");
+            }
+            if (http10 || !coding.contentEqualsIgnoreCase("chunked")) {
+                throw Http1Violation.badRequest("transfer-encoding is not just 'chunked', in HTTP/1.1");
+            }
+            return Http1Head.CHUNKED;
+        }
+        if (claimed == null) {
+            return 0;
+        }
+        if (claimed.isEmpty() || claimed.length() > LENGTH_DIGITS) {
+            throw Http1Violation.badRequest("content-length has not 1 to " + LENGTH_DIGITS + " digits");
+        }
+        for (int i = 0; i < claimed.length(); i++) {
+            if (claimed.charAt(i) < '0' || claimed.charAt(i) > '9') {
+                throw Http1Violation.badRequest("content-length is not a number");
+            }
+        }
+        return claimed.parseLong();
+    }
+
+    private boolean expectsContinue() {
+        AsciiString expected = expectation;
+        if (http10 || expected == null) {
+            return false;
+        }
+        if (!expected.contentEqualsIgnoreCase("100-continue")) {
+            throw new Http1Violation(HttpResponseStatus.EXPECTATION_FAILED, "only 100-continue can be expected");
+        }
+        return true;
+    }
+
+    /** An upgrade that is not asked for in full is none: the request is served as it is (RFC 7540, 3.2). */
+    private @Nullable Http2Settings upgrade(long bodyBytes) {
+        AsciiString encoded = settings;
+        if (http10
+                || !namesHttp2
+                || encoded == null
+                || settingsTwice
+                || !connection.contains("upgrade")
+                || !connection.contains("http2-settings")
+                || bodyBytes < 0
+                || bodyBytes > UPGRADED_BODY_BYTES) {
+            return null;
+        }
+        try {
+            return settings(Base64.getUrlDecoder().decode(encoded.toString()));
+        } catch (IllegalArgumentException e) {
+            return null;
+        }
+    }
+
+    /** The payload of a SETTINGS frame. */
+    private static Http2Settings settings(byte[] bytes) {
+        if (bytes.length % SETTING_BYTES != 0) {
+            throw new IllegalArgumentException(bytes.length + " bytes of settings");
+        }
+        Http2Settings settings = new Http2Settings();
+        for (int i = 0; i < bytes.length; i += SETTING_BYTES) {
+            int key = (bytes[i] & 0xFF) << 8 | (bytes[i + 1] & 0xFF);
+            long value = 0;
+            for (int at = i + 2; at < i + SETTING_BYTES; at++) {
+                value = value << 8 | (bytes[at] & 0xFF);
+            }
+            settings.put((char) key, Long.valueOf(value));
+        }
+        return settings;
+    }
+}

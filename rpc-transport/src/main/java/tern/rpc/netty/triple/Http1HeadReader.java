@@ -1,0 +1,145 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads heads of requests (RFC 9112), one after another, more strictly than asked for: whatever two readers could
+ * understand differently is refused, since one of them may be a proxy that lets others in. Event loop only.
+ */
+final class Http1HeadReader {
+
+    /** Reliability table, HTTP/1.1. */
+    private static final int LINE_BYTES = 4 << 10;
+
+    private static final int FIELDS_BYTES = 8 << 10;
+    static final int MOST_FIELDS = 128;
+
+    private static final AsciiString HTTP_1_1 = AsciiString.cached("HTTP/1.1");
+    private static final AsciiString HTTP_1_0 = AsciiString.cached("HTTP/1.0");
+    private static final AsciiString SCHEME = AsciiString.cached("http");
+
+    private final Http1Line lines = new Http1Line();
+    private @Nullable Http2Headers headers;
+    private Http1Framing framing = new Http1Framing(false);
+    private boolean emptyLineSeen;
+    private int fields;
+    private int fieldBytes;
+
+    /**
+     * The next head.
+     *
+     * @return null until it is complete
+     * @throws Http1Violation if it is none, or too long
+     */
+    @Nullable
+    Http1Head read(ByteBuf in) {
+        if (headers == null && !readRequestLine(in)) {
+            return null;
+        }
+        Http2Headers present = headers;
+        while (present != null) {
+            AsciiString line = lines.read(
+                    in,
+                    FIELDS_BYTES - fieldBytes,
+                    HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+                    "the part of the header that is left of " + FIELDS_BYTES + " bytes");
+            if (line == null) {
+                return null;
+            }
+            if (line.isEmpty()) {
+                headers = null;
+                emptyLineSeen = false;
+                fields = 0;
+                fieldBytes = 0;
+                return framing.head(present);
+            }
+            readField(line, present);
+        }
+        return null;
+    }
+
+    /** Whether part of a head has come. */
+    boolean hasBegun() {
+        return headers != null;
+    }
+
+    /** @return whether it is complete */
+    private boolean readRequestLine(ByteBuf in) {
+        AsciiString line = lines.read(in, LINE_BYTES, HttpResponseStatus.REQUEST_URI_TOO_LONG, "the request line");
+        if (line != null && line.isEmpty() && !emptyLineSeen) { // some clients send one behind a body
+            emptyLineSeen = true;
+            line = lines.read(in, LINE_BYTES, HttpResponseStatus.REQUEST_URI_TOO_LONG, "the request line");
+        }
+        if (line == null) {
+            return false;
+        }
+        int first = line.indexOf(' ', 0);
+        int second = first < 0 ? -1 : line.indexOf(' ', first + 1);
+        if (second < 0 || line.indexOf(' ', second + 1) >= 0) {
+            throw Http1Violation.badRequest("the request line is not a method, a path and a version");
+        }
+        AsciiString method = line.subSequence(0, first);
+        AsciiString target = line.subSequence(first + 1, second);
+        AsciiString version = line.subSequence(second + 1);
+        boolean http10 = HTTP_1_0.contentEquals(version);
+        checkVersion(http10, version);
+        checkTarget(method, target);
+        headers = new DefaultHttp2Headers(false).method(method).scheme(SCHEME).path(target);
+        framing = new Http1Framing(http10);
+        return true;
+    }
+
+    private static void checkVersion(boolean http10, AsciiString version) {
+        if (http10 || HTTP_1_1.contentEquals(version)) {
+            return;
+        }
+        boolean other = version.length() == 8
+                && version.startsWith("HTTP/")
+                && Character.isDigit(version.charAt(5))
+                && version.charAt(6) == '.'
+                && Character.isDigit(version.charAt(7));
+        throw other
+                ? new Http1Violation(
+                        HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED,
+                        version + " is not served like this; use HTTP/1.1")
+                : Http1Violation.badRequest("the request line does not end in a version of HTTP");
+    }
+
+    private static void checkTarget(AsciiString method, AsciiString target) {
+        if (!Http1Characters.isToken(method)) {
+            throw Http1Violation.badRequest("the method has characters that none has");
+        }
+        boolean everything =
+                target.contentEquals("*") && HttpMethod.OPTIONS.asciiName().contentEquals(method);
+        if (!everything && (!Http1Characters.isTarget(target) || target.charAt(0) != '/')) {
+            throw Http1Violation.badRequest("the target of the request is not a path that begins with /");
+        }
+    }
+
+    private void readField(AsciiString line, Http2Headers present) {
+        fieldBytes += line.length() + 2;
+        if (++fields > MOST_FIELDS) {
+            throw new Http1Violation(
+                    HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "more than " + MOST_FIELDS + " header fields");
+        }
+        int colon = line.indexOf(':', 0);
+        AsciiString name = colon < 0 ? AsciiString.EMPTY_STRING : line.subSequence(0, colon);
+        if (!Http1Characters.isToken(name)) { // a line that begins with a space, too, which once went on with the last
+            throw Http1Violation.badRequest("header field " + fields + " does not begin with a name and a colon");
+        }
+        AsciiString value = Http1Characters.withoutSpace(line, colon + 1);
+        AsciiString lower = name.toLowerCase();
+        if (!Http1Characters.isValue(value)) {
+            throw Http1Violation.badRequest("the header field " + lower + " has control characters");
+        }
+        if (!framing.take(lower, value)) {
+            present.add(lower, value);
+        }
+    }
+}

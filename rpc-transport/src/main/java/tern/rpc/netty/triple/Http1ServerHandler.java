@@ -1,0 +1,361 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.ssl.SslHandler;
+import java.io.IOException;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.Status;
+import tern.rpc.netty.ServerConnection;
+
+/**
+ * A server's end of a connection of HTTP/1.x. One request is served at a time; those that a client sends without waiting
+ * stay unread until the answer before them is written, so answers keep the order of the requests. Event loop only,
+ * except {@link #execute}.
+ */
+final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Http1ServerHandler.class);
+
+    /** What is read without being wanted yet: of a body that its call does not take, of requests behind the present. */
+    private static final int READ_AHEAD_BYTES = 64 << 10;
+
+    private final ServerConnection connection;
+    private final HttpDispatcher dispatcher;
+    private final Http1HeadReader heads = new Http1HeadReader();
+    private final ArrivalClock clock;
+    private @Nullable ChannelHandlerContext context;
+    private ByteBuf unread = Unpooled.EMPTY_BUFFER;
+    private @Nullable Http1Exchange exchange; // the one being served
+    private @Nullable H2cUpgrade upgrade; // or the one that goes over to HTTP/2
+    private Http1Body body = new Http1Body(0); // its request's
+    private int held; // bytes of the body that the call has and did not take
+    private boolean waitsForContinue; // the body does not come, since its client was not told that it is wanted
+    private boolean draining;
+    private boolean broken; // nothing behind what was read makes sense: the connection ends with the answer
+    private boolean closing; // nothing is read any more but to be dropped
+    private boolean reading;
+
+    Http1ServerHandler(ServerConnection connection, HttpDispatcher dispatcher) {
+        this.connection = connection;
+        this.dispatcher = dispatcher;
+        this.clock = new ArrivalClock(connection, this::tooSlow);
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext added) {
+        context = added;
+        added.pipeline().addBefore(added.name(), null, new JoinedWrites());
+    }
+
+    ChannelHandlerContext context() {
+        return Objects.requireNonNull(context);
+    }
+
+    /** Runs a task on the event loop, at once if this is it. */
+    void execute(Runnable task) {
+        if (context().executor().inEventLoop()) {
+            task.run();
+        } else {
+            context().executor().execute(task);
+        }
+    }
+
+    // ---- what comes
+
+    @Override
+    public void channelRead(ChannelHandlerContext read, Object message) {
+        connection.heard();
+        ByteBuf bytes = (ByteBuf) message;
+        if (closing) {
+            bytes.release();
+            return;
+        }
+        unread = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(read.alloc(), unread, bytes);
+        readOn();
+    }
+
+    /** Makes of the unread bytes what can be made. */
+    private void readOn() {
+        if (reading || closing) {
+            return;
+        }
+        reading = true;
+        try {
+            while (!closing && !broken && readNext()) {
+                // as long as something comes of it
+            }
+        } catch (Http1Violation e) {
+            refuse(e);
+        } finally {
+            reading = false;
+        }
+        if (!unread.isReadable()) {
+            unread.release();
+            unread = Unpooled.EMPTY_BUFFER;
+        }
+        lookAtTime();
+        connection.wantsBytes(closing || (held <= READ_AHEAD_BYTES && unread.readableBytes() <= READ_AHEAD_BYTES));
+    }
+
+    /** Behind what is being written or handed over now. */
+    private void readOnLater() {
+        context().executor().execute(this::readOn);
+    }
+
+    /** @return whether anything was read, and more may be */
+    private boolean readNext() {
+        if (upgrade != null) {
+            return readUpgrade(upgrade);
+        }
+        return exchange == null ? readHead() : readBody(exchange);
+    }
+
+    private boolean readHead() {
+        if (connection.hasMuchUnsent()) {
+            return false; // until the peer has read of its answers
+        }
+        Http1Head head = heads.read(unread);
+        if (head == null) {
+            return false;
+        }
+        clock.stop();
+        body = new Http1Body(head.bodyBytes());
+        held = 0;
+        waitsForContinue = head.expectsContinue() && head.hasBody();
+        Http2Settings settings = head.upgrade();
+        if (settings != null && context().pipeline().get(SslHandler.class) == null) {
+            upgrade = new H2cUpgrade(head, settings);
+            sendContinue();
+            return true;
+        }
+        Http1Exchange begun = new Http1Exchange(connection, head, this);
+        exchange = begun;
+        dispatcher.begin(begun, false);
+        if (body.isEnded()) {
+            endRequest(begun);
+        } else if (begun.call() != null) { // or else the answer is clear without a body
+            sendContinue();
+        }
+        return true;
+    }
+
+    private void sendContinue() {
+        if (waitsForContinue) {
+            waitsForContinue = false;
+            context().writeAndFlush(ByteBufUtil.writeAscii(context().alloc(), "HTTP/1.1 100 Continue\r\n\r\n"));
+        }
+    }
+
+    private boolean readBody(Http1Exchange present) {
+        if (body.isEnded() || held > READ_AHEAD_BYTES) {
+            return false;
+        }
+        ByteBuf piece = body.read(unread);
+        if (piece != null) {
+            waitsForContinue = false;
+            HttpCall call = present.call();
+            if (call == null || present.isAnswered()) {
+                piece.release();
+            } else {
+                held += piece.readableBytes();
+                call.data(piece);
+            }
+        }
+        if (body.isEnded()) {
+            endRequest(present);
+            return true;
+        }
+        return piece != null;
+    }
+
+    private void endRequest(Http1Exchange present) {
+        HttpCall call = present.call();
+        if (present.isAnswered()) {
+            next();
+        } else if (call != null) {
+            call.end();
+        }
+    }
+
+    private boolean readUpgrade(H2cUpgrade present) {
+        ByteBuf piece = body.read(unread);
+        if (piece != null) {
+            present.add(piece, context());
+        }
+        if (body.isEnded()) {
+            ByteBuf rest = unread;
+            unread = Unpooled.EMPTY_BUFFER;
+            upgrade = null;
+            close();
+            Http2ServerHandler http2 = present.start(context(), connection, dispatcher, rest);
+            if (draining) {
+                http2.drain();
+            }
+        }
+        return piece != null;
+    }
+
+    /** The call took bytes of its request's body. */
+    void consumed(Http1Exchange of, int bytes) {
+        if (of == exchange) {
+            boolean full = held > READ_AHEAD_BYTES;
+            held -= bytes;
+            if (full && held <= READ_AHEAD_BYTES) {
+                readOnLater();
+            }
+        }
+    }
+
+    // ---- what goes
+
+    /** Whether the connection cannot go on behind the answer, the end of which is or is not being written. */
+    boolean mustClose(boolean end) {
+        return draining || broken || (end && !isRestBearable());
+    }
+
+    /** Whether the rest of a request that is answered is short enough to be read and dropped. */
+    private boolean isRestBearable() {
+        return body.isEnded() || (!waitsForContinue && body.endsWithin(READ_AHEAD_BYTES));
+    }
+
+    /** An answer was written to its end. */
+    void answered(Http1Exchange answered) {
+        HttpCall call = answered.call();
+        if (call != null) {
+            call.closed();
+        }
+        if (answered.closes()) {
+            close();
+            connection.closeWhenWritten();
+        } else if (!body.isEnded()) {
+            readOnLater(); // to drop the rest
+        } else {
+            next();
+            if (unread.isReadable()) {
+                readOnLater();
+            }
+        }
+    }
+
+    /** The peer has taken a part of an answer. */
+    void taken() {
+        if (exchange == null && unread.isReadable()) {
+            readOn();
+        }
+    }
+
+    private void next() {
+        exchange = null;
+        clock.stop();
+    }
+
+    private void close() {
+        closing = true;
+        exchange = null;
+        clock.stop();
+        unread.release();
+        unread = Unpooled.EMPTY_BUFFER;
+        H2cUpgrade unfinished = upgrade;
+        if (unfinished != null) {
+            upgrade = null;
+            unfinished.release();
+        }
+        connection.wantsBytes(true);
+    }
+
+    /** No answer will come, or no more of it. */
+    void abandon(Http1Exchange of) {
+        if (of == exchange) {
+            context().close();
+        }
+    }
+
+    private void refuse(Http1Violation violation) {
+        Http1Exchange present = exchange;
+        if (present != null && !present.isAnswered()) {
+            broken = true;
+            HttpCall call = present.call();
+            if (call != null) {
+                call.abort(new HttpRefusal(violation.status(), violation.getMessage()));
+            }
+            return;
+        }
+        if (present == null) {
+            write(violation); // or else an answer went before, and this was the rest of its request
+        }
+        close();
+        connection.violated(violation.getMessage());
+    }
+
+    private void write(Http1Violation violation) {
+        HttpResponseStatus status = violation.status();
+        byte[] text = ErrorBody.of(new Status(HttpRefusal.code(status), violation.getMessage()), status.code());
+        ByteBuf answer = context().alloc().buffer();
+        ByteBufUtil.writeAscii(
+                answer,
+                "HTTP/1.1 " + status.code() + ' ' + status.reasonPhrase()
+                        + "\r\ncontent-type: application/json\r\ncontent-length: " + text.length
+                        + "\r\nconnection: close\r\n\r\n");
+        answer.writeBytes(text);
+        context().writeAndFlush(answer);
+    }
+
+    // ---- time
+
+    private void lookAtTime() {
+        Http1Exchange present = exchange;
+        boolean arriving = present == null
+                ? (unread.isReadable() && !connection.hasMuchUnsent()) || heads.hasBegun() || upgrade != null
+                : present.isAnswered() && !body.isEnded();
+        if (arriving && !closing) {
+            clock.run(context());
+        } else {
+            clock.stop();
+        }
+    }
+
+    private void tooSlow() {
+        refuse(new Http1Violation(
+                HttpResponseStatus.REQUEST_TIMEOUT,
+                "a request did not come within "
+                        + connection.settings().firstBytesTimeout().toMillis()
+                        + " ms (set by rpc.limits.first-bytes-timeout)"));
+    }
+
+    // ---- the connection
+
+    /** The next answer is the last. */
+    void drain() {
+        draining = true;
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext inactive) {
+        Http1Exchange present = exchange;
+        close();
+        HttpCall call = present == null ? null : present.call();
+        if (call != null) {
+            call.closed();
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext failed, Throwable cause) {
+        if (cause instanceof IOException) {
+            LOG.debug("Closing {}", failed.channel(), cause);
+        } else {
+            LOG.warn("Closing {}", failed.channel(), cause);
+        }
+        failed.close();
+    }
+}

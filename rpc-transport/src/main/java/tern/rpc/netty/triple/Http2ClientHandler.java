@@ -1,0 +1,591 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
+import io.netty.handler.codec.http2.DefaultHttp2Connection;
+import io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder;
+import io.netty.handler.codec.http2.DefaultHttp2ConnectionEncoder;
+import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
+import io.netty.handler.codec.http2.DefaultHttp2FrameWriter;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
+import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionAdapter;
+import io.netty.handler.codec.http2.Http2ConnectionDecoder;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2EventAdapter;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersDecoder;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.handler.codec.http2.ReadOnlyHttp2Headers;
+import io.netty.handler.codec.http2.UniformStreamByteDistributor;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.AsciiString;
+import io.netty.util.collection.LongObjectHashMap;
+import io.netty.util.collection.LongObjectMap;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.Connection;
+
+/**
+ * A client's end of a connection of HTTP/2: calls become streams, as many at once as the server allows; the others wait in
+ * order. Event loop only.
+ */
+final class Http2ClientHandler extends Http2ConnectionHandler {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Http2ClientHandler.class);
+
+    /** Settings of the wire document, 3.1. */
+    private static final int STREAM_WINDOW_BYTES = 1 << 20;
+
+    private static final int CONNECTION_WINDOW_BYTES = 8 << 20;
+    private static final int DEFAULT_WINDOW_BYTES = 65_535;
+    private static final int HEADER_LIST_BYTES = 32 << 10;
+
+    /** Reliability table, HTTP/2. */
+    private static final int EMPTY_DATA_FRAMES = 2;
+
+    private static final int CONTINUATIONS = 16;
+
+    /** So many ids are left to calls that are on their way here when the connection is given up for lack of ids. */
+    private static final int LAST_IDS = 4_096;
+
+    /** Credit smaller than this is no help to a request that waits for it. */
+    private static final int SMALL_INCREMENT = 1 << 10;
+
+    private static final AsciiString POST = AsciiString.cached("POST");
+    private static final AsciiString HTTP = AsciiString.cached("http");
+    private static final AsciiString HTTPS = AsciiString.cached("https");
+    private static final AsciiString TRACE = AsciiString.cached("traceparent");
+
+    private final Connection connection;
+    private final AsciiString authority;
+    private final Http2Connection.PropertyKey callKey;
+    private final Http2Limits limits = new Http2Limits();
+    private final PingPace pings = new PingPace();
+    private final LongObjectMap<ClientCall> calls = new LongObjectHashMap<>(); // by id of the pending call
+    private final Queue<OpenCall> waiting = new ArrayDeque<>();
+    private @Nullable ChannelHandlerContext context;
+    private AsciiString scheme = HTTP;
+    private boolean active;
+    private boolean settingsRead; // before that nobody knows how many streams there may be
+    private boolean reading;
+    private long unsentBytes;
+
+    private Http2ClientHandler(
+            Http2ConnectionDecoder decoder,
+            Http2ConnectionEncoder encoder,
+            Http2Settings settings,
+            Connection connection) {
+        super(decoder, encoder, settings, true, false);
+        this.connection = connection;
+        this.authority = new AsciiString(connection.endpoint().toString());
+        this.callKey = connection().newKey();
+        connection().addListener(new Http2ConnectionAdapter() {
+            @Override
+            public void onStreamClosed(Http2Stream stream) {
+                streamClosed(stream);
+            }
+        });
+        decoder.frameListener(new Frames());
+    }
+
+    static Http2ClientHandler of(Connection connection) {
+        return new Builder(connection).build();
+    }
+
+    /** That of an open channel. */
+    static Http2ClientHandler of(Channel channel) {
+        return Objects.requireNonNull(channel.pipeline().get(Http2ClientHandler.class));
+    }
+
+    private static final class Builder extends AbstractHttp2ConnectionHandlerBuilder<Http2ClientHandler, Builder> {
+
+        private final Connection connection;
+
+        Builder(Connection connection) {
+            this.connection = connection;
+        }
+
+        @Override
+        protected Http2ClientHandler build() {
+            Http2Connection http2 = new DefaultHttp2Connection(false);
+            http2.remote()
+                    .flowController(
+                            new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
+            Http2ConnectionEncoder encoder = new DefaultHttp2ConnectionEncoder(
+                    http2, new DefaultHttp2FrameWriter(Http2ClientHandler::isOfOneCall));
+            // Values are not looked at: Dubbo's providers write texts as they are.
+            Http2HeadersDecoder headers = new DefaultHttp2HeadersDecoder(true, false, HEADER_LIST_BYTES);
+            decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES); // before the codec, says the builder
+            codec(
+                    new DefaultHttp2ConnectionDecoder(
+                            http2, encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS)),
+                    encoder);
+            frameListener(new Http2EventAdapter() {}); // replaced as soon as the handler exists
+            initialSettings(new Http2Settings()
+                    .pushEnabled(false)
+                    .initialWindowSize(STREAM_WINDOW_BYTES)
+                    .maxHeaderListSize(HEADER_LIST_BYTES));
+            return super.build();
+        }
+
+        @Override
+        protected Http2ClientHandler build(
+                Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
+            return new Http2ClientHandler(decoder, encoder, settings, connection);
+        }
+    }
+
+    /** What differs from call to call would only push the other headers out of the peer's table. */
+    private static boolean isOfOneCall(CharSequence name, CharSequence value) {
+        return name == GrpcForm.TIMEOUT || TRACE.contentEquals(name);
+    }
+
+    private ChannelHandlerContext context() {
+        return Objects.requireNonNull(context);
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext added) throws Exception {
+        context = added;
+        if (added.pipeline().get(SslHandler.class) != null) {
+            scheme = HTTPS;
+        }
+        added.pipeline().addBefore(added.name(), null, new JoinedWrites());
+        super.handlerAdded(added);
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext opened) throws Exception {
+        super.channelActive(opened); // writes preface and settings
+        decoder()
+                .flowController()
+                .incrementWindowSize(connection().connectionStream(), CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES);
+        active = true;
+        openWaiting();
+        flush(opened);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext closed) throws Exception {
+        active = false;
+        super.channelInactive(closed);
+        List.copyOf(calls.values()).forEach(ClientCall::close);
+        calls.clear();
+        for (OpenCall call = waiting.poll(); call != null; call = waiting.poll()) {
+            drop(call);
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext read, Object message) throws Exception {
+        connection.heard();
+        reading = true;
+        super.channelRead(read, message);
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext read) throws Exception {
+        reading = false;
+        super.channelReadComplete(read);
+    }
+
+    @Override
+    public void close(ChannelHandlerContext closing, ChannelPromise promise) throws Exception {
+        if (active && !connection().goAwaySent()) {
+            goAway(closing, 0, Http2Error.NO_ERROR.code(), Unpooled.EMPTY_BUFFER, closing.newPromise());
+            closing.flush();
+        }
+        closing.close(promise);
+    }
+
+    // Requests
+
+    /** A call was queued: it gets a stream, or waits for one. */
+    void begin(OpenCall request) {
+        ClientCall call = request.call();
+        if (call.isOver()) {
+            drop(request);
+            return;
+        }
+        calls.put(call.pending().id(), call);
+        if (waiting.isEmpty() && mayOpen()) {
+            open(request);
+        } else {
+            waiting.add(request);
+        }
+    }
+
+    private boolean mayOpen() {
+        return settingsRead && active && connection().local().canOpenStream();
+    }
+
+    private void openWaiting() {
+        boolean opened = false;
+        while (!waiting.isEmpty() && mayOpen()) {
+            OpenCall request = waiting.remove();
+            if (request.call().isOver()) {
+                drop(request);
+            } else {
+                open(request);
+                opened = true;
+            }
+        }
+        if (opened && !reading) {
+            flush(context());
+        }
+    }
+
+    private void open(OpenCall request) {
+        ClientCall call = request.call();
+        int id = connection().local().incrementAndGetNextStreamId();
+        if (id < 0 || connection().goAwayReceived()) {
+            passOn(request);
+            return;
+        }
+        if (id > Integer.MAX_VALUE - 2 * LAST_IDS) {
+            connection.drain();
+        }
+        byte[] message = request.message();
+        Http2Headers headers = ReadOnlyHttp2Headers.clientHeaders(
+                false, POST, request.head().path(), scheme, authority, request.fields());
+        ChannelPromise headersPromise =
+                message == null ? request.promise() : context().newPromise();
+        ChannelFuture written = encoder().writeHeaders(context(), id, headers, 0, false, headersPromise);
+        Http2Stream stream = connection().stream(id);
+        if (stream == null || written.cause() != null) {
+            calls.remove(call.pending().id());
+            request.promise().trySuccess();
+            call.fail(StatusCode.RESOURCE_EXHAUSTED, "its headers cannot be sent: " + written.cause(), Executed.NO);
+            return;
+        }
+        limits.moved();
+        call.pending().sent();
+        stream.setProperty(callKey, call);
+        if (message != null) {
+            write(stream, message, true, request.promise());
+        }
+        if (call instanceof StreamCall streaming) {
+            streaming.opened(this, stream);
+        } else {
+            call.opened(stream);
+            if (call instanceof UnaryCall unary && call.pending().isOneWay()) {
+                request.promise().addListener(done -> {
+                    if (done.isSuccess()) {
+                        unary.written();
+                    }
+                });
+            }
+        }
+    }
+
+    /** This connection takes no more calls. */
+    private void passOn(OpenCall request) {
+        ClientCall call = request.call();
+        drop(request);
+        boolean passed = call instanceof UnaryCall unary
+                && connection.passOn(call.pending(), other -> request.of(unary.on(other)));
+        if (!passed) {
+            call.fail(StatusCode.UNAVAILABLE, "the server takes no new calls on this connection", Executed.NO);
+        }
+    }
+
+    /** A request that is not sent any more. */
+    private void drop(OpenCall request) {
+        calls.remove(request.call().pending().id());
+        request.call().close();
+        request.promise().trySuccess();
+    }
+
+    /** One more message on a stream, or its end. */
+    void send(Http2Stream stream, StreamCall.SendMessage message) {
+        if (!stream.state().localSideOpen()) {
+            message.promise().trySuccess();
+            return;
+        }
+        write(stream, message.message(), message.isEnd(), message.promise());
+    }
+
+    private void write(Http2Stream stream, byte @Nullable [] message, boolean end, ChannelPromise promise) {
+        ByteBuf data = message == null ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(message);
+        int bytes = data.readableBytes();
+        unsentBytes += bytes;
+        promise.addListener(done -> {
+            unsentBytes -= bytes;
+            limits.moved();
+        });
+        encoder().writeData(context(), stream.id(), data, 0, end, promise);
+    }
+
+    /** More answers are wanted. */
+    void ask(ClientCall call, int messages) {
+        Http2Stream stream = call.stream();
+        int credit = call.ask(messages);
+        if (call.isAnswered() && call.isOver()) { // its stream was over before; others are removed with theirs
+            calls.remove(call.pending().id());
+        }
+        if (stream != null && credit > 0) {
+            try {
+                decoder().flowController().consumeBytes(stream, credit);
+            } catch (Http2Exception e) {
+                onError(context(), false, e);
+            }
+        }
+    }
+
+    /** Nobody waits for the answer any more. */
+    void cancel(long pendingId) {
+        ClientCall call = calls.remove(pendingId);
+        if (call == null) {
+            return;
+        }
+        call.close();
+        Http2Stream stream = call.stream();
+        if (stream != null) {
+            reset(stream);
+        } else {
+            waiting.removeIf(request -> {
+                if (request.call() == call) {
+                    request.promise().trySuccess();
+                    return true;
+                }
+                return false;
+            });
+        }
+    }
+
+    private void reset(Http2Stream stream) {
+        if (stream.state() != Http2Stream.State.CLOSED) {
+            resetStream(
+                    context(), stream.id(), Http2Error.CANCEL.code(), context().newPromise());
+        }
+    }
+
+    void ping() {
+        if (!active) {
+            return;
+        }
+        long now = System.nanoTime();
+        if (pings.take(now)) {
+            encoder().writePing(context(), false, now, context().newPromise());
+        } else {
+            connection.heard(); // to ask would be worse than to trust
+        }
+    }
+
+    // Ends of streams
+
+    private @Nullable ClientCall call(int streamId) {
+        Http2Stream stream = connection().stream(streamId);
+        return stream == null ? null : stream.getProperty(callKey);
+    }
+
+    private void streamClosed(Http2Stream stream) {
+        limits.streamEnded(System.nanoTime());
+        ClientCall call = stream.removeProperty(callKey);
+        if (call != null && (call.isOver() || !call.isAnswered())) {
+            calls.remove(call.pending().id());
+            if (!call.isOver() && active) {
+                failClosed(stream, call);
+            }
+            call.close();
+        }
+        if (active) {
+            openWaiting();
+        }
+    }
+
+    private void failClosed(Http2Stream stream, ClientCall call) {
+        if (connection().goAwayReceived() && stream.id() > connection().local().lastStreamKnownByPeer()) {
+            call.fail(StatusCode.UNAVAILABLE, "the server went away before it saw the call", Executed.NO);
+        } else {
+            call.fail(StatusCode.INTERNAL, "its stream was closed", Executed.MAYBE);
+        }
+    }
+
+    /** The answer is complete; what of the request was not sent is not wanted. */
+    private void answered(Http2Stream stream) {
+        if (stream.state().localSideOpen()) {
+            reset(stream);
+        }
+    }
+
+    @Override
+    protected void onStreamError(
+            ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
+        if (!outbound && error.error() == Http2Error.STREAM_CLOSED && connection().stream(error.streamId()) == null) {
+            return; // what was on its way when we ended the stream
+        }
+        ClientCall call = call(error.streamId());
+        if (call != null && !call.isOver()) {
+            boolean headers = error instanceof Http2Exception.HeaderListSizeException;
+            call.fail(
+                    headers ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL,
+                    "its answer breaks the rules of HTTP/2: " + cause.getMessage(),
+                    Executed.YES);
+        }
+        super.onStreamError(failed, outbound, cause, error);
+    }
+
+    @Override
+    protected void onConnectionError(
+            ChannelHandlerContext failed, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
+        LOG.warn("Closing the connection to {}: {}", connection.endpoint(), cause.getMessage());
+        super.onConnectionError(failed, outbound, cause, error);
+        connection.close("HTTP/2: " + cause.getMessage());
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext failed, Throwable cause) throws Exception {
+        if (cause instanceof IOException) {
+            connection.close(cause.toString());
+        } else {
+            super.exceptionCaught(failed, cause);
+        }
+    }
+
+    /** What the decoder tells. */
+    private final class Frames extends Http2EventAdapter {
+
+        @Override
+        public void onSettingsRead(ChannelHandlerContext read, Http2Settings settings) throws Http2Exception {
+            limits.controlFrame(System.nanoTime());
+            settingsRead = true;
+            openWaiting();
+        }
+
+        @Override
+        public void onHeadersRead(
+                ChannelHandlerContext read,
+                int streamId,
+                Http2Headers headers,
+                int dependency,
+                short weight,
+                boolean exclusive,
+                int padding,
+                boolean endOfStream)
+                throws Http2Exception {
+            onHeadersRead(read, streamId, headers, padding, endOfStream);
+        }
+
+        @Override
+        public void onHeadersRead(
+                ChannelHandlerContext read, int streamId, Http2Headers headers, int padding, boolean endOfStream)
+                throws Http2Exception {
+            if (!connection().local().isValidStreamId(streamId)) {
+                throw Http2Exception.connectionError(
+                        Http2Error.PROTOCOL_ERROR, "the server opened stream %d; only clients do", streamId);
+            }
+            moved();
+            CharSequence status = headers.status();
+            if (status != null && status.length() == 3 && status.charAt(0) == '1') {
+                return; // the real answer follows
+            }
+            ClientCall call = call(streamId);
+            if (call != null) {
+                call.headersRead(headers, endOfStream);
+            }
+            if (endOfStream) {
+                answered(connection().stream(streamId));
+            }
+        }
+
+        @Override
+        public int onDataRead(
+                ChannelHandlerContext read, int streamId, ByteBuf data, int padding, boolean endOfStream) {
+            moved();
+            ClientCall call = call(streamId);
+            int credit = call == null ? data.readableBytes() : call.dataRead(data, endOfStream);
+            Http2Stream stream = connection().stream(streamId);
+            if (endOfStream) {
+                answered(stream);
+            } else if (call == null || (call.isOver() && !call.isAnswered())) {
+                reset(stream); // nobody wants the rest
+            }
+            return credit + padding;
+        }
+
+        private void moved() {
+            limits.moved();
+            pings.moved();
+        }
+
+        @Override
+        public void onRstStreamRead(ChannelHandlerContext read, int streamId, long error) throws Http2Exception {
+            Http2Stream stream = connection().stream(streamId);
+            ClientCall call = stream.getProperty(callKey);
+            stream.resetSent(); // none is sent in answer to one
+            if (call == null || call.isOver() || call.isAnswered()) {
+                return;
+            }
+            if (!stream.isHeadersReceived()) {
+                limits.reset(System.nanoTime());
+            }
+            StatusTable.Reset reset = StatusTable.fromHttp2Error(error);
+            call.fail(reset.code(), "the server reset its stream, HTTP/2 error " + error, reset.executed());
+        }
+
+        @Override
+        public void onGoAwayRead(ChannelHandlerContext read, int lastStreamId, long error, ByteBuf text) {
+            if (error != Http2Error.NO_ERROR.code()) {
+                LOG.warn(
+                        "{} goes away with HTTP/2 error {}: {}",
+                        connection.endpoint(),
+                        error,
+                        text.toString(0, Math.min(200, text.readableBytes()), StandardCharsets.ISO_8859_1));
+            }
+            connection.drain(); // first: calls that were not seen are sent again at once, elsewhere
+            for (OpenCall request = waiting.poll(); request != null; request = waiting.poll()) {
+                passOn(request);
+            }
+        }
+
+        @Override
+        public void onSettingsAckRead(ChannelHandlerContext read) throws Http2Exception {
+            limits.controlFrame(System.nanoTime());
+        }
+
+        @Override
+        public void onPingAckRead(ChannelHandlerContext read, long data) throws Http2Exception {
+            limits.controlFrame(System.nanoTime());
+        }
+
+        @Override
+        public void onPingRead(ChannelHandlerContext read, long data) throws Http2Exception {
+            limits.controlFrame(System.nanoTime());
+        }
+
+        @Override
+        public void onPriorityRead(
+                ChannelHandlerContext read, int streamId, int dependency, short weight, boolean exclusive)
+                throws Http2Exception {
+            limits.controlFrame(System.nanoTime());
+        }
+
+        @Override
+        public void onWindowUpdateRead(ChannelHandlerContext read, int streamId, int increment) throws Http2Exception {
+            if (unsentBytes == 0 || increment < SMALL_INCREMENT) { // else it lets a request go on
+                limits.controlFrame(System.nanoTime());
+            }
+        }
+    }
+}

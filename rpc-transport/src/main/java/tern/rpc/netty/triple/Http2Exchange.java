@@ -1,0 +1,130 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Stream;
+import java.util.concurrent.RejectedExecutionException;
+import tern.rpc.netty.ServerConnection;
+import tern.rpc.netty.WriteBatch;
+
+/** An exchange on a stream of HTTP/2. */
+final class Http2Exchange extends HttpExchange {
+
+    private final Http2ServerHandler handler;
+    private final Http2Stream stream;
+
+    /** Event loop: bytes that came and whose credit was not given back. */
+    private int held;
+
+    Http2Exchange(ServerConnection connection, Http2Headers head, Http2ServerHandler handler, Http2Stream stream) {
+        super(connection, head);
+        this.handler = handler;
+        this.stream = stream;
+    }
+
+    @Override
+    boolean isHttp2() {
+        return true;
+    }
+
+    @Override
+    void execute(Runnable task) {
+        try {
+            handler.execute(task);
+        } catch (RejectedExecutionException e) {
+            // The event loops have ended, and with them this exchange.
+        }
+    }
+
+    /** Data came and counts until it is {@link #consumed}. */
+    void received(int bytes) {
+        held += bytes;
+    }
+
+    @Override
+    void consumed(int bytes) {
+        int framed = Math.min(bytes, held); // what came before HTTP/2 did cost no credit
+        held -= framed;
+        if (framed == 0) {
+            return;
+        }
+        try {
+            handler.decoder().flowController().consumeBytes(stream, framed);
+        } catch (Http2Exception e) {
+            handler.onError(handler.context(), false, e);
+        }
+    }
+
+    /** The stream is over: the connection gets back the credit of what nobody read. */
+    void closed() {
+        if (held > 0) {
+            consumed(held);
+        }
+        HttpCall open = call();
+        if (open != null) {
+            open.closed();
+        }
+    }
+
+    /** Whether a reset now is one of those that floods are made of: nothing was run or answered for it (decision 15). */
+    boolean countsAsReset() {
+        HttpCall open = call();
+        return open != null && !open.hasBegun();
+    }
+
+    @Override
+    void reset(Http2Error error) {
+        execute(() -> {
+            if (stream.state() != Http2Stream.State.CLOSED) {
+                handler.resetByUs(stream, error);
+            }
+        });
+    }
+
+    @Override
+    void write(HttpWrite part, WriteBatch batch) {
+        int bytes = part.bytes();
+        batch.handedOver(bytes);
+        if (!stream.state().localSideOpen()) {
+            left(bytes);
+            return;
+        }
+        handler.moved();
+        ChannelHandlerContext context = handler.context();
+        Http2ConnectionEncoder encoder = handler.encoder();
+        ChannelFuture last = null;
+        Http2Headers head = part.head();
+        byte[] body = part.body();
+        Http2Headers trailers = part.trailers();
+        if (head != null) {
+            boolean alone = body == null && trailers == null;
+            last = encoder.writeHeaders(context, stream.id(), head, 0, part.isEnd() && alone, context.newPromise());
+        }
+        if (body != null) {
+            ChannelPromise promise = context.newPromise();
+            last = encoder.writeData(
+                    context, stream.id(), Unpooled.wrappedBuffer(body), 0, part.isEnd() && trailers == null, promise);
+        }
+        if (trailers != null) {
+            last = encoder.writeHeaders(context, stream.id(), trailers, 0, true, context.newPromise());
+        }
+        if (last == null) {
+            handler.written();
+            left(bytes);
+            return;
+        }
+        last.addListener(done -> {
+            handler.written();
+            left(bytes);
+            if (part.isEnd() && stream.state() == Http2Stream.State.HALF_CLOSED_LOCAL) {
+                handler.resetByUs(stream, Http2Error.NO_ERROR); // the rest of the request is not wanted
+            }
+        });
+    }
+}

@@ -1,0 +1,97 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What a peer may do on one connection of HTTP/2 before it is cut off with ENHANCE_YOUR_CALM (reliability table, HTTP/2).
+ * Windows of time begin with the first event after the last one ended. Event loop only.
+ */
+final class Http2Limits {
+
+    /** Resets in a window from which on their share decides. */
+    static final int MANY_RESETS = 200;
+
+    /** Resets in a window that nobody needs. */
+    static final int MOST_RESETS = 2_000;
+
+    /** SETTINGS, PING, PRIORITY and WINDOW_UPDATE in a window in which no request and no answer moved. */
+    static final int MOST_CONTROL_FRAMES = 1_000;
+
+    private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    /** Pings closer to each other than this are strikes: with calls in flight, and without (decision 16). */
+    private static final long PING_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final long IDLE_PING_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final int STRIKES = 2;
+
+    private long windowNanos = System.nanoTime();
+    private int ended;
+    private int resets;
+    private int controlFrames;
+    private long pingNanos;
+    private boolean pinged;
+    private int strikes;
+
+    /** A stream ended, in whichever way. */
+    void streamEnded(long now) {
+        window(now);
+        ended++;
+    }
+
+    /**
+     * A stream was reset before anything of its answer was sent and before its method began. Told before
+     * {@link #streamEnded}.
+     */
+    void reset(long now) throws Http2Exception {
+        window(now);
+        resets++;
+        if (resets > MOST_RESETS || (resets > MANY_RESETS && resets * 2L > ended + 1L)) {
+            throw calmDown(resets + " streams were reset before their answer within 30 s, " + ended + " ended in all");
+        }
+    }
+
+    /** A frame that carries nothing for a call. */
+    void controlFrame(long now) throws Http2Exception {
+        window(now);
+        if (++controlFrames > MOST_CONTROL_FRAMES) {
+            throw calmDown(controlFrames + " control frames within 30 s without any call");
+        }
+    }
+
+    /** Headers or data moved, in either direction. */
+    void moved() {
+        controlFrames = 0;
+        strikes = 0;
+    }
+
+    /** An answer is on its way: pings count anew. */
+    void forgivePings() {
+        strikes = 0;
+    }
+
+    void ping(long now, boolean calls) throws Http2Exception {
+        controlFrame(now);
+        boolean early = pinged && now - pingNanos < (calls ? PING_NANOS : IDLE_PING_NANOS);
+        pinged = true;
+        pingNanos = now;
+        if (early && ++strikes > STRIKES) {
+            throw calmDown("too_many_pings");
+        }
+    }
+
+    private void window(long now) {
+        if (now - windowNanos > WINDOW_NANOS) {
+            windowNanos = now;
+            ended = 0;
+            resets = 0;
+            controlFrames = 0;
+        }
+    }
+
+    private static Http2Exception calmDown(String how) {
+        return Http2Exception.connectionError(Http2Error.ENHANCE_YOUR_CALM, how);
+    }
+}

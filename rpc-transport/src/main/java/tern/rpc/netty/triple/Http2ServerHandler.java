@@ -1,0 +1,393 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
+import io.netty.handler.codec.http2.Http2CodecUtil;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionAdapter;
+import io.netty.handler.codec.http2.Http2ConnectionDecoder;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2EventAdapter;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.Http2Stream;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.netty.ServerConnection;
+
+/**
+ * A server's end of a connection of HTTP/2: streams become exchanges. Event loop only, except {@link #execute}.
+ */
+final class Http2ServerHandler extends Http2ConnectionHandler {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Http2ServerHandler.class);
+
+    /** Settings of the wire document, 3.1. */
+    private static final int STREAM_WINDOW_BYTES = 1 << 20;
+
+    private static final int CONNECTION_WINDOW_BYTES = 8 << 20;
+    private static final int DEFAULT_WINDOW_BYTES = 65_535;
+    private static final int HEADER_LIST_BYTES = 32 << 10;
+
+    /** Reliability table, HTTP/2. */
+    private static final int EMPTY_DATA_FRAMES = 2;
+
+    private static final int CONTINUATIONS = 16;
+    private static final int MOST_FIELDS = 128;
+
+    /** What the peer of wire document 3.11 asks before its second GOAWAY. */
+    private static final long DRAIN_PING = 0x97ACEF001L;
+
+    private static final long DRAIN_PING_MILLIS = 10_000;
+
+    private final ServerConnection connection;
+    private final HttpDispatcher dispatcher;
+    private final Http2Connection.PropertyKey exchangeKey;
+    private final Http2Limits limits = new Http2Limits();
+    private final StreamHistory history = new StreamHistory();
+    private @Nullable ChannelHandlerContext context;
+    private boolean draining;
+    private int writing;
+    private boolean drainAnnounced;
+
+    private Http2ServerHandler(
+            Http2ConnectionDecoder decoder,
+            Http2ConnectionEncoder encoder,
+            Http2Settings settings,
+            ServerConnection connection,
+            HttpDispatcher dispatcher) {
+        super(decoder, encoder, settings);
+        this.connection = connection;
+        this.dispatcher = dispatcher;
+        this.exchangeKey = connection().newKey();
+        connection().remote().maxActiveStreams(connection.settings().maxInFlight());
+        connection().addListener(new Http2ConnectionAdapter() {
+            @Override
+            public void onStreamAdded(Http2Stream stream) {
+                history.opened(stream.id());
+            }
+
+            @Override
+            public void onStreamClosed(Http2Stream stream) {
+                streamClosed(stream);
+            }
+        });
+        decoder.frameListener(new Frames());
+    }
+
+    static Http2ServerHandler of(ServerConnection connection, HttpDispatcher dispatcher) {
+        return new Builder(connection, dispatcher).build();
+    }
+
+    private static final class Builder extends AbstractHttp2ConnectionHandlerBuilder<Http2ServerHandler, Builder> {
+
+        private final ServerConnection connection;
+        private final HttpDispatcher dispatcher;
+
+        Builder(ServerConnection connection, HttpDispatcher dispatcher) {
+            this.connection = connection;
+            this.dispatcher = dispatcher;
+        }
+
+        @Override
+        protected Http2ServerHandler build() {
+            server(true);
+            frameListener(new Http2EventAdapter() {}); // replaced as soon as the handler exists
+            gracefulShutdownTimeoutMillis(0);
+            validateRequiredPseudoHeaders(true);
+            decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES);
+            decoderEnforceMaxSmallContinuationFrames(CONTINUATIONS);
+            decoderEnforceMaxRstFramesPerWindow(0, 0); // counted with more knowledge here
+            encoderEnforceMaxRstFramesPerWindow(Http2Limits.MOST_RESETS, 30);
+            initialSettings(Http2Settings.defaultSettings()
+                    .maxConcurrentStreams(connection.settings().maxInFlight())
+                    .initialWindowSize(STREAM_WINDOW_BYTES)
+                    .maxHeaderListSize(HEADER_LIST_BYTES));
+            return super.build();
+        }
+
+        @Override
+        protected Http2ServerHandler build(
+                Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
+            return new Http2ServerHandler(decoder, encoder, settings, connection, dispatcher);
+        }
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext added) throws Exception {
+        context = added;
+        added.pipeline().addBefore(added.name(), null, new JoinedWrites());
+        super.handlerAdded(added);
+        decoder()
+                .flowController()
+                .incrementWindowSize(connection().connectionStream(), CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES);
+    }
+
+    /**
+     * Goes on where HTTP/1.1 ended: its request becomes the first stream.
+     *
+     * @param body of the request, which the handler owns from here on
+     */
+    void upgraded(Http2Settings settings, Http2Headers head, ByteBuf body) throws Http2Exception {
+        onHttpServerUpgrade(settings);
+        Http2Stream stream = connection().stream(Http2CodecUtil.HTTP_UPGRADE_STREAM_ID);
+        Http2Exchange exchange = new Http2Exchange(connection, head, this, stream);
+        stream.setProperty(exchangeKey, exchange);
+        dispatcher.begin(exchange, false);
+        HttpCall call = exchange.call();
+        if (call != null && body.isReadable()) {
+            call.data(body);
+        } else {
+            body.release();
+        }
+        if (call != null) {
+            call.end();
+        }
+    }
+
+    ChannelHandlerContext context() {
+        return Objects.requireNonNull(context);
+    }
+
+    /** Runs a task on the event loop, at once if this is it. What it writes is sent soon. */
+    void execute(Runnable task) {
+        if (context().executor().inEventLoop()) {
+            task.run();
+        } else {
+            context().executor().execute(() -> {
+                task.run();
+                context().flush();
+            });
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext read, Object message) throws Exception {
+        connection.heardWithoutPause();
+        super.channelRead(read, message);
+    }
+
+    private @Nullable Http2Exchange exchange(int streamId) {
+        Http2Stream stream = connection().stream(streamId);
+        return stream == null ? null : stream.getProperty(exchangeKey);
+    }
+
+    private void streamClosed(Http2Stream stream) {
+        limits.streamEnded(System.nanoTime());
+        Http2Exchange exchange = stream.getProperty(exchangeKey);
+        if (exchange != null) {
+            exchange.closed();
+        }
+        if (drainAnnounced && connection().numActiveStreams() == 0) {
+            context().close();
+        }
+    }
+
+    /** Ends a stream of which no more is sent or wanted. */
+    void resetByUs(Http2Stream stream, Http2Error error) {
+        history.reset(stream.id());
+        resetStream(context(), stream.id(), error.code(), context().newPromise());
+        context().flush();
+    }
+
+    /** Something of an answer is being written. */
+    void moved() {
+        limits.moved();
+        writing++;
+    }
+
+    /** It was written, or dropped. */
+    void written() {
+        limits.moved();
+        writing--;
+    }
+
+    /** Asks the client for no new streams: first in general, then, when all on their way have come, for good. */
+    void drain() {
+        if (draining) {
+            return;
+        }
+        draining = true;
+        goAway(Integer.MAX_VALUE);
+        encoder().writePing(context(), false, DRAIN_PING, context().newPromise());
+        context().flush();
+        context().executor().schedule(this::announceDrain, DRAIN_PING_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    private void announceDrain() {
+        if (drainAnnounced || !context().channel().isActive()) {
+            return;
+        }
+        drainAnnounced = true;
+        goAway(connection().remote().lastStreamCreated());
+        context().flush();
+        if (connection().numActiveStreams() == 0) {
+            context().close();
+        }
+    }
+
+    private void goAway(int lastStream) {
+        ByteBuf reason = ByteBufUtil.writeAscii(context().alloc(), "app_requested");
+        goAway(
+                context(),
+                lastStream,
+                Http2Error.NO_ERROR.code(),
+                reason,
+                context().newPromise());
+    }
+
+    @Override
+    protected void onConnectionError(
+            ChannelHandlerContext failed, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
+        LOG.info("Closing {}: {}", failed.channel(), cause.getMessage());
+        super.onConnectionError(failed, outbound, cause, error);
+    }
+
+    /** Headers on a stream that was over are no accident, unless it was reset and they were on their way. */
+    @Override
+    protected void onStreamError(
+            ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
+        int streamId = error.streamId();
+        Http2Stream stream = connection().stream(streamId);
+        if (!outbound
+                && stream != null
+                && stream.state() == Http2Stream.State.HALF_CLOSED_REMOTE
+                && stream.getProperty(exchangeKey) != null
+                && error.error() == Http2Error.PROTOCOL_ERROR
+                && !String.valueOf(error.getMessage()).contains("WINDOW_UPDATE")) {
+            resetByUs(stream, Http2Error.STREAM_CLOSED); // headers after the end, whatever is in them
+            return;
+        }
+        if (!outbound
+                && error.error() == Http2Error.STREAM_CLOSED
+                && stream == null
+                && String.valueOf(error.getMessage()).startsWith("Received HEADERS")) {
+            if (history.wasNeverOpened(streamId)) {
+                fail(failed, Http2Error.PROTOCOL_ERROR, "stream " + streamId + " is below the newest one");
+                return;
+            }
+            if (history.endedInOrder(streamId)) {
+                fail(failed, Http2Error.STREAM_CLOSED, "stream " + streamId + " was over when headers came on it");
+                return;
+            }
+        }
+        super.onStreamError(failed, outbound, cause, error);
+    }
+
+    private void fail(ChannelHandlerContext failed, Http2Error error, String how) {
+        Http2Exception failure = Http2Exception.connectionError(error, how);
+        onConnectionError(failed, false, failure, failure);
+    }
+
+    /** What the decoder tells. */
+    private final class Frames extends Http2EventAdapter {
+
+        @Override
+        public void onHeadersRead(
+                ChannelHandlerContext read,
+                int streamId,
+                Http2Headers headers,
+                int dependency,
+                short weight,
+                boolean exclusive,
+                int padding,
+                boolean endOfStream)
+                throws Http2Exception {
+            onHeadersRead(read, streamId, headers, padding, endOfStream);
+        }
+
+        @Override
+        public void onHeadersRead(
+                ChannelHandlerContext read, int streamId, Http2Headers headers, int padding, boolean endOfStream)
+                throws Http2Exception {
+            limits.moved();
+            Http2Stream stream = connection().stream(streamId);
+            Http2Exchange known = stream.getProperty(exchangeKey);
+            if (known != null && !endOfStream) {
+                throw Http2Exception.streamError(
+                        streamId, Http2Error.PROTOCOL_ERROR, "more headers that do not end stream %d", streamId);
+            }
+            if (known != null) { // trailers, which no form here needs
+                end(known, endOfStream);
+                return;
+            }
+            Http2Exchange exchange = new Http2Exchange(connection, headers, Http2ServerHandler.this, stream);
+            stream.setProperty(exchangeKey, exchange);
+            dispatcher.begin(exchange, headers.size() > MOST_FIELDS);
+            end(exchange, endOfStream);
+        }
+
+        private void end(Http2Exchange exchange, boolean endOfStream) {
+            HttpCall call = exchange.call();
+            if (endOfStream && call != null) {
+                call.end();
+            }
+        }
+
+        @Override
+        public int onDataRead(
+                ChannelHandlerContext read, int streamId, ByteBuf data, int padding, boolean endOfStream) {
+            limits.moved();
+            Http2Exchange exchange = exchange(streamId);
+            HttpCall call = exchange == null ? null : exchange.call();
+            if (exchange == null || call == null) {
+                return data.readableBytes() + padding; // answered already
+            }
+            if (data.isReadable()) {
+                exchange.received(data.readableBytes());
+                call.data(data.retain());
+            }
+            end(exchange, endOfStream);
+            return padding;
+        }
+
+        @Override
+        public void onRstStreamRead(ChannelHandlerContext read, int streamId, long error) throws Http2Exception {
+            history.reset(streamId);
+            Http2Exchange exchange = exchange(streamId);
+            if (exchange != null && exchange.countsAsReset()) {
+                limits.reset(System.nanoTime());
+            }
+        }
+
+        @Override
+        public void onPingRead(ChannelHandlerContext read, long data) throws Http2Exception {
+            if (writing > 0) { // clients of gRPC measure the way while answers come
+                limits.forgivePings();
+            }
+            limits.ping(System.nanoTime(), connection().numActiveStreams() > 0);
+        }
+
+        @Override
+        public void onPingAckRead(ChannelHandlerContext read, long data) {
+            if (draining && data == DRAIN_PING) {
+                announceDrain();
+            }
+        }
+
+        @Override
+        public void onSettingsRead(ChannelHandlerContext read, Http2Settings settings) throws Http2Exception {
+            limits.controlFrame(System.nanoTime());
+        }
+
+        @Override
+        public void onPriorityRead(
+                ChannelHandlerContext read, int streamId, int dependency, short weight, boolean exclusive)
+                throws Http2Exception {
+            limits.controlFrame(System.nanoTime());
+        }
+
+        @Override
+        public void onWindowUpdateRead(ChannelHandlerContext read, int streamId, int increment) throws Http2Exception {
+            limits.controlFrame(System.nanoTime());
+        }
+    }
+}

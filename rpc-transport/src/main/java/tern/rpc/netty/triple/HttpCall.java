@@ -1,0 +1,386 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.NettyServerCall;
+import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.transport.Message;
+import tern.rpc.transport.MessageStream;
+import tern.rpc.transport.ServiceLookup;
+
+/**
+ * A call that came by HTTP, in whichever form. This class brings its messages to the server: one before the call is
+ * handed over, or any number afterwards; the forms say how messages and answers look. Fields without a word on them
+ * belong to the event loop.
+ */
+abstract class HttpCall extends NettyServerCall implements MessageStream {
+
+    /** A body slower than this much a second is given up once its time of grace is over (reliability table, slow peers). */
+    private static final long SLOWEST_BODY_BYTES = 1 << 10;
+
+    private static final Object[] NO_ARGUMENTS = {};
+
+    private final HttpExchange exchange;
+    private final Route route;
+    private final BodyReader body;
+    private final Deadline deadline;
+    private final long beganNanos = System.nanoTime();
+    private final AtomicReference<@Nullable Frame> first = new AtomicReference<>();
+    private volatile long completeNanos = beganNanos;
+    private volatile boolean requestCompressed;
+    private volatile @Nullable MethodDescriptor method; // known when the call is decoded
+    private @Nullable Receiver receiver;
+    private boolean handedOver;
+    private boolean over;
+    private volatile boolean ended; // written on the event loop
+    private boolean endTold;
+    private int demand;
+    private int held;
+    private long arrived;
+
+    /** @param timeoutNanos from the head on; negative for none */
+    HttpCall(HttpExchange exchange, Route route, BodyReader body, long timeoutNanos) {
+        super(exchange.connection());
+        this.exchange = exchange;
+        this.route = route;
+        this.body = body;
+        this.deadline = timeoutNanos < 0 ? Deadline.none() : Deadline.at(beganNanos + timeoutNanos);
+    }
+
+    HttpExchange exchange() {
+        return exchange;
+    }
+
+    Route route() {
+        return route;
+    }
+
+    /** The method, once it is known. */
+    @Nullable
+    MethodDescriptor method() {
+        return method;
+    }
+
+    // ---- what comes, on the event loop
+
+    /** The head was read. */
+    void begin() {
+        exchange.call(this);
+        connection().arriving(this);
+        if (route.clientStreams()) {
+            handOver();
+        } else {
+            demand = 1;
+        }
+    }
+
+    /** A part of the body, owned by the call from here on. */
+    void data(ByteBuf bytes) {
+        int length = bytes.readableBytes();
+        if (over) {
+            bytes.release();
+            exchange.consumed(length);
+            return;
+        }
+        arrived += length;
+        held += length;
+        try {
+            body.add(bytes);
+        } catch (RpcException e) {
+            abort(e);
+            return;
+        }
+        deliver();
+    }
+
+    /** The body is complete. */
+    void end() {
+        ended = true;
+        deliver();
+    }
+
+    /** Whether the body is complete. */
+    boolean hasEnded() {
+        return ended;
+    }
+
+    /** The exchange is over, by an answer or because the peer has left. */
+    void closed() {
+        if (!over) {
+            stopReading();
+            if (handedOver) {
+                disconnected();
+            }
+        }
+    }
+
+    /** Whether its method has begun, its answer is under way or its deadline has passed. */
+    boolean hasBegun() {
+        return method != null || !isOpen() || deadline.isExpired(System.nanoTime());
+    }
+
+    /** Little waits to be sent again. */
+    void ready() {
+        Receiver present = receiver;
+        if (present != null && !over) {
+            present.ready();
+        }
+    }
+
+    private void deliver() {
+        try {
+            while (demand > 0 && !over) {
+                Frame frame = body.next(ended);
+                if (frame == null) {
+                    break;
+                }
+                deliver(frame);
+            }
+            if (demand > 0 && held > 0) {
+                exchange.consumed(held);
+                held = 0;
+            }
+            if (ended && !endTold && !over && (receiver != null || !handedOver) && body.isEmptyAtEnd()) {
+                endTold = true;
+                bodyEnded();
+            }
+        } catch (RpcException e) {
+            abort(e);
+        }
+    }
+
+    private void deliver(Frame frame) {
+        Receiver present = receiver;
+        if (present != null) {
+            demand--;
+            present.message(new StreamMessage(frame));
+        } else if (first.get() != null) {
+            frame.payload().release();
+            throw RpcException.refusal(
+                    StatusCode.UNIMPLEMENTED,
+                    route.methodName() + " takes one message; the request has more",
+                    Executed.NO);
+        } else {
+            requestCompressed = frame.isCompressed();
+            first.set(frame); // one more may be looked for, since there must be none
+        }
+    }
+
+    private void bodyEnded() {
+        Receiver present = receiver;
+        if (handedOver) {
+            if (present != null) {
+                present.ended();
+            }
+        } else if (first.get() == null) {
+            throw RpcException.refusal(
+                    StatusCode.UNIMPLEMENTED,
+                    route.methodName() + " takes one message; the request has none",
+                    Executed.NO);
+        } else {
+            handOver();
+        }
+    }
+
+    private void handOver() {
+        if (!connection().mayTakeCall()) {
+            abort(RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    connection().settings().maxInFlight() + " of "
+                            + connection().settings().maxInFlight()
+                            + " calls of this connection are in flight (set by rpc.limits.max-calls-per-connection)",
+                    Executed.NO));
+            return;
+        }
+        handedOver = true;
+        completeNanos = System.nanoTime();
+        connection().complete(this);
+    }
+
+    /** Ends the call for a reason that lies in how it came: it is answered, and whoever runs it is told to stop. */
+    void abort(RpcException failure) {
+        if (over) {
+            return;
+        }
+        if (!handedOver) {
+            stopReading();
+            answerFailure(failure, new Metadata());
+        } else if (claimAnswer()) {
+            stopReading();
+            answerFailure(failure, new Metadata());
+            stopRunning();
+        }
+    }
+
+    private void stopReading() {
+        over = true;
+        body.close();
+        discardRequest();
+        if (held > 0) {
+            exchange.consumed(held);
+            held = 0;
+        }
+    }
+
+    @Override
+    protected boolean isOverOrExpires(long now) {
+        if (handedOver) {
+            return super.isOverOrExpires(now);
+        }
+        if (!over && deadline.isExpired(now)) {
+            abort(RpcException.refusal(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    route.methodName() + ": the deadline passed before the request was complete",
+                    Executed.NO));
+        } else if (!over && isTooSlow(now)) {
+            abort(RpcException.refusal(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    route.methodName() + ": " + arrived + " bytes of the request came in "
+                            + TimeUnit.NANOSECONDS.toSeconds(now - beganNanos) + " s; at least "
+                            + SLOWEST_BODY_BYTES + " a second are expected after "
+                            + connection().settings().firstBytesTimeout().toMillis()
+                            + " ms (set by rpc.limits.first-bytes-timeout)",
+                    Executed.NO));
+        }
+        return over;
+    }
+
+    private boolean isTooSlow(long now) {
+        long late =
+                now - beganNanos - connection().settings().firstBytesTimeout().toNanos();
+        return late > 0 && arrived < SLOWEST_BODY_BYTES * TimeUnit.NANOSECONDS.toSeconds(late);
+    }
+
+    /** Of a call that nobody was given there is nothing to answer, or to count. */
+    @Override
+    public void disconnected() {
+        if (handedOver) {
+            super.disconnected();
+        } else if (!over) {
+            stopReading();
+        }
+    }
+
+    // ---- for the server, on its threads
+
+    @Override
+    public long receivedNanos() {
+        return completeNanos;
+    }
+
+    @Override
+    public boolean isRequestCompressed() {
+        return requestCompressed;
+    }
+
+    @Override
+    public Invocation decode(ServiceLookup services) {
+        MethodDescriptor only = route.only();
+        if (only != null && only.type().clientStreams()) {
+            method = only;
+            return new Invocation(route.key(), only, NO_ARGUMENTS, metadata(), deadline, Runnable::run);
+        }
+        Frame request = first.getAndSet(null);
+        if (request == null) {
+            throw RpcException.refusal(StatusCode.CANCELLED, "the call was over before it was read", Executed.NO);
+        }
+        Request read = readRequest(request, services);
+        method = read.method();
+        return new Invocation(route.key(), read.method(), read.arguments(), metadata(), deadline, Runnable::run);
+    }
+
+    /** What one message says. */
+    record Request(MethodDescriptor method, Object[] arguments) {}
+
+    /** Reads the one request of a call; owns the frame. */
+    abstract Request readRequest(Frame frame, ServiceLookup services);
+
+    /** Reads one request of a stream; owns the frame. */
+    abstract @Nullable Object readElement(Frame frame);
+
+    /** The request's headers as the application sees them. */
+    abstract Metadata metadata();
+
+    /** Answers a call that ends with a failure; nobody else answers it. */
+    abstract void answerFailure(Throwable failure, Metadata metadata);
+
+    @Override
+    public MessageStream stream() {
+        return this;
+    }
+
+    @Override
+    public void start(Receiver told) {
+        exchange.execute(() -> {
+            receiver = told;
+            if (!over) {
+                deliver(); // the end may have come already
+            }
+        });
+    }
+
+    @Override
+    public void request(int messages) {
+        exchange.execute(() -> {
+            demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messages);
+            if (!over) {
+                deliver();
+            }
+        });
+    }
+
+    @Override
+    public boolean isReady() {
+        return exchange.isReady();
+    }
+
+    @Override
+    public void fail(Throwable failure, Metadata metadata) {
+        if (claimAnswer()) {
+            answerFailure(failure, metadata);
+        }
+    }
+
+    @Override
+    protected void discardRequest() {
+        Frame unread = first.getAndSet(null);
+        if (unread != null) {
+            unread.payload().release();
+        }
+    }
+
+    /** A request of a stream that was not read yet. */
+    private final class StreamMessage implements Message {
+
+        private final Frame frame;
+
+        StreamMessage(Frame frame) {
+            this.frame = frame;
+        }
+
+        @Override
+        public @Nullable Object decode() {
+            requestCompressed = frame.isCompressed();
+            return readElement(frame);
+        }
+
+        @Override
+        public void discard() {
+            frame.payload().release();
+        }
+
+        @Override
+        public boolean isCompressed() {
+            return frame.isCompressed();
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+
+/** Chooses the form of a request by method, content type and headers (wire document 7.2). Thread-safe. */
+final class HttpDispatcher {
+
+    private final Map<AsciiString, HttpForm> posted = new HashMap<>();
+    private final ConnectGetForm connectGet;
+    private final ConnectForm connectJson;
+    private final JsonForm json;
+    private final CorsGate cors;
+    private final String contentTypes;
+
+    HttpDispatcher(TripleCodecs codecs, HttpSettings settings) {
+        posted.putAll(GrpcWebForm.all(codecs));
+        posted.put(GrpcForm.GRPC, new GrpcForm(codecs, false));
+        posted.put(GrpcForm.GRPC_PROTO, new GrpcForm(codecs, false));
+        posted.put(GrpcForm.GRPC_JSON, new GrpcForm(codecs, true));
+        posted.put(ConnectStreamForm.JSON, new ConnectStreamForm(codecs, ConnectAnswers.JSON));
+        posted.put(ConnectStreamForm.PROTO, new ConnectStreamForm(codecs, ConnectAnswers.PROTO));
+        posted.put(ConnectForm.PROTO, new ConnectForm(codecs, ConnectAnswers.PROTO));
+        connectJson = new ConnectForm(codecs, ConnectAnswers.JSON);
+        connectGet = new ConnectGetForm(codecs);
+        contentTypes = ConnectForm.JSON + ", " + String.join(", ", new TreeSet<>(posted.keySet()));
+        json = new JsonForm(codecs, settings);
+        cors = new CorsGate(settings.cors());
+    }
+
+    /** The head of a request was read. Event loop. */
+    void begin(HttpExchange exchange, boolean tooManyFields) {
+        if (tooManyFields) {
+            PlainAnswer.send(
+                    exchange,
+                    HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+                    exchange.head().size() + " header fields; at most 128 are accepted");
+            return;
+        }
+        HttpForm form = json;
+        try {
+            if (!cors.pass(exchange)) {
+                return;
+            }
+            HttpForm meant = form(exchange);
+            if (meant == null) {
+                return;
+            }
+            form = meant;
+            HttpCall call = form.call(exchange, exchange.connection().services());
+            if (call != null) {
+                call.begin();
+            }
+        } catch (RpcException e) {
+            form.refuse(exchange, e);
+        }
+    }
+
+    /** @return null if the request was answered */
+    private @Nullable HttpForm form(HttpExchange exchange) {
+        Http2Headers head = exchange.head();
+        if (ConnectGetForm.isConnect(exchange)) {
+            return connectGet;
+        }
+        AsciiString type = mediaType(head);
+        HttpForm form = posted.get(type);
+        if (form != null || isReserved(type)) {
+            return posted(exchange, type, form);
+        }
+        if (type.equals(ConnectForm.JSON) && head.contains(ConnectHeaders.PROTOCOL_VERSION) && isPost(head)) {
+            return connectJson;
+        }
+        if (isPost(head) && !JsonForm.takes(type)) {
+            unsupported(exchange, type);
+            return null;
+        }
+        return json;
+    }
+
+    private static boolean isPost(Http2Headers head) {
+        return HttpMethod.POST.asciiName().contentEquals(head.method());
+    }
+
+    /** Content types that mean a protocol of calls, even if it is none of those that are served. */
+    private static boolean isReserved(AsciiString type) {
+        return type.startsWith("application/grpc") || type.startsWith("application/connect+");
+    }
+
+    private @Nullable HttpForm posted(HttpExchange exchange, AsciiString type, @Nullable HttpForm form) {
+        if (form == null) {
+            unsupported(exchange, type);
+            return null;
+        }
+        if (!isPost(exchange.head())) {
+            PlainAnswer.send(exchange, HttpResponseStatus.METHOD_NOT_ALLOWED, type + " takes POST", "allow", "POST");
+            return null;
+        }
+        if (form instanceof GrpcForm && !exchange.isHttp2()) {
+            PlainAnswer.send(exchange, HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED, "gRPC needs HTTP/2");
+            return null;
+        }
+        return form;
+    }
+
+    /** In plain text: clients of Connect would take an error in JSON for one of a call. */
+    private void unsupported(HttpExchange exchange, AsciiString type) {
+        PlainAnswer.send(
+                exchange,
+                HttpResponseStatus.UNSUPPORTED_MEDIA_TYPE,
+                "content type '" + type + "' is not served; expected one of " + contentTypes,
+                "accept-post",
+                contentTypes);
+    }
+
+    /** The content type without parameters; empty when there is none. */
+    static AsciiString mediaType(Http2Headers head) {
+        CharSequence value = head.get("content-type");
+        if (value == null) {
+            return AsciiString.EMPTY_STRING;
+        }
+        AsciiString text = AsciiString.of(value);
+        int end = text.indexOf(';', 0);
+        return (end < 0 ? text : text.subSequence(0, end)).trim().toLowerCase();
+    }
+}

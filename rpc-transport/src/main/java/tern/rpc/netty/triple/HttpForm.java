@@ -1,0 +1,21 @@
+package tern.rpc.netty.triple;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.transport.ServiceLookup;
+
+/** One way of putting calls into HTTP: gRPC, gRPC-Web, Connect, JSON. Stateless. */
+interface HttpForm {
+
+    /**
+     * Makes a call of a request; event loop.
+     *
+     * @return null if the request was answered at once
+     * @throws RpcException if its head is wrong or names nothing that is exported
+     */
+    @Nullable
+    HttpCall call(HttpExchange exchange, ServiceLookup services);
+
+    /** Answers a request that became no call. */
+    void refuse(HttpExchange exchange, RpcException reason);
+}

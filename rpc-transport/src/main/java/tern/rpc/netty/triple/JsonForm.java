@@ -1,0 +1,254 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.Status;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.triple.JsonServerCall.Source;
+import tern.rpc.transport.ServiceLookup;
+
+/** Arguments and results as plain JSON, for curl, browsers and Dubbo (wire document, chapter 4). Thread-safe. */
+final class JsonForm implements HttpForm {
+
+    static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
+    static final AsciiString CONTENT_LENGTH = AsciiString.cached("content-length");
+    private static final AsciiString JSON = AsciiString.cached("application/json");
+    private static final AsciiString TEXT = AsciiString.cached("text/plain");
+    private static final AsciiString FORM = AsciiString.cached("application/x-www-form-urlencoded");
+    private static final String ANY_METHOD = "POST, PUT, PATCH, DELETE, OPTIONS";
+    private static final String ANY_METHOD_READING = "GET, HEAD, " + ANY_METHOD;
+
+    private final TripleCodecs codecs;
+    private final HttpSettings settings;
+
+    JsonForm(TripleCodecs codecs, HttpSettings settings) {
+        this.codecs = codecs;
+        this.settings = settings;
+    }
+
+    TripleCodecs codecs() {
+        return codecs;
+    }
+
+    @Override
+    public HttpCall call(HttpExchange exchange, ServiceLookup services) {
+        Http2Headers head = exchange.head();
+        JsonTarget target = JsonTarget.of(head.path());
+        Route route = route(head, target, services);
+        MethodDescriptor method = route.required();
+        Source source = source(head, method);
+        checkStreams(exchange, method);
+        checkLength(exchange);
+        AsciiString type = HttpDispatcher.mediaType(head);
+        JsonFormat format = method.type().serverStreams()
+                ? JsonFormat.JSON
+                : JsonFormat.choose(
+                        method, head, Arrays.asList(target.parameter("format"), target.format(), type.toString()));
+        return new JsonServerCall(this, exchange, route, target, source, format, isGzip(head));
+    }
+
+    private static Route route(Http2Headers head, JsonTarget target, ServiceLookup services) {
+        Route route = Route.of(
+                services,
+                target.path(),
+                either(head, "tri-service-group", "rest-service-group"),
+                either(head, "tri-service-version", "rest-service-version"));
+        List<MethodDescriptor> all = route.candidates();
+        if (all.get(0).service() != route.service()) {
+            throw unknown(route.methodName() + " has no form in JSON");
+        }
+        String overload = target.overload();
+        List<MethodDescriptor> fitting = overload == null
+                ? all
+                : all.stream()
+                        .filter(method -> letters(method).equals(overload))
+                        .toList();
+        if (fitting.isEmpty()) {
+            throw unknown(route.methodName() + " has no parameters of the types '" + overload + "'; there are "
+                    + overloads(all));
+        }
+        if (fitting.size() > 1) {
+            throw new HttpRefusal(
+                    HttpResponseStatus.BAD_REQUEST,
+                    route.methodName() + " has overloads; call one of " + overloads(fitting));
+        }
+        return new Route(route.key(), route.service(), route.methodName(), fitting);
+    }
+
+    private static RpcException unknown(String description) {
+        return RpcException.refusal(StatusCode.UNIMPLEMENTED, description, Executed.NO);
+    }
+
+    private static @Nullable String either(Http2Headers head, String name, String other) {
+        CharSequence value = head.get(name);
+        CharSequence present = value != null ? value : head.get(other);
+        return present == null ? null : present.toString();
+    }
+
+    /** First letters of the types of the parameters, as in {@code iS} for {@code int} and {@code String}. */
+    private static String letters(MethodDescriptor method) {
+        return method.parameters().stream()
+                .map(type -> type.raw().getSimpleName().substring(0, 1))
+                .collect(Collectors.joining());
+    }
+
+    private static String overloads(List<MethodDescriptor> methods) {
+        return methods.stream()
+                .map(method -> method.name() + '~' + letters(method))
+                .distinct()
+                .collect(Collectors.joining(", "));
+    }
+
+    /** Where the arguments are. */
+    private Source source(Http2Headers head, MethodDescriptor method) {
+        String verb = String.valueOf(head.method());
+        boolean reading = is(verb, HttpMethod.GET) || is(verb, HttpMethod.HEAD);
+        if ((reading && method.isReadOnly()) || is(verb, HttpMethod.DELETE)) {
+            return Source.QUERY;
+        }
+        if (reading || !(is(verb, HttpMethod.POST) || is(verb, HttpMethod.PUT) || is(verb, HttpMethod.PATCH))) {
+            throw new HttpRefusal(
+                    HttpResponseStatus.METHOD_NOT_ALLOWED,
+                    reading
+                            ? method + " is not marked as read-only, which " + verb + " needs; use POST"
+                            : verb.toUpperCase(Locale.ROOT) + " is not served; use POST",
+                    "allow",
+                    method.isReadOnly() ? ANY_METHOD_READING : ANY_METHOD);
+        }
+        return bodySource(HttpDispatcher.mediaType(head));
+    }
+
+    private static boolean is(String verb, HttpMethod method) {
+        return verb.equals(method.name());
+    }
+
+    /** Whether bodies of this type may be taken, or it can be said how they would be. */
+    static boolean takes(AsciiString type) {
+        return type.isEmpty() || type.equals(JSON) || type.equals(TEXT) || type.equals(FORM);
+    }
+
+    private Source bodySource(AsciiString type) {
+        if (type.isEmpty() || type.contentEquals(JSON)) {
+            return Source.JSON;
+        }
+        if (type.contentEquals(TEXT) && settings.textBodies()) {
+            return Source.TEXT;
+        }
+        if (type.contentEquals(FORM) && settings.formBodies()) {
+            return Source.FORM;
+        }
+        String known = type.contentEquals(TEXT)
+                ? "; rpc.server.http.text-bodies=true allows it"
+                : type.contentEquals(FORM) ? "; rpc.server.http.form-bodies=true allows it" : "";
+        throw new HttpRefusal(
+                HttpResponseStatus.UNSUPPORTED_MEDIA_TYPE,
+                "content type '" + type + "' is not served here; use application/json" + known,
+                "accept-post",
+                "application/json");
+    }
+
+    private static void checkStreams(HttpExchange exchange, MethodDescriptor method) {
+        if (!method.type().clientStreams()) {
+            return;
+        }
+        throw exchange.isHttp2()
+                ? new HttpRefusal(
+                        HttpResponseStatus.NOT_IMPLEMENTED,
+                        method + " takes a stream, which has no form in plain JSON; call it by gRPC or Connect")
+                : new HttpRefusal(
+                        HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED,
+                        method + " takes a stream, which needs HTTP/2 and gRPC or Connect");
+    }
+
+    /** A body that is announced as too large is not waited for. */
+    private static void checkLength(HttpExchange exchange) {
+        Long length = exchange.head().getLong(CONTENT_LENGTH);
+        int limit = exchange.connection().settings().maxMessageBytes();
+        if (length != null && length > limit) {
+            throw WholeBody.tooLarge(limit);
+        }
+    }
+
+    /** The shortest of the times that a caller may name; negative for none. */
+    static long timeoutNanos(Http2Headers head) {
+        long grpc;
+        try {
+            grpc = GrpcForm.timeoutNanos(head);
+        } catch (RpcException e) {
+            throw new HttpRefusal(HttpResponseStatus.BAD_REQUEST, e.status().description());
+        }
+        long other = ConnectHeaders.timeoutNanos(head);
+        return grpc < 0 || other < 0 ? Math.max(grpc, other) : Math.min(grpc, other);
+    }
+
+    private static boolean isGzip(Http2Headers head) {
+        try {
+            return ContentCoding.isGzip("content-encoding", head.get(ConnectHeaders.CONTENT_ENCODING));
+        } catch (RpcException e) {
+            throw new HttpRefusal(
+                    HttpResponseStatus.NOT_IMPLEMENTED, e.status().description(), "accept-encoding", "gzip");
+        }
+    }
+
+    @Override
+    public void refuse(HttpExchange exchange, RpcException reason) {
+        exchange.send(error(exchange, reason, new Metadata()));
+    }
+
+    /**
+     * An answer that is an error and nothing else.
+     *
+     * @throws RpcException if the metadata cannot be sent
+     */
+    static HttpWrite error(HttpExchange exchange, RpcException reason, Metadata metadata) {
+        HttpResponseStatus status = httpStatus(reason);
+        Http2Headers head = new DefaultHttp2Headers(false, 4);
+        TripleMetadata.write(metadata, head::add);
+        if (reason instanceof HttpRefusal refusal && !refusal.headerName().isEmpty()) {
+            head.set(refusal.headerName(), refusal.headerValue());
+        }
+        head.status(status.codeAsText()).set(CONTENT_TYPE, JSON);
+        return whole(exchange, head, ErrorBody.of(told(reason), status.code()));
+    }
+
+    /** An answer in one piece. */
+    static HttpWrite whole(HttpExchange exchange, Http2Headers head, byte @Nullable [] body) {
+        head.setInt(CONTENT_LENGTH, body == null ? 0 : body.length);
+        return new HttpWrite(exchange, head, exchange.isHead() ? null : body, null, true);
+    }
+
+    private static HttpResponseStatus httpStatus(RpcException reason) {
+        if (reason instanceof HttpRefusal refusal) {
+            return refusal.httpStatus();
+        }
+        if (isUnknown(reason)) {
+            return HttpResponseStatus.NOT_FOUND;
+        }
+        return reason.code() == StatusCode.OK // which no failure should have
+                ? HttpResponseStatus.INTERNAL_SERVER_ERROR
+                : HttpResponseStatus.valueOf(StatusTable.httpStatus(reason.code()));
+    }
+
+    /** A service or method that is not there, which no method can say since it has run when it does. */
+    private static boolean isUnknown(RpcException reason) {
+        return reason.code() == StatusCode.UNIMPLEMENTED && reason.wasExecuted() == Executed.NO;
+    }
+
+    private static Status told(RpcException reason) {
+        return isUnknown(reason) && !(reason instanceof HttpRefusal)
+                ? new Status(StatusCode.NOT_FOUND, reason.status().description())
+                : reason.status();
+    }
+}

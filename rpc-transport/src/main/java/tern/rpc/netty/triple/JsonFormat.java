@@ -1,0 +1,88 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+
+/** What an answer of the JSON form can be made of (wire document 4.4). */
+enum JsonFormat {
+    JSON("application/json", "application/json", Object.class),
+    /** For those who asked for it, of methods whose result is a text. */
+    TEXT("text/plain", "text/plain; charset=utf-8", String.class),
+    /** The same of bytes. */
+    BYTES("application/octet-stream", "application/octet-stream", byte[].class);
+
+    private final String mediaType;
+    private final String contentType;
+    private final Class<?> result;
+
+    JsonFormat(String mediaType, String contentType, Class<?> result) {
+        this.mediaType = mediaType;
+        this.contentType = contentType;
+        this.result = result;
+    }
+
+    String contentType() {
+        return contentType;
+    }
+
+    /** Of a result of this type. */
+    private boolean fits(MethodDescriptor method) {
+        return this == JSON || method.result().raw() == result;
+    }
+
+    /**
+     * The first entry of {@code accept} that is possible; if it leaves the choice open, what the path, the query or the
+     * request's own type suggest.
+     *
+     * @throws HttpRefusal with status 415 if none is
+     */
+    static JsonFormat choose(MethodDescriptor method, Http2Headers request, List<@Nullable String> suggestions) {
+        List<CharSequence> accept = request.getAll("accept");
+        for (CharSequence line : accept) {
+            for (String entry : line.toString().toLowerCase(Locale.ROOT).split(",")) {
+                String range = entry.split(";", 2)[0].trim();
+                if (range.equals("*/*")) {
+                    return suggested(method, suggestions);
+                }
+                for (JsonFormat format : values()) {
+                    if (format.fits(method) && format.matches(range)) {
+                        return format;
+                    }
+                }
+            }
+        }
+        if (accept.isEmpty()) {
+            return suggested(method, suggestions);
+        }
+        throw new HttpRefusal(
+                HttpResponseStatus.UNSUPPORTED_MEDIA_TYPE,
+                "none of '" + String.join(", ", accept) + "' can be answered with; application/json can");
+    }
+
+    private boolean matches(String range) {
+        return range.equals(mediaType) || range.equals(mediaType.substring(0, mediaType.indexOf('/')) + "/*");
+    }
+
+    private static JsonFormat suggested(MethodDescriptor method, List<@Nullable String> suggestions) {
+        for (String suggestion : suggestions) {
+            JsonFormat named = named(suggestion);
+            if (named != null && named.fits(method)) {
+                return named;
+            }
+        }
+        return JSON;
+    }
+
+    /** A media type, or what stands for one in a path or query. */
+    private static @Nullable JsonFormat named(@Nullable String name) {
+        return switch (name == null ? "" : name) {
+            case "application/json", "json" -> JSON;
+            case "text/plain", "txt", "text" -> TEXT;
+            default -> null;
+        };
+    }
+}

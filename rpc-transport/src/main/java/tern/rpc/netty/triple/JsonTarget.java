@@ -1,0 +1,89 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.QueryStringDecoder;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the path and the query of a request say: {@code /service/method~overload.format?name=value} (wire document 4.1).
+ *
+ * @param path of service and method alone
+ * @param overload letters of the parameters' types; null when the path has none
+ * @param format as named by the path; null when it names none
+ * @param query decoded
+ */
+record JsonTarget(
+        String path, @Nullable String overload, @Nullable String format, Map<String, List<String>> query) {
+
+    private static final int MOST_PARAMETERS = 1_024;
+
+    /** @throws HttpRefusal with status 400 if it cannot be decoded */
+    static JsonTarget of(@Nullable CharSequence target) {
+        if (target == null) { // as with CONNECT
+            throw new HttpRefusal(HttpResponseStatus.METHOD_NOT_ALLOWED, "the request has no path", "allow", "POST");
+        }
+        QueryStringDecoder decoder =
+                new QueryStringDecoder(target.toString(), StandardCharsets.UTF_8, true, MOST_PARAMETERS + 1, true);
+        String path = decoded(decoder);
+        if (path.length() > 1 && path.endsWith("/")) {
+            path = path.substring(0, path.length() - 1);
+        }
+        String format = null;
+        for (String known : List.of("json", "txt")) {
+            if (path.endsWith('.' + known)) {
+                format = known;
+                path = path.substring(0, path.length() - known.length() - 1);
+            }
+        }
+        int tilde = path.indexOf('~', path.lastIndexOf('/') + 1);
+        String overload = tilde < 0 ? null : path.substring(tilde + 1);
+        return new JsonTarget(tilde < 0 ? path : path.substring(0, tilde), overload, format, parameters(decoder));
+    }
+
+    /** The parameters of a form. */
+    static Map<String, List<String>> form(byte[] bytes, int length) {
+        String text = new String(bytes, 0, length, StandardCharsets.UTF_8);
+        Charset charset = StandardCharsets.UTF_8;
+        return parameters(new QueryStringDecoder(text, charset, false, MOST_PARAMETERS + 1, true));
+    }
+
+    private static String decoded(QueryStringDecoder decoder) {
+        try {
+            return decoder.path();
+        } catch (IllegalArgumentException e) {
+            throw malformed();
+        }
+    }
+
+    private static Map<String, List<String>> parameters(QueryStringDecoder decoder) {
+        Map<String, List<String>> parameters;
+        try {
+            parameters = decoder.parameters();
+        } catch (IllegalArgumentException e) {
+            throw malformed();
+        }
+        int count = 0;
+        for (List<String> values : parameters.values()) {
+            count += values.size();
+        }
+        if (count > MOST_PARAMETERS) {
+            throw new HttpRefusal(HttpResponseStatus.BAD_REQUEST, "more than " + MOST_PARAMETERS + " parameters");
+        }
+        return parameters;
+    }
+
+    private static HttpRefusal malformed() {
+        return new HttpRefusal(
+                HttpResponseStatus.BAD_REQUEST, "a percent sign is not followed by two hexadecimal digits");
+    }
+
+    @Nullable
+    String parameter(String name) {
+        List<String> values = query.get(name);
+        return values == null ? null : values.get(0);
+    }
+}

@@ -1,0 +1,35 @@
+package tern.rpc.netty.triple;
+
+/** Strings as JSON has them, for the little that is written without a JSON library. */
+final class JsonText {
+
+    private static final String HEX = "0123456789abcdef";
+
+    private JsonText() {}
+
+    /** The text in quotes, with what JSON reserves escaped. */
+    static void append(String text, StringBuilder json) {
+        json.append('"');
+        for (int i = 0; i < text.length(); i++) {
+            append(text.charAt(i), json);
+        }
+        json.append('"');
+    }
+
+    private static void append(char character, StringBuilder json) {
+        switch (character) {
+            case '"' -> json.append("\\\"");
+            case '\\' -> json.append("\\\\");
+            case '\n' -> json.append("\\n");
+            case '\r' -> json.append("\\r");
+            case '\t' -> json.append("\\t");
+            default -> {
+                if (character < ' ') {
+                    json.append("\\u00").append(HEX.charAt(character >> 4)).append(HEX.charAt(character & 0xF));
+                } else {
+                    json.append(character);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.Arrays;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.Status;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.serialization.MessageTooLargeException;
+import tern.rpc.serialization.SerializationException;
+
+/**
+ * A call whose answer is a head, messages and an end; the forms say what these look like. Messages come from one thread
+ * after another, but the end may overtake them on another thread: what comes behind it is dropped.
+ */
+abstract class MessageCall extends HttpCall {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MessageCall.class);
+
+    /** What waits to be sent when nobody heeds {@link #isReady} (wire document 3.10). */
+    private static final long MOST_UNSENT_BYTES = 64 << 20;
+
+    private final TripleCodecs codecs;
+    private final boolean acceptsGzip;
+    private final Object sending = new Object();
+    private boolean headSent; // guarded by sending
+    private boolean ended; // guarded by sending
+    private boolean announced; // guarded by sending: the head said that messages may be compressed
+    private volatile boolean compressed; // whether messages are, from here on
+    private volatile boolean messageSent;
+    private volatile boolean unexecuted;
+
+    /**
+     * @param acceptsGzip whether the caller reads compressed answers
+     * @param timeoutNanos from the head on; negative for none
+     */
+    MessageCall(
+            TripleCodecs codecs,
+            HttpExchange exchange,
+            Route route,
+            BodyReader body,
+            long timeoutNanos,
+            boolean acceptsGzip) {
+        super(exchange, route, body, timeoutNanos);
+        this.codecs = codecs;
+        this.acceptsGzip = acceptsGzip;
+    }
+
+    TripleCodecs codecs() {
+        return codecs;
+    }
+
+    // ---- requests
+
+    /** Reads a message, decompressed; the frame is released. */
+    final <T> T read(Frame frame, TripleCodecs.Reading<T> reading) {
+        return codecs.read(frame, maxMessageBytes(), reading);
+    }
+
+    /** Reads a request of the one method that the path names. */
+    final Request readRequest(Frame frame, boolean json) {
+        return read(frame, (bytes, length) -> {
+            MethodDescriptor method = route().required();
+            return new Request(method, codecs.readRequest(method, json, bytes, length));
+        });
+    }
+
+    @Override
+    @Nullable
+    Object readElement(Frame frame) {
+        return readRequest(frame, connection().services()).arguments()[0];
+    }
+
+    int maxMessageBytes() {
+        return connection().settings().maxMessageBytes();
+    }
+
+    // ---- answers
+
+    /**
+     * One message as it travels.
+     *
+     * @param compressed whether to compress it, which the caller accepts
+     * @throws SerializationException if it cannot be written or is larger than the limit
+     */
+    abstract byte[] message(MethodDescriptor method, @Nullable Object value, boolean compressed);
+
+    /**
+     * The head of an answer.
+     *
+     * @param compressed whether its messages may be
+     * @throws RpcException if the metadata cannot be sent
+     */
+    abstract Http2Headers head(Metadata headers, boolean compressed);
+
+    /**
+     * The end of an answer, with all that goes along.
+     *
+     * @param head null if it was sent before
+     * @param failure null for success
+     * @throws RpcException if the metadata cannot be sent
+     */
+    abstract HttpWrite end(
+            @Nullable Http2Headers head, byte @Nullable [] message, @Nullable Status failure, Metadata trailers);
+
+    @Override
+    public void compressResponse(boolean wanted) {
+        synchronized (sending) {
+            compressed = wanted && acceptsGzip && (announced || !headSent);
+        }
+    }
+
+    /** Whether the call failed before its method ran, so that it may be sent again whatever the method does. */
+    boolean isUnexecuted() {
+        return unexecuted;
+    }
+
+    /** Whether messages are compressed from here on. */
+    boolean isCompressed() {
+        return compressed;
+    }
+
+    @Override
+    public void sendHeaders(Metadata headers) {
+        synchronized (sending) {
+            if (!headSent && isOpen()) {
+                announced = compressed;
+                Http2Headers head = head(headers, announced);
+                headSent = true;
+                exchange().send(new HttpWrite(exchange(), head, null, null, false));
+            }
+        }
+    }
+
+    @Override
+    public void send(@Nullable Object value) {
+        if (!isOpen()) {
+            return;
+        }
+        byte[] message = encode(value);
+        checkUnsent();
+        synchronized (sending) {
+            if (ended) {
+                return;
+            }
+            Http2Headers head = headSent ? null : head(new Metadata(), compressed);
+            announced |= head != null && compressed;
+            headSent = true;
+            messageSent = true;
+            exchange().send(new HttpWrite(exchange(), head, message, null, false));
+        }
+    }
+
+    private void checkUnsent() {
+        long unsent = exchange().unsentBytes();
+        if (unsent > MOST_UNSENT_BYTES) {
+            throw RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    method() + ": " + unsent + " bytes wait to be sent; more than " + MOST_UNSENT_BYTES
+                            + " are not kept, so heed isReady",
+                    Executed.YES);
+        }
+    }
+
+    private byte[] encode(@Nullable Object value) {
+        try {
+            return message(Objects.requireNonNull(method()), value, compressed);
+        } catch (MessageTooLargeException e) {
+            throw new RpcException(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "the answer cannot be sent: " + e.getMessage() + " (set by rpc.limits.max-message)",
+                    Executed.YES,
+                    e);
+        } catch (SerializationException e) {
+            throw new RpcException(
+                    StatusCode.INTERNAL, "the answer cannot be written: " + e.getMessage(), Executed.YES, e);
+        }
+    }
+
+    @Override
+    public void reply(Response response) {
+        if (!isOpen()) {
+            return;
+        }
+        byte[] message = null;
+        RpcException failure = null;
+        if (!messageSent && !Objects.requireNonNull(method()).type().serverStreams()) {
+            try {
+                message = encode(response.value());
+            } catch (RpcException e) {
+                failure = e;
+            }
+        }
+        if (!claimAnswer()) {
+            return;
+        }
+        Metadata trailers = response.metadata();
+        if (failure == null) {
+            try {
+                finish(response.headers(), message, null, trailers);
+                return;
+            } catch (RpcException e) { // what is wrong with it is not the caller's fault
+                failure = new RpcException(
+                        StatusCode.INTERNAL,
+                        "the answer cannot be sent: " + e.status().description(),
+                        Executed.YES,
+                        e);
+                trailers = new Metadata();
+            }
+        }
+        answerFailure(failure, trailers);
+    }
+
+    @Override
+    void answerFailure(Throwable failure, Metadata metadata) {
+        Status status = status(failure);
+        unexecuted = failure instanceof RpcException rpc && rpc.wasExecuted() == Executed.NO;
+        try {
+            finish(new Metadata(), null, status, metadata);
+        } catch (RpcException e) {
+            LOG.warn("The metadata of a failed answer cannot be sent: {}", e.getMessage());
+            finish(new Metadata(), null, status, new Metadata());
+        }
+    }
+
+    private static Status status(Throwable failure) {
+        if (failure instanceof RpcException rpc && rpc.status().code() != StatusCode.OK) {
+            return rpc.status();
+        }
+        String message = failure.getMessage();
+        return new Status(
+                StatusCode.UNKNOWN, message == null ? failure.getClass().getName() : message);
+    }
+
+    private void finish(Metadata headers, byte @Nullable [] message, @Nullable Status failure, Metadata trailers) {
+        synchronized (sending) {
+            if (ended) {
+                return;
+            }
+            Http2Headers head = headSent ? null : head(headers, compressed && message != null);
+            HttpWrite end = end(head, message, failure, trailers);
+            headSent = true;
+            ended = true;
+            exchange().send(end);
+        }
+    }
+
+    /** For ends that travel with the last message. */
+    static byte[] joined(byte[] first, byte[] second) {
+        byte[] joined = Arrays.copyOf(first, first.length + second.length);
+        System.arraycopy(second, 0, joined, first.length, second.length);
+        return joined;
+    }
+
+    /** Queues a whole answer that is none of the usual ones; false if some of another was sent before. */
+    final boolean sendWhole(HttpWrite whole) {
+        synchronized (sending) {
+            if (headSent || ended) {
+                return false;
+            }
+            headSent = true;
+            ended = true;
+            exchange().send(whole);
+            return true;
+        }
+    }
+}

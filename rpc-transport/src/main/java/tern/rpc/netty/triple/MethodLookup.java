@@ -1,0 +1,50 @@
+package tern.rpc.netty.triple;
+
+import java.util.ArrayList;
+import java.util.List;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.StatusCode;
+import tern.rpc.transport.BuiltInMethods;
+import tern.rpc.transport.ServiceLookup;
+
+/** From the name in a path to the methods that it may mean (wire document 3.5). */
+final class MethodLookup {
+
+    private MethodLookup() {}
+
+    /**
+     * All methods of this name, else of the name with its first letter in lower case, else a built-in one.
+     *
+     * @return at least one
+     * @throws RpcException UNIMPLEMENTED if there is none, or it is switched off
+     */
+    static List<MethodDescriptor> find(ServiceLookup services, ServiceDescriptor service, String name) {
+        List<MethodDescriptor> found = service.overloads(name);
+        if (found.isEmpty() && name.startsWith("$")) {
+            found = builtIn(services, name);
+        }
+        if (found.isEmpty() && !name.isEmpty()) {
+            found = service.overloads(Character.toLowerCase(name.charAt(0)) + name.substring(1));
+        }
+        if (found.isEmpty()) {
+            String start = name.length() <= 80 ? name : name.substring(0, 80) + "…";
+            throw RpcException.refusal(
+                    StatusCode.UNIMPLEMENTED, service.name() + " has no method " + start, Executed.NO);
+        }
+        return found;
+    }
+
+    private static List<MethodDescriptor> builtIn(ServiceLookup services, String name) {
+        List<MethodDescriptor> found = new ArrayList<>();
+        for (MethodDescriptor known : BuiltInMethods.DESCRIPTOR.overloads(name)) {
+            MethodDescriptor method = services.builtIn(name, known.descriptor());
+            if (method != null) {
+                found.add(method);
+            }
+        }
+        return found;
+    }
+}

@@ -1,0 +1,70 @@
+package tern.rpc.netty.triple;
+
+import io.netty.channel.ChannelPromise;
+import io.netty.util.AsciiString;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.netty.WriteBatch;
+import tern.rpc.netty.WriteCommand;
+
+/** The headers of a request, and its message where it has one. Waits for a stream if there is none free. */
+final class OpenCall extends WriteCommand {
+
+    private final ClientCall call;
+    private final RequestHead head;
+    private final AsciiString[] fields;
+    private final byte @Nullable [] message;
+    private final int bytes;
+    private @Nullable ChannelPromise promise; // event loop only
+
+    /** @param message with its prefix; null when messages follow one by one */
+    OpenCall(ClientCall call, RequestHead head, AsciiString[] fields, byte @Nullable [] message) {
+        this.call = call;
+        this.head = head;
+        this.fields = fields;
+        this.message = message;
+        int size = head.path().length();
+        for (AsciiString field : fields) {
+            size += field.length();
+        }
+        this.bytes = size + (message == null ? 0 : message.length);
+    }
+
+    ClientCall call() {
+        return call;
+    }
+
+    RequestHead head() {
+        return head;
+    }
+
+    AsciiString[] fields() {
+        return fields;
+    }
+
+    byte @Nullable [] message() {
+        return message;
+    }
+
+    /** Done when its bytes are with the socket, or are not sent at all. */
+    ChannelPromise promise() {
+        return Objects.requireNonNull(promise);
+    }
+
+    /** The same request of another call object. */
+    OpenCall of(ClientCall other) {
+        return new OpenCall(other, head, fields, message);
+    }
+
+    @Override
+    public int bytes() {
+        return bytes;
+    }
+
+    @Override
+    protected void write(WriteBatch batch) {
+        promise = batch.channel().newPromise();
+        batch.handedOver(bytes, promise);
+        Http2ClientHandler.of(batch.channel()).begin(this);
+    }
+}

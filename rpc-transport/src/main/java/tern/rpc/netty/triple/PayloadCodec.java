@@ -1,0 +1,95 @@
+package tern.rpc.netty.triple;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.SerializationException;
+import tern.rpc.serialization.protobuf.ProtobufCodec;
+
+/**
+ * What the messages of one method are made of (wire document 3.4). Of a streaming method one message carries one
+ * element. Thread-safe. Every method throws {@link SerializationException} when a value cannot be written or bytes make
+ * no sense.
+ */
+sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Protobuf, PayloadCodec.Raw {
+
+    MethodDescriptor method();
+
+    /** Appends a request. */
+    void writeRequest(Object[] arguments, OutputBuffer out);
+
+    /** As many as the method has parameters. */
+    Object[] readRequest(byte[] bytes, int offset, int length);
+
+    /** Appends an answer. */
+    void writeResponse(@Nullable Object value, OutputBuffer out);
+
+    @Nullable
+    Object readResponse(byte[] bytes, int offset, int length);
+
+    /** Messages of protobuf as they are; a method without parameters is called with an empty one. */
+    record Protobuf(MethodDescriptor method) implements PayloadCodec {
+
+        private static final ProtobufCodec MESSAGES = new ProtobufCodec();
+
+        @Override
+        public void writeRequest(Object[] arguments, OutputBuffer out) {
+            if (arguments.length > 0) {
+                MESSAGES.write(arguments[0], out);
+            }
+        }
+
+        @Override
+        public Object[] readRequest(byte[] bytes, int offset, int length) {
+            return method.parameters().isEmpty()
+                    ? new Object[0]
+                    : new Object[] {MESSAGES.parse(method.parameters().get(0).raw(), bytes, offset, length)};
+        }
+
+        @Override
+        public void writeResponse(@Nullable Object value, OutputBuffer out) {
+            if (value == null) {
+                throw new SerializationException(method + " answers with a protobuf message, not with null");
+            }
+            MESSAGES.write(value, out);
+        }
+
+        @Override
+        public Object readResponse(byte[] bytes, int offset, int length) {
+            return MESSAGES.parse(method.result().raw(), bytes, offset, length);
+        }
+    }
+
+    /** Bytes that the service reads and writes itself. */
+    record Raw(MethodDescriptor method) implements PayloadCodec {
+
+        @Override
+        public void writeRequest(Object[] arguments, OutputBuffer out) {
+            write(arguments[0], out);
+        }
+
+        @Override
+        public Object[] readRequest(byte[] bytes, int offset, int length) {
+            return new Object[] {readResponse(bytes, offset, length)};
+        }
+
+        @Override
+        public void writeResponse(@Nullable Object value, OutputBuffer out) {
+            write(value, out);
+        }
+
+        @Override
+        public Object readResponse(byte[] bytes, int offset, int length) {
+            return Arrays.copyOfRange(bytes, offset, offset + length);
+        }
+
+        private void write(@Nullable Object value, OutputBuffer out) {
+            if (!(value instanceof byte[] bytes)) {
+                throw new SerializationException(method + " sends bytes, not "
+                        + (value == null ? "null" : value.getClass().getName()));
+            }
+            out.write(bytes, 0, bytes.length);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package tern.rpc.netty.triple;
+
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.StatusCode;
+import tern.rpc.serialization.CoderPool;
+import tern.rpc.serialization.SerializationException;
+import tern.rpc.transport.ServiceLookup;
+
+/** The codecs of all methods, each made once. Thread-safe. */
+final class PayloadCodecs {
+
+    private final CoderPool coders;
+    private final ConcurrentMap<MethodDescriptor, PayloadCodec> known = new ConcurrentHashMap<>();
+
+    /** @param coders of hessian */
+    PayloadCodecs(CoderPool coders) {
+        this.coders = coders;
+    }
+
+    PayloadCodec of(MethodDescriptor method) {
+        PayloadCodec codec = known.get(method);
+        return codec != null ? codec : known.computeIfAbsent(method, this::create);
+    }
+
+    private PayloadCodec create(MethodDescriptor method) {
+        return switch (method.payload()) {
+            case JAVA -> new WrapperCodec(coders, method);
+            case PROTOBUF -> new PayloadCodec.Protobuf(method);
+            case RAW -> new PayloadCodec.Raw(method);
+        };
+    }
+
+    /**
+     * A request that was read.
+     *
+     * @param codec for its answer
+     */
+    record Request(MethodDescriptor method, Object[] arguments, PayloadCodec codec) {}
+
+    /**
+     * Reads a whole request, on a thread that may spend the time.
+     *
+     * @param service that was asked for; its classes may be read
+     * @param overloads that the path may mean, from {@link MethodLookup}
+     * @throws RpcException UNIMPLEMENTED if none of them is meant, INVALID_ARGUMENT if its arguments are others
+     * @throws SerializationException if the bytes make no sense
+     */
+    Request readRequest(
+            ServiceLookup services,
+            ServiceDescriptor service,
+            List<MethodDescriptor> overloads,
+            byte[] bytes,
+            int offset,
+            int length) {
+        PayloadCodec first = of(overloads.get(0));
+        if (!(first instanceof WrapperCodec)) {
+            return new Request(first.method(), first.readRequest(bytes, offset, length), first);
+        }
+        WrapperRequest request = WrapperRequest.parse(bytes, offset, length);
+        MethodDescriptor method = request.choose(overloads);
+        if (!(of(method) instanceof WrapperCodec codec)) {
+            throw RpcException.refusal(StatusCode.UNIMPLEMENTED, method + " does not take Java values", Executed.NO);
+        }
+        boolean scalarsOnly = method.service() != service && !services.genericCalls();
+        return new Request(method, arguments(codec, request, service, scalarsOnly), codec.answering(request));
+    }
+
+    /** The echo that is always on is for probes; that of objects would be a way to have any allowed class made. */
+    private static Object[] arguments(
+            WrapperCodec codec, WrapperRequest request, ServiceDescriptor service, boolean scalarsOnly) {
+        try {
+            return codec.readArguments(request, service, scalarsOnly);
+        } catch (SerializationException e) {
+            if (!scalarsOnly) {
+                throw e;
+            }
+            throw RpcException.refusal(
+                    StatusCode.UNIMPLEMENTED,
+                    "the echo of objects is switched off on this server; rpc.server.generic-calls=true allows it",
+                    Executed.NO);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package tern.rpc.netty.triple;
+
+import java.nio.charset.StandardCharsets;
+import tern.rpc.serialization.OutputBuffer;
+
+/** Writes fields of protobuf messages (protobuf, "Encoding"). */
+final class ProtoWriter {
+
+    private static final int BYTES = 2;
+
+    private ProtoWriter() {}
+
+    /** A number; 0 is the default and not written. */
+    static void number(OutputBuffer out, int field, long value) {
+        if (value != 0) {
+            out.write(field << 3);
+            varint(out, value);
+        }
+    }
+
+    /** Text; the empty one is the default and not written. */
+    static void text(OutputBuffer out, int field, String value) {
+        if (!value.isEmpty()) {
+            bytes(out, field, value.getBytes(StandardCharsets.UTF_8));
+        }
+    }
+
+    static void bytes(OutputBuffer out, int field, byte[] value) {
+        out.write(field << 3 | BYTES);
+        varint(out, value.length);
+        out.write(value, 0, value.length);
+    }
+
+    /**
+     * Begins a field of bytes of which the length is not known yet.
+     *
+     * @return to be handed to {@link #end}
+     */
+    static int begin(OutputBuffer out, int field) {
+        out.write(field << 3 | BYTES);
+        return out.claim(1);
+    }
+
+    /** Puts in the length of what was written since {@link #begin}, which is moved if the length needs room. */
+    static void end(OutputBuffer out, int begun) {
+        int content = begun + 1;
+        int length = out.position() - content;
+        int more = varintBytes(length) - 1;
+        if (more > 0) {
+            out.claim(more);
+            System.arraycopy(out.array(), content, out.array(), content + more, length);
+        }
+        byte[] array = out.array();
+        int index = begun;
+        int rest = length;
+        while (rest > 0x7F) {
+            array[index++] = (byte) (rest | 0x80);
+            rest >>>= 7;
+        }
+        array[index] = (byte) rest;
+    }
+
+    private static int varintBytes(int value) {
+        int bits = 32 - Integer.numberOfLeadingZeros(value | 1);
+        return (bits + 6) / 7;
+    }
+
+    private static void varint(OutputBuffer out, long value) {
+        long rest = value;
+        while ((rest & ~0x7FL) != 0) {
+            out.write((int) rest | 0x80);
+            rest >>>= 7;
+        }
+        out.write((int) rest);
+    }
+}

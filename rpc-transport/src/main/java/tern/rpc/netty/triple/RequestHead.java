@@ -1,0 +1,91 @@
+package tern.rpc.netty.triple;
+
+import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import tern.rpc.Invocation;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.ServiceKey;
+
+/** The headers of a method's requests: what is the same in all of them is made once (wire document 3.2). Immutable. */
+final class RequestHead {
+
+    private static final AsciiString TE = AsciiString.cached("te");
+    private static final AsciiString TRAILERS = AsciiString.cached("trailers");
+    private static final AsciiString USER_AGENT = AsciiString.cached("user-agent");
+    private static final AsciiString OURS = AsciiString.cached(userAgent());
+    private static final AsciiString APPLICATION = AsciiString.cached("tri-consumer-appname");
+
+    private final AsciiString path;
+    private final AsciiString[] fixed;
+
+    RequestHead(ServiceKey service, MethodDescriptor method, String application) {
+        this.path = ascii("the path", "/" + service.interfaceName() + "/" + method.name());
+        List<AsciiString> pairs = new ArrayList<>();
+        add(pairs, GrpcForm.CONTENT_TYPE, GrpcForm.GRPC_PROTO);
+        add(pairs, TE, TRAILERS);
+        add(pairs, USER_AGENT, OURS);
+        add(pairs, GrpcForm.ACCEPT_ENCODING, GrpcForm.GZIP);
+        if (!service.version().isEmpty()) {
+            add(pairs, GrpcForm.VERSION, ascii("the version of " + service, service.version()));
+        }
+        if (!service.group().isEmpty()) {
+            add(pairs, GrpcForm.GROUP, ascii("the group of " + service, service.group()));
+        }
+        if (isAscii(application) && !application.isEmpty()) {
+            add(pairs, APPLICATION, new AsciiString(application));
+        }
+        this.fixed = pairs.toArray(AsciiString[]::new);
+    }
+
+    private static String userAgent() {
+        String version = RequestHead.class.getPackage().getImplementationVersion();
+        return version == null ? "tern-rpc" : "tern-rpc/" + version;
+    }
+
+    private static void add(List<AsciiString> pairs, AsciiString name, AsciiString value) {
+        pairs.add(name);
+        pairs.add(value);
+    }
+
+    private static AsciiString ascii(String what, String text) {
+        if (!isAscii(text)) {
+            throw new IllegalArgumentException(what + " is '" + text + "'; headers of HTTP carry ASCII alone");
+        }
+        return new AsciiString(text);
+    }
+
+    private static boolean isAscii(String text) {
+        return text.chars().allMatch(character -> character >= 0x20 && character <= 0x7E);
+    }
+
+    AsciiString path() {
+        return path;
+    }
+
+    /**
+     * Names and values of one request in turn, without those of HTTP/2's own.
+     *
+     * @throws tern.rpc.RpcException if its metadata cannot be sent
+     */
+    AsciiString[] fields(Invocation call, long now) {
+        List<AsciiString> own = new ArrayList<>();
+        if (call.deadline().isLimited()) {
+            long nanos = call.deadline().remainingNanos(now);
+            add(own, GrpcForm.TIMEOUT, new AsciiString(GrpcTimeout.format(nanos)));
+        }
+        if (call.isCompressed()) {
+            add(own, GrpcForm.ENCODING, GrpcForm.GZIP);
+        }
+        TripleMetadata.write(call.metadata(), (name, value) -> add(own, AsciiString.of(name), AsciiString.of(value)));
+        if (own.isEmpty()) {
+            return fixed;
+        }
+        AsciiString[] all = Arrays.copyOf(fixed, fixed.length + own.size());
+        for (int i = 0; i < own.size(); i++) {
+            all[fixed.length + i] = own.get(i);
+        }
+        return all;
+    }
+}

@@ -1,0 +1,94 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.StatusCode;
+import tern.rpc.transport.ServiceLookup;
+
+/**
+ * What the path and the headers of a request choose.
+ *
+ * @param methodName as in the path
+ * @param candidates methods of that name, of which the message chooses one; at least one
+ */
+record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<MethodDescriptor> candidates) {
+
+    /**
+     * By the headers that Triple has for group and version.
+     *
+     * @throws RpcException UNIMPLEMENTED if nothing is exported there
+     */
+    static Route of(ServiceLookup services, Http2Headers head) {
+        String path = head.path().toString();
+        int query = path.indexOf('?');
+        return of(
+                services,
+                query < 0 ? path : path.substring(0, query),
+                GrpcForm.text(head, GrpcForm.GROUP),
+                GrpcForm.text(head, GrpcForm.VERSION));
+    }
+
+    /**
+     * @param group null when the request names none
+     * @param version likewise
+     * @throws RpcException UNIMPLEMENTED if nothing is exported there
+     */
+    static Route of(ServiceLookup services, String path, @Nullable String group, @Nullable String version) {
+        int slash = path.lastIndexOf('/');
+        if (slash < 2 || slash == path.length() - 1 || path.charAt(0) != '/') {
+            throw unknown("'" + path + "' is not the path of a method; expected /package.Service/method");
+        }
+        ServiceDescriptor service = services.service(path.substring(1, slash));
+        String name = path.substring(slash + 1);
+        ServiceKey key;
+        if (group == null && version == null) {
+            key = services.withoutGroupAndVersion(service.name());
+        } else {
+            key = new ServiceKey(service.name(), group == null ? "" : group, version == null ? "" : version);
+            services.require(key);
+        }
+        return new Route(key, service, name, MethodLookup.find(services, service, name));
+    }
+
+    /** The one method that the path names; null if its messages have to choose. */
+    @Nullable
+    MethodDescriptor only() {
+        return candidates.size() == 1 ? candidates.get(0) : null;
+    }
+
+    /**
+     * The one method that the path names, for forms whose messages cannot choose.
+     *
+     * @throws RpcException INVALID_ARGUMENT if there are overloads, UNIMPLEMENTED for built-in methods
+     */
+    MethodDescriptor required() {
+        if (candidates.get(0).service() != service) {
+            throw unknown(service.name() + "/" + methodName + " is not served in this form");
+        }
+        MethodDescriptor only = only();
+        if (only == null) {
+            throw RpcException.refusal(
+                    StatusCode.INVALID_ARGUMENT,
+                    service.name() + "/" + methodName
+                            + " has overloads, among which this form of a request cannot choose",
+                    Executed.NO);
+        }
+        return only;
+    }
+
+    /** Whether any number of requests come, so that the call begins before the first. */
+    boolean clientStreams() {
+        MethodDescriptor only = only();
+        return only != null && only.type().clientStreams();
+    }
+
+    private static RpcException unknown(String description) {
+        return RpcException.refusal(StatusCode.UNIMPLEMENTED, description, Executed.NO);
+    }
+}

@@ -1,0 +1,36 @@
+package tern.rpc.netty.triple;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import tern.rpc.Status;
+import tern.rpc.serialization.OutputBuffer;
+
+/** Items of a stream as browsers read them, {@code text/event-stream} (wire document 4.6). */
+final class ServerSentEvent {
+
+    private static final byte[] DATA = "data:".getBytes(US_ASCII);
+    private static final byte[] ERROR = "event:error\n".getBytes(US_ASCII);
+    private static final byte[] END = "\n\n".getBytes(US_ASCII);
+
+    private ServerSentEvent() {}
+
+    /** Before the JSON of an item, which is one line. */
+    static void begin(OutputBuffer out) {
+        out.write(DATA, 0, DATA.length);
+    }
+
+    static void end(OutputBuffer out) {
+        out.write(END, 0, END.length);
+    }
+
+    /** The last event of a stream that fails, which looks like no item. */
+    static byte[] error(Status failure) {
+        byte[] body = ErrorBody.of(failure, StatusTable.httpStatus(failure.code()));
+        OutputBuffer out = new OutputBuffer();
+        out.write(ERROR, 0, ERROR.length);
+        begin(out);
+        out.write(body, 0, body.length);
+        end(out);
+        return out.toByteArray();
+    }
+}

@@ -1,0 +1,112 @@
+package tern.rpc.netty.triple;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+/** What a status is called by gRPC, Connect, HTTP and HTTP/2 (wire document 3.6, 8.2 and 8.3). */
+final class StatusTable {
+
+    private static final StatusCode[] CODES = StatusCode.values();
+
+    /** In the order of the codes. */
+    private static final String[] CONNECT_NAMES = {
+        "ok",
+        "canceled",
+        "unknown",
+        "invalid_argument",
+        "deadline_exceeded",
+        "not_found",
+        "already_exists",
+        "permission_denied",
+        "resource_exhausted",
+        "failed_precondition",
+        "aborted",
+        "out_of_range",
+        "unimplemented",
+        "internal",
+        "unavailable",
+        "data_loss",
+        "unauthenticated"
+    };
+
+    private StatusTable() {}
+
+    /**
+     * What a stream that was reset means for its call.
+     *
+     * @param executed whether the method may have run
+     */
+    record Reset(StatusCode code, Executed executed) {}
+
+    /** The number in {@code grpc-status}; a number that nobody knows is {@code UNKNOWN}. */
+    static StatusCode fromNumber(int number) {
+        return number >= 0 && number < CODES.length ? CODES[number] : StatusCode.UNKNOWN;
+    }
+
+    /** The text of {@code grpc-status}; what is no number is {@code UNKNOWN}. */
+    static StatusCode fromNumber(CharSequence text) {
+        int length = text.length();
+        if (length < 1 || length > 2 || !isDigit(text.charAt(0)) || !isDigit(text.charAt(length - 1))) {
+            return StatusCode.UNKNOWN;
+        }
+        return fromNumber(length == 1 ? text.charAt(0) - '0' : (text.charAt(0) - '0') * 10 + text.charAt(1) - '0');
+    }
+
+    private static boolean isDigit(char character) {
+        return character >= '0' && character <= '9';
+    }
+
+    static String connectName(StatusCode code) {
+        return CONNECT_NAMES[code.ordinal()];
+    }
+
+    static @Nullable StatusCode fromConnectName(String name) {
+        for (StatusCode code : CODES) {
+            if (connectName(code).equals(name)) {
+                return code;
+            }
+        }
+        return null;
+    }
+
+    static int httpStatus(StatusCode code) {
+        return switch (code) {
+            case OK -> 200;
+            case CANCELLED -> 499;
+            case INVALID_ARGUMENT, FAILED_PRECONDITION, OUT_OF_RANGE -> 400;
+            case DEADLINE_EXCEEDED -> 504;
+            case NOT_FOUND -> 404;
+            case ALREADY_EXISTS, ABORTED -> 409;
+            case PERMISSION_DENIED -> 403;
+            case RESOURCE_EXHAUSTED -> 429;
+            case UNIMPLEMENTED -> 501;
+            case UNAVAILABLE -> 503;
+            case UNAUTHENTICATED -> 401;
+            case UNKNOWN, INTERNAL, DATA_LOSS -> 500;
+        };
+    }
+
+    /** Of an answer that has no {@code grpc-status}, as a proxy's. */
+    static StatusCode fromHttpStatus(int status) {
+        return switch (status) {
+            case 400, 431 -> StatusCode.INTERNAL;
+            case 401 -> StatusCode.UNAUTHENTICATED;
+            case 403 -> StatusCode.PERMISSION_DENIED;
+            case 404 -> StatusCode.UNIMPLEMENTED;
+            case 429, 502, 503, 504 -> StatusCode.UNAVAILABLE;
+            default -> StatusCode.UNKNOWN;
+        };
+    }
+
+    /** @param errorCode of a RST_STREAM frame (RFC 9113, section 7) */
+    static Reset fromHttp2Error(long errorCode) {
+        return switch ((int) Math.min(errorCode, Integer.MAX_VALUE)) {
+            case 0x7 -> new Reset(StatusCode.UNAVAILABLE, Executed.NO); // REFUSED_STREAM
+            case 0x8 -> new Reset(StatusCode.CANCELLED, Executed.MAYBE); // CANCEL
+            case 0xB -> new Reset(StatusCode.RESOURCE_EXHAUSTED, Executed.MAYBE); // ENHANCE_YOUR_CALM
+            case 0xC -> new Reset(StatusCode.PERMISSION_DENIED, Executed.MAYBE); // INADEQUATE_SECURITY
+            default -> new Reset(StatusCode.INTERNAL, Executed.MAYBE);
+        };
+    }
+}

@@ -1,0 +1,137 @@
+package tern.rpc.netty.triple;
+
+import io.netty.channel.ChannelHandler;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Invocation;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.netty.ClientProtocol;
+import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.netty.Connection;
+import tern.rpc.netty.WriteBatch;
+import tern.rpc.netty.WriteCommand;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.PendingCall;
+
+/** Triple on HTTP/2, which every server of gRPC understands, at a client. Thread-safe. */
+public final class TripleClientProtocol implements ClientProtocol {
+
+    /** As in an address: {@code tri://host:port}. */
+    public static final String NAME = "tri";
+
+    /** Decision 16. */
+    private static final Duration PING_TIMEOUT = Duration.ofSeconds(20);
+
+    private final TripleCodecs codecs;
+    private final ConcurrentMap<HeadKey, RequestHead> heads = new ConcurrentHashMap<>();
+
+    private record HeadKey(ServiceKey service, MethodDescriptor method, String application) {}
+
+    public TripleClientProtocol(TripleCodecs codecs) {
+        this.codecs = codecs;
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public List<String> applicationProtocols() {
+        return List.of("h2");
+    }
+
+    @Override
+    public void prepareReference(ServiceDescriptor service) {
+        codecs.prepareReference(service);
+    }
+
+    @Override
+    public ChannelHandler clientHandler(Connection connection) {
+        return Http2ClientHandler.of(connection);
+    }
+
+    @Override
+    public WriteCommand request(PendingCall pending, Connection connection) {
+        PayloadCodec payload = codecs.payloads().of(pending.call().method());
+        UnaryCall call = new UnaryCall(codecs, payload, pending, connection);
+        return open(call, message(pending.call(), payload, connection));
+    }
+
+    @Override
+    public ClientStream open(PendingCall pending, ClientStream.Receiver receiver, Connection connection) {
+        Invocation call = pending.call();
+        PayloadCodec payload = codecs.payloads().of(call.method());
+        StreamCall stream = new StreamCall(codecs, payload, receiver, pending, connection);
+        boolean many = call.method().type().clientStreams();
+        connection.queue().add(open(stream, many ? null : message(call, payload, connection)));
+        return new TripleClientStream(stream, codecs, payload);
+    }
+
+    private byte[] message(Invocation call, PayloadCodec payload, Connection connection) {
+        int limit = connection.settings().maxMessageBytes();
+        return codecs.frame(limit, call.isCompressed(), out -> payload.writeRequest(call.arguments(), out));
+    }
+
+    private OpenCall open(ClientCall made, byte @Nullable [] message) {
+        Invocation call = made.pending().call();
+        String application = made.connection().settings().application();
+        HeadKey key = new HeadKey(call.service(), call.method(), application);
+        RequestHead head = heads.get(key);
+        if (head == null) {
+            head = heads.computeIfAbsent(key, this::head);
+        }
+        return new OpenCall(made, head, head.fields(call, System.nanoTime()), message);
+    }
+
+    private RequestHead head(HeadKey key) {
+        return new RequestHead(key.service(), key.method(), key.application());
+    }
+
+    @Override
+    public WriteCommand abandon(PendingCall call, Connection connection) {
+        long id = call.id();
+        return new Command() {
+            @Override
+            void run(Http2ClientHandler handler) {
+                handler.cancel(id);
+            }
+        };
+    }
+
+    @Override
+    public WriteCommand ping(Connection connection) {
+        return new Command() {
+            @Override
+            void run(Http2ClientHandler handler) {
+                handler.ping();
+            }
+        };
+    }
+
+    @Override
+    public Duration idlePatience(ClientTransportSettings settings) {
+        return PING_TIMEOUT;
+    }
+
+    /** Something without bytes that count. */
+    private abstract static class Command extends WriteCommand {
+
+        abstract void run(Http2ClientHandler handler);
+
+        @Override
+        public int bytes() {
+            return 0;
+        }
+
+        @Override
+        protected void write(WriteBatch batch) {
+            run(Http2ClientHandler.of(batch.channel()));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+package tern.rpc.netty.triple;
+
+import io.netty.channel.ChannelPromise;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.Connection;
+import tern.rpc.netty.WriteBatch;
+import tern.rpc.netty.WriteCommand;
+import tern.rpc.netty.triple.StreamCall.SendMessage;
+import tern.rpc.serialization.MessageTooLargeException;
+import tern.rpc.serialization.SerializationException;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.MessageStream;
+import tern.rpc.transport.PendingCall;
+
+/** What a caller sends and asks for on a stream, from any thread; all of it goes through the connection's queue. */
+final class TripleClientStream implements ClientStream {
+
+    /** Bytes waiting to be sent from which on the stream is not ready (wire document 3.10). */
+    static final long READY_BYTES = 32 << 10;
+
+    /** Bytes waiting to be sent that no heedful writer reaches (decision 16). */
+    static final long MOST_BYTES = 1 << 20;
+
+    /** So that empty messages are not free. */
+    private static final int BYTES_PER_MESSAGE = 32;
+
+    private final StreamCall call;
+    private final TripleCodecs codecs;
+    private final PayloadCodec payload;
+    private final AtomicLong waitingBytes = new AtomicLong();
+
+    TripleClientStream(StreamCall call, TripleCodecs codecs, PayloadCodec payload) {
+        this.call = call;
+        this.codecs = codecs;
+        this.payload = payload;
+    }
+
+    @Override
+    public void start(MessageStream.Receiver receiver) {
+        throw new IllegalStateException("the receiver of a client's stream is named when it is opened");
+    }
+
+    @Override
+    public void request(int messages) {
+        connection().queue().add(new Ask(messages));
+    }
+
+    @Override
+    public void send(@Nullable Object value) {
+        PendingCall pending = call.pending();
+        if (pending.isDone()) {
+            return;
+        }
+        byte[] message = encode(value);
+        long waiting = waitingBytes.get();
+        long queued = connection().queue().queuedBytes();
+        long mostQueued = connection().settings().maxQueuedBytes();
+        if (waiting > MOST_BYTES || queued > mostQueued) {
+            RpcException failure = RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    pending + " at " + connection().endpoint() + ": "
+                            + (waiting > MOST_BYTES
+                                    ? waiting + " of " + MOST_BYTES + " bytes of the stream"
+                                    : queued + " of " + mostQueued + " bytes (set by rpc.limits.max-unsent)")
+                            + " are waiting to be sent; send when the stream is ready",
+                    Executed.MAYBE);
+            pending.fail(failure);
+            throw failure;
+        }
+        int bytes = message.length + BYTES_PER_MESSAGE;
+        waitingBytes.addAndGet(bytes);
+        connection().queue().add(new Send(message, false, bytes));
+    }
+
+    private byte[] encode(@Nullable Object value) {
+        int limit = connection().settings().maxMessageBytes();
+        boolean compressed = call.pending().call().isCompressed();
+        try {
+            return codecs.frame(limit, compressed, out -> payload.writeRequest(arguments(value), out));
+        } catch (SerializationException e) {
+            throw new RpcException(
+                    e instanceof MessageTooLargeException ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL,
+                    call.pending() + ": a message cannot be sent: " + e.getMessage(),
+                    Executed.MAYBE,
+                    e);
+        }
+    }
+
+    @SuppressWarnings("NullAway") // arguments may be null
+    private static Object[] arguments(@Nullable Object value) {
+        return new Object[] {value};
+    }
+
+    @Override
+    public boolean isReady() {
+        return waitingBytes.get() < READY_BYTES && !call.pending().isDone();
+    }
+
+    @Override
+    public void end() {
+        connection().queue().add(new Send(null, true, 0));
+    }
+
+    private Connection connection() {
+        return call.connection();
+    }
+
+    /** Event loop. */
+    private void left(int bytes) {
+        long before = waitingBytes.getAndAdd(-bytes);
+        if (before >= READY_BYTES && before - bytes < READY_BYTES) {
+            call.ready();
+        }
+    }
+
+    private final class Send extends WriteCommand {
+
+        private final byte @Nullable [] message;
+        private final boolean end;
+        private final int bytes;
+
+        Send(byte @Nullable [] message, boolean end, int bytes) {
+            this.message = message;
+            this.end = end;
+            this.bytes = bytes;
+        }
+
+        @Override
+        public int bytes() {
+            return bytes;
+        }
+
+        @Override
+        protected void write(WriteBatch batch) {
+            ChannelPromise promise = batch.channel().newPromise();
+            batch.handedOver(bytes, promise);
+            promise.addListener(done -> left(bytes));
+            call.send(new SendMessage(message, end, promise));
+        }
+    }
+
+    private final class Ask extends WriteCommand {
+
+        private final int messages;
+
+        Ask(int messages) {
+            this.messages = messages;
+        }
+
+        @Override
+        public int bytes() {
+            return 0;
+        }
+
+        @Override
+        protected void write(WriteBatch batch) {
+            Http2ClientHandler.of(batch.channel()).ask(call, messages);
+        }
+    }
+}

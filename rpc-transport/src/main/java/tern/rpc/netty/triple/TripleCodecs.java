@@ -1,0 +1,225 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.Payload;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.serialization.Coder;
+import tern.rpc.serialization.CoderPool;
+import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.SerializationException;
+import tern.rpc.serialization.Serializer;
+import tern.rpc.serialization.json.JsonCodec;
+import tern.rpc.serialization.json.JsonMethod;
+
+/** What messages of Triple and its relatives are read and written with. Thread-safe. */
+public final class TripleCodecs {
+
+    /** Flag byte and length before each message of gRPC. */
+    private static final int PREFIX_BYTES = 5;
+
+    /** Flag of a message that is compressed. */
+    private static final int COMPRESSED = 1;
+
+    private final CoderPool coders;
+    private final PayloadCodecs payloads;
+    private final Gzip gzip = new Gzip();
+    private final @Nullable JsonCodec json;
+    private final int exceptionFrames;
+
+    /**
+     * @param serializer of the values in Triple's wrappers
+     * @param json null when Jackson is not there, so that JSON is refused
+     * @param exceptionFrames stack frames sent with an exception
+     */
+    public TripleCodecs(Serializer serializer, @Nullable JsonCodec json, int exceptionFrames) {
+        this.coders = new CoderPool(serializer);
+        this.payloads = new PayloadCodecs(coders);
+        this.json = json;
+        this.exceptionFrames = exceptionFrames;
+    }
+
+    void prepare(ServiceDescriptor service) {
+        coders.serializer().prepare(service);
+        for (MethodDescriptor method : service.methods()) {
+            payloads.of(method);
+            if (json != null && method.payload() != Payload.RAW) {
+                json(method);
+            }
+        }
+    }
+
+    /** For a client, which sends no JSON. */
+    void prepareReference(ServiceDescriptor service) {
+        coders.serializer().prepare(service);
+        service.methods().forEach(payloads::of);
+    }
+
+    PayloadCodecs payloads() {
+        return payloads;
+    }
+
+    /** Stack frames sent with an exception. */
+    int exceptionFrames() {
+        return exceptionFrames;
+    }
+
+    /** @throws RpcException UNIMPLEMENTED if JSON is not served, for this method or at all */
+    JsonMethod json(MethodDescriptor method) {
+        JsonCodec codec = json;
+        if (codec == null || method.payload() == Payload.RAW) {
+            throw new HttpRefusal(
+                    HttpResponseStatus.NOT_IMPLEMENTED,
+                    method + " is not served as JSON"
+                            + (codec == null ? "; tools.jackson.core:jackson-databind is not on the class path" : ""));
+        }
+        return codec.method(method);
+    }
+
+    /** Whether messages of the method travel as JSON, or else as protobuf or bytes of the service's own. */
+    boolean serves(MethodDescriptor method, boolean asJson) {
+        return asJson ? json != null && method.payload() != Payload.RAW : method.payload() != Payload.JAVA;
+    }
+
+    /** The arguments in a message of a method that {@link #serves} it so. */
+    @Nullable
+    Object[] readRequest(MethodDescriptor method, boolean asJson, byte[] bytes, int length) {
+        return asJson
+                ? json(method).readArguments(bytes, 0, length, true)
+                : payloads.of(method).readRequest(bytes, 0, length);
+    }
+
+    /** Appends the message of an answer of a method that {@link #serves} it so. */
+    void writeResponse(MethodDescriptor method, boolean asJson, @Nullable Object value, OutputBuffer out) {
+        if (asJson) {
+            json(method).writeResult(value, out);
+        } else {
+            payloads.of(method).writeResponse(value, out);
+        }
+    }
+
+    /** Reads the bytes of a message. */
+    interface Reading<T> {
+        T read(byte[] bytes, int length);
+    }
+
+    /**
+     * Reads a message, decompressed if it came compressed; the frame is released.
+     *
+     * @throws RpcException RESOURCE_EXHAUSTED if it is too large; INVALID_ARGUMENT if it cannot be read
+     */
+    <T> T read(Frame frame, int limit, Reading<T> reading) {
+        try {
+            return read(frame.payload(), frame.isCompressed(), limit, reading);
+        } catch (SerializationException e) {
+            throw new RpcException(
+                    StatusCode.INVALID_ARGUMENT, "the message cannot be read: " + e.getMessage(), Executed.NO, e);
+        }
+    }
+
+    /** Reads the bytes of a message that may stand for null. */
+    interface ValueReading {
+        @Nullable
+        Object read(byte[] bytes, int length);
+    }
+
+    /**
+     * Reads a message, decompressed if it came compressed; the frame is released.
+     *
+     * @throws RpcException RESOURCE_EXHAUSTED if it is too large
+     * @throws SerializationException if it cannot be read
+     */
+    @Nullable
+    Object readValue(Frame frame, int limit, ValueReading reading) {
+        @Nullable Object[] value = new Object[1];
+        read(frame.payload(), frame.isCompressed(), limit, (bytes, length) -> {
+            value[0] = reading.read(bytes, length);
+            return value;
+        });
+        return value[0];
+    }
+
+    private <T> T read(ByteBuf payload, boolean compressed, int limit, Reading<T> reading) {
+        Coder coder = coders.take();
+        try {
+            int length = payload.readableBytes();
+            byte[] bytes = coder.input(length);
+            payload.readBytes(bytes, 0, length);
+            if (compressed) {
+                OutputBuffer inflated = coder.output();
+                inflated.reset(limit);
+                gzip.decompress(bytes, 0, length, inflated);
+                bytes = inflated.array();
+                length = inflated.position();
+            }
+            T read = reading.read(bytes, length);
+            coders.giveBack(coder);
+            return read;
+        } finally {
+            payload.release();
+        }
+    }
+
+    /**
+     * A message with its prefix.
+     *
+     * @throws SerializationException if it cannot be written or is larger than the limit
+     */
+    byte[] frame(int limit, boolean compressed, Consumer<OutputBuffer> content) {
+        byte[] message = write(PREFIX_BYTES, limit, compressed, content);
+        writePrefix(message, compressed ? COMPRESSED : 0);
+        return message;
+    }
+
+    /**
+     * A message alone.
+     *
+     * @throws SerializationException if it cannot be written or is larger than the limit
+     */
+    byte[] bare(int limit, boolean compressed, Consumer<OutputBuffer> content) {
+        return write(0, limit, compressed, content);
+    }
+
+    private byte[] write(int prefixBytes, int limit, boolean compressed, Consumer<OutputBuffer> content) {
+        Coder coder = coders.take();
+        OutputBuffer out = coder.output();
+        out.reset(limit + prefixBytes);
+        out.claim(prefixBytes);
+        content.accept(out);
+        byte[] message;
+        if (compressed) {
+            OutputBuffer deflated = new OutputBuffer();
+            deflated.claim(prefixBytes);
+            gzip.compress(out.array(), prefixBytes, out.position() - prefixBytes, deflated);
+            message = deflated.toByteArray();
+        } else {
+            message = out.toByteArray();
+        }
+        coders.giveBack(coder);
+        return message;
+    }
+
+    /** What is no message of the service: trailers, the end of a stream. */
+    static byte[] frame(int flags, byte[] content) {
+        byte[] frame = new byte[PREFIX_BYTES + content.length];
+        System.arraycopy(content, 0, frame, PREFIX_BYTES, content.length);
+        writePrefix(frame, flags);
+        return frame;
+    }
+
+    private static void writePrefix(byte[] message, int flags) {
+        int length = message.length - PREFIX_BYTES;
+        message[0] = (byte) flags;
+        message[1] = (byte) (length >>> 24);
+        message[2] = (byte) (length >>> 16);
+        message[3] = (byte) (length >>> 8);
+        message[4] = (byte) length;
+    }
+}

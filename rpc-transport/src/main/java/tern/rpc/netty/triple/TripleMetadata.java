@@ -1,0 +1,226 @@
+package tern.rpc.netty.triple;
+
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Metadata;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+/**
+ * Metadata as headers or trailers of HTTP (wire document 3.3): text as it is, bytes as base64 under a name that ends in
+ * {@code -bin}. Names are lower case there; their capitals travel in a header of their own.
+ */
+final class TripleMetadata {
+
+    private static final String BINARY = "-bin";
+    private static final int MOST_ENTRIES = 128;
+    private static final int MOST_BYTES = 64 << 10;
+
+    /** What belongs to HTTP, to gRPC and to Triple; it is neither sent from metadata nor received as metadata. */
+    private static final Set<String> NOT_METADATA = Set.of(
+            "te",
+            "content-type",
+            "content-length",
+            "user-agent",
+            "host",
+            "connection",
+            "keep-alive",
+            "proxy-connection",
+            "transfer-encoding",
+            "upgrade",
+            "group",
+            "interface",
+            "path",
+            "remote.application",
+            "application",
+            "serialization",
+            "rest-service-version",
+            "rest-service-group",
+            "http-status",
+            "grpc-status",
+            "grpc-message",
+            "grpc-status-details-bin",
+            "grpc-timeout",
+            "grpc-encoding",
+            "grpc-accept-encoding",
+            "tri-service-version",
+            "tri-service-group",
+            "tri-service-timeout",
+            "tri-consumer-appname",
+            "tri-exception-code",
+            "tern-executed",
+            HeaderCase.NAME);
+
+    private TripleMetadata() {}
+
+    /**
+     * The metadata among the headers. Takes {@code Http2Headers} and, through {@code HttpHeaders.iteratorCharSequence},
+     * those of HTTP/1.1.
+     *
+     * @throws RpcException RESOURCE_EXHAUSTED if there are too many or too long ones
+     */
+    static Metadata read(Iterable<Map.Entry<CharSequence, CharSequence>> headers) {
+        Metadata metadata = new Metadata();
+        CharSequence convert = null;
+        int bytes = 0;
+        for (Map.Entry<CharSequence, CharSequence> header : headers) {
+            String name = lower(header.getKey().toString());
+            if (isMetadata(name)) {
+                bytes += name.length() + header.getValue().length();
+                add(metadata, name, header.getValue().toString());
+                check(metadata.size(), bytes);
+            } else if (name.equals(HeaderCase.NAME)) {
+                convert = header.getValue();
+            }
+        }
+        return convert == null ? metadata : renamed(metadata, HeaderCase.decode(convert));
+    }
+
+    private static String lower(String name) {
+        return name.toLowerCase(Locale.ROOT);
+    }
+
+    private static boolean isMetadata(String lower) {
+        return !lower.isEmpty()
+                && lower.charAt(0) != ':'
+                && !lower.startsWith("accept")
+                && !NOT_METADATA.contains(lower);
+    }
+
+    private static void add(Metadata metadata, String name, String value) {
+        if (!name.endsWith(BINARY)) {
+            metadata.add(name, value);
+            return;
+        }
+        String bare = name.substring(0, name.length() - BINARY.length());
+        for (String one : value.split(",")) {
+            byte[] decoded = decoded(one.trim());
+            if (decoded == null) {
+                metadata.add(name, value); // no base64: somebody's text under an unlucky name
+                return;
+            }
+            metadata.add(bare, decoded);
+        }
+    }
+
+    private static byte @Nullable [] decoded(String base64) {
+        try {
+            return StatusDetails.BASE64_DECODER.decode(base64);
+        } catch (IllegalArgumentException e) {
+            return null;
+        }
+    }
+
+    private static Metadata renamed(Metadata metadata, Map<String, String> original) {
+        Metadata renamed = new Metadata();
+        metadata.forEach((name, value) -> {
+            String better = original.getOrDefault(name, name);
+            if (value instanceof byte[] bytes) {
+                renamed.add(better, bytes);
+            } else {
+                renamed.add(better, (String) value);
+            }
+        });
+        return renamed;
+    }
+
+    /**
+     * Writes what may travel; names that belong to HTTP or to the protocol are left out.
+     *
+     * @throws RpcException INVALID_ARGUMENT naming the header that cannot be written, RESOURCE_EXHAUSTED if there are
+     *     too many or too long ones
+     */
+    static void write(Metadata metadata, BiConsumer<CharSequence, CharSequence> headers) {
+        if (!metadata.isEmpty()) {
+            Writing writing = new Writing(headers);
+            metadata.forEach(writing::write);
+            writing.finish();
+        }
+    }
+
+    private static void check(int entries, int bytes) {
+        if (entries > MOST_ENTRIES || bytes > MOST_BYTES) {
+            throw RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "metadata of " + entries + " entries and " + bytes + " bytes; at most " + MOST_ENTRIES + " and "
+                            + MOST_BYTES + " travel, so put the rest into the message",
+                    Executed.NO);
+        }
+    }
+
+    private static final class Writing {
+
+        private final BiConsumer<CharSequence, CharSequence> headers;
+        private @Nullable Map<String, String> capitals;
+        private int entries;
+        private int bytes;
+
+        Writing(BiConsumer<CharSequence, CharSequence> headers) {
+            this.headers = headers;
+        }
+
+        void write(String name, Object value) {
+            String lower = lower(name);
+            if (!isMetadata(lower)) {
+                return;
+            }
+            String encoded;
+            if (value instanceof byte[] binary) {
+                lower = lower.endsWith(BINARY) ? lower : lower + BINARY;
+                encoded = StatusDetails.BASE64.encodeToString(binary);
+            } else {
+                encoded = (String) value;
+                checkText(name, lower, encoded);
+            }
+            checkName(name, lower);
+            bytes += lower.length() + encoded.length();
+            check(++entries, bytes);
+            headers.accept(lower, encoded);
+            if (!name.equals(lower(name))) {
+                capitals = capitals == null ? new HashMap<>() : capitals;
+                capitals.put(lower(name), name);
+            }
+        }
+
+        void finish() {
+            if (capitals != null) {
+                headers.accept(HeaderCase.NAME, HeaderCase.encode(capitals));
+            }
+        }
+
+        private static void checkName(String name, String lower) {
+            for (int i = 0; i < lower.length(); i++) {
+                char character = lower.charAt(i);
+                boolean token = character > ' ' && character < 0x7F && "\"(),/:;<=>?@[\\]{}".indexOf(character) < 0;
+                if (!token) {
+                    throw refused("the name of the header '" + name + "' has the character U+"
+                            + String.format(Locale.ROOT, "%04X", (int) character)
+                            + "; names are letters, digits, '-', '_' and '.'");
+                }
+            }
+        }
+
+        private static void checkText(String name, String lower, String value) {
+            if (lower.endsWith(BINARY)) {
+                throw refused("the header '" + name + "' has text; a name that ends in -bin is for bytes");
+            }
+            for (int i = 0; i < value.length(); i++) {
+                char character = value.charAt(i);
+                if (character < 0x20 || character > 0x7E) {
+                    throw refused("the value of the header '" + name + "' has the character U+"
+                            + String.format(Locale.ROOT, "%04X", (int) character) + " at position " + i
+                            + "; text headers carry ASCII from space to '~', so send it as bytes");
+                }
+            }
+        }
+
+        private static RpcException refused(String description) {
+            return new RpcException(StatusCode.INVALID_ARGUMENT, description, Executed.NO, null);
+        }
+    }
+}

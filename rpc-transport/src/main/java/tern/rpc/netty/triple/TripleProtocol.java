@@ -1,0 +1,74 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandler;
+import io.netty.handler.codec.http2.Http2CodecUtil;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.netty.ServerConnection;
+import tern.rpc.netty.ServerProtocol;
+import tern.rpc.netty.WriteBatch;
+import tern.rpc.netty.WriteCommand;
+
+/** HTTP/2 that begins with its preface, at a server. Thread-safe. */
+public final class TripleProtocol implements ServerProtocol {
+
+    private static final String NAME = "tri";
+
+    private final TripleCodecs codecs;
+    private final HttpDispatcher dispatcher;
+
+    /** With {@link HttpSettings#defaults()}. */
+    public TripleProtocol(TripleCodecs codecs) {
+        this(codecs, HttpSettings.defaults());
+    }
+
+    public TripleProtocol(TripleCodecs codecs, HttpSettings settings) {
+        this.codecs = codecs;
+        this.dispatcher = new HttpDispatcher(codecs, settings);
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public Match match(ByteBuf firstBytes) {
+        ByteBuf preface = Http2CodecUtil.connectionPrefaceBuf();
+        int length = Math.min(preface.readableBytes(), firstBytes.readableBytes());
+        for (int i = 0; i < length; i++) {
+            if (firstBytes.getByte(firstBytes.readerIndex() + i) != preface.getByte(i)) {
+                return Match.NO;
+            }
+        }
+        return length == preface.readableBytes() ? Match.YES : Match.MAYBE;
+    }
+
+    @Override
+    public void prepare(ServiceDescriptor service) {
+        codecs.prepare(service);
+    }
+
+    @Override
+    public ChannelHandler serverHandler(ServerConnection connection) {
+        return Http2ServerHandler.of(connection, dispatcher);
+    }
+
+    @Override
+    public WriteCommand goAway(ServerConnection connection) {
+        return new WriteCommand() {
+            @Override
+            public int bytes() {
+                return 0;
+            }
+
+            @Override
+            protected void write(WriteBatch batch) {
+                Http2ServerHandler handler = batch.channel().pipeline().get(Http2ServerHandler.class);
+                if (handler != null) {
+                    handler.drain();
+                }
+            }
+        };
+    }
+}

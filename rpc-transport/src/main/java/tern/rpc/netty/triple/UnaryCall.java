@@ -1,0 +1,101 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http2.Http2Headers;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Invocation;
+import tern.rpc.Response;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.Connection;
+import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.transport.Answer;
+import tern.rpc.transport.PendingCall;
+
+/** A call with one message each way. Event loop only. */
+final class UnaryCall extends ClientCall {
+
+    /** What a one-way call gets for an answer. */
+    private static final Answer NOTHING = new Answer() {
+        @Override
+        public Response decode(Invocation call) {
+            return Response.of(null);
+        }
+
+        @Override
+        public void discard() {
+            // holds nothing
+        }
+    };
+
+    private final TripleCodecs codecs;
+    private final PayloadCodec payload;
+    private @Nullable Frame message;
+
+    UnaryCall(TripleCodecs codecs, PayloadCodec payload, PendingCall pending, Connection connection) {
+        super(pending, connection);
+        this.codecs = codecs;
+        this.payload = payload;
+        ask(2); // the second one is a mistake, which is not to be overlooked
+    }
+
+    /** The same call on another connection, on this one it was not sent. */
+    UnaryCall on(Connection other) {
+        return new UnaryCall(codecs, payload, pending(), other);
+    }
+
+    @Override
+    void head(Http2Headers headers) {
+        // read with the answer
+    }
+
+    @Override
+    void message(Frame frame) {
+        if (message == null) {
+            message = frame;
+        } else {
+            frame.payload().release();
+            fail(StatusCode.INTERNAL, "its answer has more than one message", Executed.YES);
+        }
+    }
+
+    @Override
+    void end(GrpcAnswer answer) {
+        if (isForeign() && answer.isOk()) {
+            fail(
+                    StatusCode.INTERNAL,
+                    "its answer has content type " + answer.head().get(GrpcForm.CONTENT_TYPE),
+                    Executed.YES);
+            return;
+        }
+        Frame whole = message;
+        message = null;
+        close();
+        connection().answered(pending().id(), new TripleAnswer(codecs, payload, connection(), answer, whole));
+    }
+
+    @Override
+    void endsLater(GrpcAnswer answer) {
+        if (answer.isOk()) {
+            fail(StatusCode.INTERNAL, "its answer ends in the middle of a message", Executed.YES);
+        } else {
+            end(answer);
+        }
+    }
+
+    /** The request is with the socket, which is all that a one-way call waits for. */
+    void written() {
+        if (pending().isOneWay()) {
+            connection().answered(pending().id(), NOTHING);
+        }
+    }
+
+    @Override
+    void close() {
+        super.close();
+        Frame unread = message;
+        message = null;
+        if (unread != null) {
+            unread.payload().release();
+        }
+    }
+}

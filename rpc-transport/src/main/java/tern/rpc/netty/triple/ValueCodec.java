@@ -1,0 +1,46 @@
+package tern.rpc.netty.triple;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.json.JsonMethod;
+
+/**
+ * Java values as {@code google.protobuf.Value}, by way of JSON: for callers who know the method by server reflection
+ * alone. A server's half only.
+ *
+ * @param maxBytes of the JSON in between
+ */
+record ValueCodec(MethodDescriptor method, JsonMethod json, int maxBytes) implements PayloadCodec {
+
+    @Override
+    @SuppressWarnings("NullAway") // arguments may be null
+    public Object[] readRequest(byte[] bytes, int offset, int length) {
+        OutputBuffer text = text();
+        ValueMessages.requestToJson(bytes, offset, length, method.parameters().size(), text);
+        return json.readArguments(text.array(), 0, text.position(), false);
+    }
+
+    @Override
+    public void writeResponse(@Nullable Object value, OutputBuffer out) {
+        OutputBuffer text = text();
+        json.writeResult(value, text);
+        ValueMessages.jsonToValue(text.array(), text.position(), out);
+    }
+
+    private OutputBuffer text() {
+        OutputBuffer text = new OutputBuffer();
+        text.reset(maxBytes);
+        return text;
+    }
+
+    @Override
+    public void writeRequest(Object[] arguments, OutputBuffer out) {
+        throw new UnsupportedOperationException("clients who know the interface send wrappers");
+    }
+
+    @Override
+    public Object readResponse(byte[] bytes, int offset, int length) {
+        throw new UnsupportedOperationException("clients who know the interface are sent wrappers");
+    }
+}

@@ -1,0 +1,162 @@
+package tern.rpc.netty.triple;
+
+import java.nio.charset.StandardCharsets;
+import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.ProtoReader;
+import tern.rpc.serialization.SerializationException;
+
+/** Reads Values and ListValues and writes them as JSON. Of several kinds in one Value the last counts. */
+final class ValueToJson {
+
+    private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+
+    /** Whole numbers up to here are exact in a double and are written without a fraction, so that integers take them. */
+    private static final double LARGEST_EXACT = 1L << 53;
+
+    private final byte[] bytes;
+    private final OutputBuffer out;
+
+    ValueToJson(byte[] bytes, OutputBuffer out) {
+        this.bytes = bytes;
+        this.out = out;
+    }
+
+    /** A Value; without a kind it is null. */
+    void value(int offset, int length, int depth) {
+        if (depth > ValueMessages.MAX_DEPTH) {
+            throw new SerializationException("google.protobuf.Value: values nest deeper than " + ValueMessages.MAX_DEPTH
+                    + ", which is the most that is read");
+        }
+        ProtoReader fields = new ProtoReader(bytes, offset, length);
+        int kind = ValueMessages.NULL;
+        int begin = offset;
+        int end = offset;
+        while (fields.next()) {
+            boolean known = ValueMessages.isKind(fields.field(), fields.wireType());
+            int start = fields.position();
+            if (known && fields.wireType() == ProtoReader.BYTES) {
+                start = fields.bytes(); // moves behind them
+                start = fields.position() - start;
+            } else {
+                fields.skip();
+            }
+            if (known) {
+                kind = fields.field();
+                begin = start;
+                end = fields.position();
+            }
+        }
+        kind(kind, begin, end - begin, depth);
+    }
+
+    private void kind(int kind, int offset, int length, int depth) {
+        switch (kind) {
+            case ValueMessages.NUMBER -> number(offset);
+            case ValueMessages.STRING -> string(offset, length);
+            case ValueMessages.BOOL -> ascii(new ProtoReader(bytes, offset, length).varint() == 0 ? "false" : "true");
+            case ValueMessages.STRUCT -> struct(offset, length, depth);
+            case ValueMessages.LIST -> list(offset, length, depth);
+            default -> ascii("null");
+        }
+    }
+
+    /** A ListValue. */
+    void list(int offset, int length, int depth) {
+        out.write('[');
+        elements(offset, length, (begin, size) -> value(begin, size, depth + 1));
+        out.write(']');
+    }
+
+    private void struct(int offset, int length, int depth) {
+        out.write('{');
+        elements(offset, length, (begin, size) -> entry(begin, size, depth));
+        out.write('}');
+    }
+
+    private interface Element {
+        void write(int offset, int length);
+    }
+
+    private void elements(int offset, int length, Element element) {
+        ProtoReader fields = new ProtoReader(bytes, offset, length);
+        boolean first = true;
+        while (fields.next()) {
+            if (!fields.is(ValueMessages.ELEMENT, ProtoReader.BYTES)) {
+                fields.skip();
+                continue;
+            }
+            if (!first) {
+                out.write(',');
+            }
+            first = false;
+            int size = fields.bytes();
+            element.write(fields.position() - size, size);
+        }
+    }
+
+    private void entry(int offset, int length, int depth) {
+        ProtoReader fields = new ProtoReader(bytes, offset, length);
+        int key = offset;
+        int keyLength = 0;
+        int value = offset;
+        int valueLength = 0;
+        while (fields.next()) {
+            if (fields.is(ValueMessages.KEY, ProtoReader.BYTES)) {
+                keyLength = fields.bytes();
+                key = fields.position() - keyLength;
+            } else if (fields.is(ValueMessages.ENTRY_VALUE, ProtoReader.BYTES)) {
+                valueLength = fields.bytes();
+                value = fields.position() - valueLength;
+            } else {
+                fields.skip();
+            }
+        }
+        string(key, keyLength);
+        out.write(':');
+        value(value, valueLength, depth + 1);
+    }
+
+    private void number(int offset) {
+        long bits = 0;
+        for (int i = 7; i >= 0; i--) {
+            bits = bits << 8 | (bytes[offset + i] & 0xff);
+        }
+        double number = Double.longBitsToDouble(bits);
+        if (Double.isNaN(number) || Double.isInfinite(number)) {
+            throw new SerializationException("google.protobuf.Value: " + number + " is no number of JSON");
+        }
+        boolean whole = number == Math.rint(number) && Math.abs(number) <= LARGEST_EXACT;
+        ascii(whole ? Long.toString((long) number) : Double.toString(number));
+    }
+
+    private void string(int offset, int length) {
+        out.write('"');
+        int plain = offset;
+        for (int i = offset; i < offset + length; i++) {
+            byte next = bytes[i];
+            if (next == '"' || next == '\\' || (next >= 0 && next < 0x20)) {
+                out.write(bytes, plain, i - plain);
+                escaped(next);
+                plain = i + 1;
+            }
+        }
+        out.write(bytes, plain, offset + length - plain);
+        out.write('"');
+    }
+
+    private void escaped(byte character) {
+        out.write('\\');
+        if (character >= 0x20) {
+            out.write(character);
+        } else {
+            ascii("u00");
+            out.write(HEX[character >> 4]);
+            out.write(HEX[character & 0xf]);
+        }
+    }
+
+    private void ascii(String text) {
+        byte[] written = text.getBytes(StandardCharsets.US_ASCII);
+        out.write(written, 0, written.length);
+    }
+}

@@ -1,0 +1,84 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import org.jspecify.annotations.Nullable;
+
+/** A body that is one message, complete when the body is. Event loop only. */
+final class WholeBody implements BodyReader {
+
+    private final int limit;
+    private final boolean compressed;
+    private @Nullable ByteBuf whole;
+    private boolean joined; // the bytes are a copy that more may be added to
+    private boolean handedOut;
+
+    /**
+     * @param limit of the message as it travels
+     * @param compressed whether it is, unless it is empty
+     */
+    WholeBody(int limit, boolean compressed) {
+        this.limit = limit;
+        this.compressed = compressed;
+    }
+
+    /** A body in one piece is kept as it came, so that most are never copied. */
+    @Override
+    public void add(ByteBuf bytes) {
+        ByteBuf before = whole;
+        if (before == null) {
+            whole = bytes;
+            return;
+        }
+        ByteBuf target = before;
+        if (!joined) {
+            joined = true;
+            target = bytes.alloc().buffer(2 * before.readableBytes() + bytes.readableBytes());
+            target.writeBytes(before);
+            before.release();
+            whole = target;
+        }
+        if (target.readableBytes() <= limit) { // what is beyond it is refused anyway
+            target.writeBytes(bytes);
+        }
+        bytes.release();
+    }
+
+    @Override
+    public @Nullable Frame next(boolean ended) {
+        ByteBuf bytes = whole;
+        if (bytes != null && bytes.readableBytes() > limit) {
+            throw tooLarge(limit);
+        }
+        if (!ended || handedOut) {
+            return null;
+        }
+        handedOut = true;
+        whole = null;
+        return bytes == null
+                ? new Frame(Unpooled.EMPTY_BUFFER, 0)
+                : new Frame(bytes, compressed ? MessageDeframer.COMPRESSED : 0);
+    }
+
+    /** RESOURCE_EXHAUSTED, or 413 where HTTP's own statuses are told. */
+    static HttpRefusal tooLarge(int limit) {
+        return new HttpRefusal(
+                HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
+                "the request has more than " + limit + " bytes (set by rpc.limits.max-message)");
+    }
+
+    @Override
+    public boolean isEmptyAtEnd() {
+        return handedOut;
+    }
+
+    @Override
+    public void close() {
+        ByteBuf bytes = whole;
+        if (bytes != null) {
+            whole = null;
+            bytes.release();
+        }
+    }
+}

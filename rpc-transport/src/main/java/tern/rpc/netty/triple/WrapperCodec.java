@@ -1,0 +1,247 @@
+package tern.rpc.netty.triple;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.StatusCode;
+import tern.rpc.ValueType;
+import tern.rpc.serialization.Coder;
+import tern.rpc.serialization.CoderPool;
+import tern.rpc.serialization.ObjectReader;
+import tern.rpc.serialization.ObjectWriter;
+import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.ProtoReader;
+import tern.rpc.serialization.SerializationException;
+
+/**
+ * Java values in the protobuf envelopes {@code TripleRequestWrapper} and {@code TripleResponseWrapper} (wire document
+ * 3.4). Each value is a hessian stream of its own. One per method; thread-safe.
+ */
+final class WrapperCodec implements PayloadCodec {
+
+    /** What Dubbo calls hessian2 in Triple's requests. */
+    static final String HESSIAN4 = "hessian4";
+
+    static final String HESSIAN2 = "hessian2";
+
+    /** Dubbo's own type, which stands for the stream of answers among the types of arguments (wire document 3.5). */
+    static final String OBSERVER = "org.apache.dubbo.common.stream.StreamObserver";
+
+    /** {@code serializeType} of both envelopes. */
+    static final int SERIALIZE_TYPE = 1;
+
+    private static final int RESPONSE_DATA = 2;
+    private static final int RESPONSE_TYPE = 3;
+
+    /** What a Dubbo provider throws when a call's time is over (wire document 3.7). */
+    private static final String TIMEOUT_CLASS = "org.apache.dubbo.remoting.http12.exception.HttpRequestTimeout";
+
+    private final CoderPool coders;
+    private final MethodDescriptor method;
+    private final byte[] serializeType;
+    private final byte[] argumentTypes;
+    private final byte[] resultType;
+
+    /** Writes {@link #HESSIAN4}. */
+    WrapperCodec(CoderPool coders, MethodDescriptor method) {
+        this(coders, method, encoded(SERIALIZE_TYPE, HESSIAN4), encodedTypes(method), encodedResult(method));
+    }
+
+    private WrapperCodec(
+            CoderPool coders, MethodDescriptor method, byte[] serializeType, byte[] argumentTypes, byte[] resultType) {
+        this.coders = coders;
+        this.method = method;
+        this.serializeType = serializeType;
+        this.argumentTypes = argumentTypes;
+        this.resultType = resultType;
+    }
+
+    private static byte[] encoded(int field, String text) {
+        OutputBuffer out = new OutputBuffer();
+        ProtoWriter.text(out, field, text);
+        return out.toByteArray();
+    }
+
+    private static byte[] encodedTypes(MethodDescriptor method) {
+        OutputBuffer out = new OutputBuffer();
+        for (String type : argumentTypes(method)) {
+            ProtoWriter.bytes(out, WrapperRequest.ARGUMENT_TYPES, type.getBytes(StandardCharsets.UTF_8));
+        }
+        return out.toByteArray();
+    }
+
+    private static byte[] encodedResult(MethodDescriptor method) {
+        return encoded(RESPONSE_TYPE, method.result().raw().getName());
+    }
+
+    /** As they travel: the declared types, without what stands for a stream of requests. */
+    static List<String> argumentTypes(MethodDescriptor method) {
+        List<String> types = new ArrayList<>(WrapperRequest.declaredTypes(method));
+        if (method.type() == MethodType.SERVER_STREAMING) {
+            types.add(OBSERVER);
+        }
+        return types;
+    }
+
+    /** One that calls the format of its answers as the request called it. */
+    WrapperCodec answering(WrapperRequest request) {
+        return request.serializeType().equals(HESSIAN4)
+                ? this
+                : new WrapperCodec(
+                        coders, method, encoded(SERIALIZE_TYPE, request.serializeType()), argumentTypes, resultType);
+    }
+
+    @Override
+    public MethodDescriptor method() {
+        return method;
+    }
+
+    @Override
+    public void writeRequest(Object[] arguments, OutputBuffer out) {
+        out.write(serializeType, 0, serializeType.length);
+        Coder coder = coders.take();
+        for (Object argument : arguments) {
+            int begun = ProtoWriter.begin(out, WrapperRequest.ARGUMENTS);
+            ObjectWriter writer = coder.writer();
+            writer.start(out);
+            writer.writeObject(argument);
+            writer.finish();
+            ProtoWriter.end(out, begun);
+        }
+        coders.giveBack(coder);
+        out.write(argumentTypes, 0, argumentTypes.length);
+    }
+
+    @Override
+    public Object[] readRequest(byte[] bytes, int offset, int length) {
+        return readArguments(WrapperRequest.parse(bytes, offset, length), method.service(), false);
+    }
+
+    /**
+     * @param trusted whose classes may be read
+     * @param scalarsOnly whether to take text, numbers and booleans alone
+     * @throws RpcException INVALID_ARGUMENT if there are more or fewer than the method has parameters
+     */
+    @SuppressWarnings("NullAway") // arguments may be null
+    Object[] readArguments(WrapperRequest request, ServiceDescriptor trusted, boolean scalarsOnly) {
+        List<ValueType> parameters = method.parameters();
+        if (request.arguments() != parameters.size()) {
+            throw RpcException.refusal(
+                    StatusCode.INVALID_ARGUMENT,
+                    method + " was called with " + request.arguments() + " arguments; it has " + parameters.size()
+                            + " parameters",
+                    Executed.NO);
+        }
+        Object[] arguments = new Object[parameters.size()];
+        Coder coder = coders.take();
+        ObjectReader reader = coder.reader();
+        for (int i = 0; i < arguments.length; i++) {
+            request.startArgument(reader, i);
+            reader.trust(trusted);
+            arguments[i] = scalarsOnly ? reader.readScalar() : reader.readObject(parameters.get(i));
+        }
+        coders.giveBack(coder);
+        return arguments;
+    }
+
+    @Override
+    public void writeResponse(@Nullable Object value, OutputBuffer out) {
+        write(out, writer -> writer.writeObject(value));
+    }
+
+    /**
+     * Appends an exception in the place of an answer. Dubbo's consumers take an {@code Exception} only, so an error is
+     * told in words.
+     *
+     * @param frames how many stack frames to write of each
+     */
+    void writeException(Throwable failure, int frames, OutputBuffer out) {
+        Throwable written = failure instanceof Exception ? failure : new RuntimeException(failure.toString());
+        write(out, writer -> writer.writeThrowable(written, frames));
+    }
+
+    private interface Content {
+        void write(ObjectWriter writer);
+    }
+
+    private void write(OutputBuffer out, Content content) {
+        out.write(serializeType, 0, serializeType.length);
+        int begun = ProtoWriter.begin(out, RESPONSE_DATA);
+        Coder coder = coders.take();
+        coder.writer().start(out);
+        content.write(coder.writer());
+        coder.writer().finish();
+        coders.giveBack(coder);
+        ProtoWriter.end(out, begun);
+        out.write(resultType, 0, resultType.length);
+    }
+
+    @Override
+    public @Nullable Object readResponse(byte[] bytes, int offset, int length) {
+        return read(
+                bytes,
+                offset,
+                length,
+                reader -> method.result().raw() == void.class ? null : reader.readObject(method.result()));
+    }
+
+    /** The exception that stands in the place of an answer; one that Dubbo throws when the time is over has our form. */
+    Throwable readException(byte[] bytes, int offset, int length) {
+        Throwable read = (Throwable) Objects.requireNonNull(read(bytes, offset, length, ObjectReader::readThrowable));
+        if (read instanceof RpcException foreign
+                && foreign.status().description().startsWith(TIMEOUT_CLASS + ":")) {
+            return new RpcException(
+                    StatusCode.DEADLINE_EXCEEDED, foreign.status().description(), Executed.MAYBE, null);
+        }
+        return read;
+    }
+
+    private interface Reading {
+        @Nullable
+        Object read(ObjectReader reader);
+    }
+
+    private @Nullable Object read(byte[] bytes, int offset, int length, Reading reading) {
+        ProtoReader fields = new ProtoReader(bytes, offset, length);
+        int start = -1;
+        int size = 0;
+        while (fields.next()) {
+            if (fields.is(SERIALIZE_TYPE, ProtoReader.BYTES)) {
+                checkSerializeType(fields.text());
+            } else if (fields.is(RESPONSE_DATA, ProtoReader.BYTES)) {
+                size = fields.bytes();
+                start = fields.position() - size;
+            } else {
+                fields.skip();
+            }
+        }
+        if (start < 0) {
+            throw new SerializationException("the answer is a wrapper without data");
+        }
+        Coder coder = coders.take();
+        ObjectReader reader = coder.reader();
+        reader.start(bytes, start, size);
+        reader.trust(method.service());
+        Object value = reading.read(reader);
+        coders.giveBack(coder);
+        return value;
+    }
+
+    private static void checkSerializeType(String type) {
+        if (!isHessian(type)) {
+            throw new SerializationException("the answer is in serialization '" + type + "', not in hessian4");
+        }
+    }
+
+    /** Two names of the same format. */
+    static boolean isHessian(String serializeType) {
+        return serializeType.equals(HESSIAN4) || serializeType.equals(HESSIAN2);
+    }
+}

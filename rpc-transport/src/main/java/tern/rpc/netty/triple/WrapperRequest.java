@@ -1,0 +1,155 @@
+package tern.rpc.netty.triple;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import tern.rpc.JavaShape;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.StreamObserver;
+import tern.rpc.ValueType;
+import tern.rpc.serialization.ObjectReader;
+import tern.rpc.serialization.ProtoReader;
+import tern.rpc.serialization.SerializationException;
+
+/**
+ * A {@code TripleRequestWrapper} of which the arguments were not read yet (wire document 3.4). Valid as long as the array
+ * is.
+ */
+final class WrapperRequest {
+
+    static final int ARGUMENTS = 2;
+    static final int ARGUMENT_TYPES = 3;
+
+    /** No Java method has more parameters. */
+    private static final int MOST_ARGUMENTS = 255;
+
+    private static final int LONGEST_TYPE = 512;
+
+    private final byte[] bytes;
+    private final String serializeType;
+    private final int[] ranges; // offset and length of each argument
+    private final int arguments;
+    private final List<String> types;
+
+    private WrapperRequest(byte[] bytes, String serializeType, int[] ranges, int arguments, List<String> types) {
+        this.bytes = bytes;
+        this.serializeType = serializeType;
+        this.ranges = ranges;
+        this.arguments = arguments;
+        this.types = types;
+    }
+
+    /**
+     * @throws RpcException INVALID_ARGUMENT if the arguments are in a format that is not read here
+     * @throws SerializationException if the bytes are no such message
+     */
+    static WrapperRequest parse(byte[] bytes, int offset, int length) {
+        ProtoReader fields = new ProtoReader(bytes, offset, length);
+        String serializeType = "";
+        int[] ranges = new int[8];
+        int count = 0;
+        List<String> types = new ArrayList<>();
+        while (fields.next()) {
+            if (fields.is(WrapperCodec.SERIALIZE_TYPE, ProtoReader.BYTES)) {
+                serializeType = fields.text();
+            } else if (fields.is(ARGUMENTS, ProtoReader.BYTES)) {
+                check("arguments", count + 1, MOST_ARGUMENTS);
+                int size = fields.bytes();
+                if (ranges.length == 2 * count) {
+                    ranges = Arrays.copyOf(ranges, 4 * count);
+                }
+                ranges[2 * count] = fields.position() - size;
+                ranges[2 * count + 1] = size;
+                count++;
+            } else if (fields.is(ARGUMENT_TYPES, ProtoReader.BYTES)) {
+                check("argument types", types.size() + 1, MOST_ARGUMENTS + 1);
+                String type = fields.text();
+                check("characters in the name of an argument's type", type.length(), LONGEST_TYPE);
+                types.add(type);
+            } else {
+                fields.skip();
+            }
+        }
+        if (!WrapperCodec.isHessian(serializeType)) {
+            String start = serializeType.length() <= 40 ? serializeType : serializeType.substring(0, 40) + "…";
+            throw refused(
+                    StatusCode.INVALID_ARGUMENT,
+                    "the arguments are in serialization '" + start + "'; hessian4 and hessian2 are read here");
+        }
+        return new WrapperRequest(bytes, serializeType, ranges, count, types);
+    }
+
+    private static void check(String what, int number, int most) {
+        if (number > most) {
+            throw new SerializationException("a request has " + number + " " + what + "; at most " + most);
+        }
+    }
+
+    /** {@code hessian4} or {@code hessian2}; the answer says the same. */
+    String serializeType() {
+        return serializeType;
+    }
+
+    /** How many there are. */
+    int arguments() {
+        return arguments;
+    }
+
+    /** Makes the reader read one of the arguments next. */
+    void startArgument(ObjectReader reader, int index) {
+        reader.start(bytes, ranges[2 * index], ranges[2 * index + 1]);
+    }
+
+    /**
+     * The method that is called. Where there is only one, the types of arguments count for nothing.
+     *
+     * @param overloads at least one
+     * @throws RpcException UNIMPLEMENTED if none has these types
+     */
+    MethodDescriptor choose(List<MethodDescriptor> overloads) {
+        if (overloads.size() == 1) {
+            return overloads.get(0);
+        }
+        List<String> asked = types.stream().filter(type -> !isObserver(type)).toList();
+        for (MethodDescriptor overload : overloads) {
+            if (declaredTypes(overload).equals(asked)) {
+                return overload;
+            }
+        }
+        throw refused(
+                StatusCode.UNIMPLEMENTED,
+                overloads.get(0) + " has no form with parameters " + asked + "; declared are "
+                        + overloads.stream()
+                                .limit(20)
+                                .map(overload -> declaredTypes(overload).toString())
+                                .collect(Collectors.joining(", ")));
+    }
+
+    private static boolean isObserver(String type) {
+        return type.equals(WrapperCodec.OBSERVER) || type.equals(StreamObserver.class.getName());
+    }
+
+    /** Names of the types of one request's arguments: those of the Java parameters, or that of a stream's elements. */
+    static List<String> declaredTypes(MethodDescriptor method) {
+        Method java = method.javaMethod();
+        if (java == null || method.requests() != JavaShape.VALUE) {
+            return method.parameters().stream()
+                    .map(ValueType::raw)
+                    .map(Class::getName)
+                    .toList();
+        }
+        return Arrays.stream(java.getParameterTypes())
+                .filter(type -> type != StreamObserver.class)
+                .map(Class::getName)
+                .toList();
+    }
+
+    private static RpcException refused(StatusCode code, String description) {
+        return RpcException.refusal(code, description, Executed.NO);
+    }
+}

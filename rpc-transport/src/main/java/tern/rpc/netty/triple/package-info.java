@@ -1,0 +1,5 @@
+/** Triple: gRPC over HTTP/2 with Dubbo's additions, and its relatives over HTTP/1.1 (wire document 3). */
+@NullMarked
+package tern.rpc.netty.triple;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,18 @@
+package com.example.wire;
+
+/** A declared exception with a field of its own. */
+public class BizException extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    private int code;
+
+    public BizException(String message, int code) {
+        super(message);
+        this.code = code;
+    }
+
+    public int getCode() {
+        return code;
+    }
+}

@@ -1,0 +1,7 @@
+package com.example.wire;
+
+/** An enum of the captured calls. */
+public enum Color {
+    RED,
+    GREEN
+}

@@ -1,0 +1,5 @@
+/** The example of docs/http.md, as a user would write it. */
+@NullMarked
+package example.http;
+
+import org.jspecify.annotations.NullMarked;

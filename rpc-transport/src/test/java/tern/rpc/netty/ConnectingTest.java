@@ -1,0 +1,144 @@
+package tern.rpc.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.example.wire.GreetService;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.Deadline;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.RawFrame;
+import tern.rpc.netty.peer.RawServer;
+import tern.rpc.netty.peer.RawSocket;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.transport.PendingCall;
+
+/** Calls on a connection that is not open yet. */
+@Timeout(60)
+class ConnectingTest {
+
+    private final DubboProtocol protocol =
+            new DubboProtocol(HessianSerializer.builder().build(), 0);
+    private final ClientTransportSettings settings = ClientTransportSettings.named("test");
+
+    private Connection connection(RawServer server) {
+        return connection(server.endpoint());
+    }
+
+    private Connection connection(Endpoint endpoint) {
+        protocol.prepare(ServiceDescriptor.of(GreetService.class));
+        return new Connection(endpoint, settings, protocol, null, (connection, state) -> {});
+    }
+
+    @Test
+    void callsSentBeforeItIsOpenAreSentInOrderOnceItIs() {
+        try (EventLoops loops = EventLoops.start(1);
+                RawServer server = RawServer.start()) {
+            Connection connection = connection(server);
+            List<PendingCall> calls = List.of(Pending.call(), Pending.call(), Pending.call());
+            calls.forEach(connection::send);
+            assertThat(connection.queue().queuedBytes()).isPositive();
+            assertThat(calls).noneMatch(PendingCall::wasSent);
+
+            connection.connect(loops);
+
+            RawSocket socket = server.next();
+            for (PendingCall call : calls) {
+                RawFrame request = socket.read();
+                assertThat(request.id()).isEqualTo(call.id());
+                assertThat(request.flags()).isEqualTo(RawFrame.TWO_WAY);
+            }
+            connection.close("the test is over");
+        }
+    }
+
+    @Test
+    void callWhoseDeadlinePassesBeforeItIsOpenFailsAsNotExecutedAndIsNeverSent() throws Exception {
+        try (EventLoops loops = EventLoops.start(1);
+                RawServer server = RawServer.start()) {
+            Connection connection = connection(server);
+            CompletableFuture<Throwable> failed = new CompletableFuture<>();
+            PendingCall late =
+                    Pending.call(Deadline.after(Duration.ofMillis(1)), (response, failure) -> failed.complete(failure));
+            connection.send(late);
+            late.fail(RpcException.refusal(StatusCode.DEADLINE_EXCEEDED, "late", Executed.NO));
+            PendingCall timely = Pending.call();
+            connection.send(timely);
+
+            connection.connect(loops);
+
+            RawSocket socket = server.next();
+            assertThat(socket.read().id()).isEqualTo(timely.id());
+            assertThat(((RpcException) failed.get(20, TimeUnit.SECONDS)).wasExecuted())
+                    .isEqualTo(Executed.NO);
+            connection.close("the test is over");
+        }
+    }
+
+    @Test
+    void callsFailAsNotExecutedWhenItCannotBeOpened() throws Exception {
+        try (EventLoops loops = EventLoops.start(1);
+                Socket deaf = new Socket()) {
+            deaf.bind(new InetSocketAddress("127.0.0.1", 0)); // bound but not listening: nobody else gets the port
+            Connection connection = connection(new Endpoint("127.0.0.1", deaf.getLocalPort()));
+            CompletableFuture<Throwable> failed = new CompletableFuture<>();
+            connection.send(Pending.call(Deadline.none(), (response, failure) -> failed.complete(failure)));
+
+            connection.connect(loops);
+
+            RpcException failure = (RpcException) failed.get(20, TimeUnit.SECONDS);
+            assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+            assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+            assertThat(connection.inFlight()).isZero();
+        }
+    }
+
+    @Test
+    void callFailsWhenTheEventLoopsHaveEnded() throws Exception {
+        try (RawServer server = RawServer.start()) {
+            EventLoops ended = EventLoops.start(1);
+            ended.close();
+            assertThat(ended.group().terminationFuture().await(20, TimeUnit.SECONDS))
+                    .isTrue();
+            Connection connection = connection(server);
+            CompletableFuture<Throwable> failed = new CompletableFuture<>();
+            connection.send(Pending.call(Deadline.none(), (response, failure) -> failed.complete(failure)));
+
+            connection.connect(ended);
+
+            assertThat(failed.get(20, TimeUnit.SECONDS)).isInstanceOf(RpcException.class);
+            assertThat(connection.inFlight()).isZero();
+        }
+    }
+
+    @Test
+    void callOnAClosedConnectionFailsAsNotExecuted() throws Exception {
+        try (EventLoops loops = EventLoops.start(1);
+                RawServer server = RawServer.start()) {
+            Connection connection = connection(server);
+            connection.connect(loops);
+            RawSocket socket = server.next();
+            connection.close("the test is over");
+            assertThat(socket.isClosedByPeer()).isTrue();
+            CompletableFuture<Throwable> failed = new CompletableFuture<>();
+
+            connection.send(Pending.call(Deadline.none(), (response, failure) -> failed.complete(failure)));
+
+            RpcException failure = (RpcException) failed.get(20, TimeUnit.SECONDS);
+            assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+            assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+            assertThat(failure).hasMessageContaining("the test is over");
+        }
+    }
+}

@@ -1,0 +1,522 @@
+package tern.rpc.netty.dubbo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import com.example.wire.GreetServer;
+import com.example.wire.GreetService;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.ClientFilter;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.client.MethodSettings;
+import tern.rpc.client.RpcClient;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.RawFrame;
+import tern.rpc.netty.peer.RawServer;
+import tern.rpc.netty.peer.RawSocket;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.ClientConnection;
+
+/** What becomes of connections: opened, lost, opened again, shared, condemned, drained, filled up. */
+@Timeout(60)
+class ConnectionTest {
+
+    private final Sides sides = new Sides();
+    private final ExecutorService callers = Executors.newCachedThreadPool();
+
+    @AfterEach
+    void close() {
+        callers.shutdownNow();
+        sides.close();
+    }
+
+    /** Client settings of which a test changes a few. */
+    private static final class Limits {
+        Duration reconnectMin = Duration.ofMillis(20);
+        Duration reconnectMax = Duration.ofMillis(100);
+        Duration heartbeat = Duration.ofSeconds(60);
+        Duration probeAfter = Duration.ofSeconds(60);
+        Duration probeTimeout = Duration.ofSeconds(60);
+        int maxInFlight = 1_024;
+        long maxQueuedBytes = 64 << 20;
+        int maxMessageBytes = 8 << 20;
+
+        UnaryOperator<ClientTransportSettings> settings() {
+            return defaults -> new ClientTransportSettings(
+                    defaults.application(),
+                    Duration.ofSeconds(3),
+                    reconnectMin,
+                    reconnectMax,
+                    heartbeat,
+                    probeAfter,
+                    probeTimeout,
+                    maxInFlight,
+                    maxQueuedBytes,
+                    maxMessageBytes);
+        }
+    }
+
+    private <T> Future<T> inBackground(Callable<T> call) {
+        return callers.submit(call);
+    }
+
+    private Future<RpcException> failing(Callable<?> call) {
+        return inBackground(() -> catchThrowableOfType(RpcException.class, call::call));
+    }
+
+    private static <T> T get(Future<T> future) throws Exception {
+        return future.get(30, TimeUnit.SECONDS);
+    }
+
+    /** Answers a call of {@code echo} with "hello". */
+    private static void answer(RawSocket socket, RawFrame request) {
+        socket.send(Fixtures.frame("dubbo/echo.response.bin").withId(request.id()));
+    }
+
+    private static ClientConnection only(RpcClient client) {
+        assertThat(client.connections()).hasSize(1);
+        return client.connections().get(0);
+    }
+
+    @Test
+    void providerThatStartsLaterIsFound() {
+        int port;
+        try (RawServer free = RawServer.start()) {
+            port = free.port();
+        }
+        RpcClient client = sides.client(new Limits().settings());
+        GreetService service = Sides.refer(client, reference -> {}, new Endpoint("127.0.0.1", port));
+        Await.until("attempts failed", () -> !only(client).lastFailure().isEmpty());
+
+        sides.serve(limits -> onPort(limits, port), settings -> {});
+
+        Await.until("it is connected", () -> only(client).isAvailable());
+        assertThat(service.echo("x")).isEqualTo("x");
+        assertThat(only(client).lastFailure()).isEmpty();
+    }
+
+    private static ServerTransportSettings onPort(ServerTransportSettings limits, int port) {
+        return new ServerTransportSettings(
+                limits.address(),
+                port,
+                limits.maxConnections(),
+                limits.maxConnectionsPerHost(),
+                limits.maxInFlight(),
+                limits.maxMessageBytes(),
+                limits.idleTimeout(),
+                limits.firstBytesTimeout());
+    }
+
+    @Test
+    void callToAProviderThatIsDownFailsAsNotExecutedWithTheReason() {
+        int port;
+        try (RawServer free = RawServer.start()) {
+            port = free.port();
+        }
+        RpcClient client = sides.client(new Limits().settings());
+        GreetService service = Sides.refer(client, reference -> {}, new Endpoint("127.0.0.1", port));
+
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> service.echo("x"));
+
+        assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        assertThat(failure).hasMessageContaining("127.0.0.1:" + port);
+    }
+
+    @Test
+    void lostConnectionFailsWhatIsPendingAndTheNextCallWorks() throws Exception {
+        try (RawServer server = RawServer.start()) {
+            GreetService service =
+                    Sides.refer(sides.client(new Limits().settings()), reference -> {}, server.endpoint());
+            Future<RpcException> lost = failing(() -> service.echo("x"));
+            RawSocket first = server.next();
+            first.read();
+
+            first.close();
+
+            assertThat(get(lost).code()).isEqualTo(StatusCode.UNAVAILABLE);
+            assertThat(get(lost).wasExecuted()).isEqualTo(Executed.MAYBE);
+            RawSocket second = server.next();
+            Future<String> next = inBackground(() -> service.echo("x"));
+            answer(second, second.read());
+            assertThat(get(next)).isEqualTo("hello");
+        }
+    }
+
+    @Test
+    void idempotentCallIsSentAgainAfterALoss() throws Exception {
+        try (RawServer server = RawServer.start()) {
+            GreetService service = Sides.refer(
+                    sides.client(new Limits().settings()),
+                    reference -> reference.method("echo", new MethodSettings(null, true, null)),
+                    server.endpoint());
+            Future<String> call = inBackground(() -> service.echo("x"));
+            RawSocket first = server.next();
+            first.read();
+
+            first.close();
+
+            RawSocket second = server.next();
+            answer(second, second.read());
+            assertThat(get(call)).isEqualTo("hello");
+        }
+    }
+
+    @Test
+    void serverThatOnlyAcceptsAndClosesIsNotConnectedToWithoutAPause() {
+        Limits limits = new Limits();
+        limits.reconnectMin = Duration.ofHours(1);
+        limits.reconnectMax = Duration.ofHours(1);
+        try (RawServer server = RawServer.start()) {
+            RpcClient client = sides.client(limits.settings());
+            GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
+
+            server.next().close();
+            server.next().close();
+
+            Await.until(
+                    "it pauses",
+                    () -> !only(client).isConnecting() && !only(client).isAvailable());
+            assertThat(catchThrowableOfType(RpcException.class, () -> service.echo("x"))
+                            .wasExecuted())
+                    .isEqualTo(Executed.NO);
+            assertThat(server.accepted()).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void asManySocketsAreOpenedAsAskedFor() {
+        RpcServer server = sides.serve();
+        RpcClient client = sides.client(new Limits().settings());
+
+        GreetService service =
+                Sides.refer(client, reference -> reference.connections(3), new Endpoint("127.0.0.1", server.port()));
+
+        Await.until("three are open", () -> server.connections() == 3);
+        assertThat(service.echo("x")).isEqualTo("x");
+        assertThat(service.echo("y")).isEqualTo("y");
+        assertThat(server.connections()).isEqualTo(3);
+    }
+
+    @Test
+    void referencesShareOneConnectionToAnAddress() {
+        RpcServer server = sides.serve();
+        RpcClient client = sides.client(new Limits().settings());
+        Endpoint endpoint = new Endpoint("127.0.0.1", server.port());
+
+        GreetService plain = Sides.refer(client, reference -> {}, endpoint);
+        GreetService other =
+                Sides.refer(client, reference -> reference.group("g1").version("1.2.3"), endpoint);
+
+        assertThat(plain.echo("x")).isEqualTo("x");
+        assertThat(other.echo("y")).isEqualTo("y");
+        assertThat(server.connections()).isEqualTo(1);
+        assertThat(client.connections()).hasSize(1);
+    }
+
+    @Test
+    void closedClientClosesItsSockets() {
+        RpcServer server = sides.serve();
+        RpcClient client = sides.client(new Limits().settings());
+        GreetService service = Sides.refer(client, reference -> {}, new Endpoint("127.0.0.1", server.port()));
+        assertThat(service.echo("x")).isEqualTo("x");
+
+        client.close();
+
+        Await.until("the server sees it", () -> server.connections() == 0);
+        assertThat(catchThrowable(() -> service.echo("x"))).isInstanceOf(RpcException.class);
+    }
+
+    @Test
+    void silentServerIsAskedForASignOfLifeAndThenGivenUp() {
+        Limits limits = new Limits();
+        limits.heartbeat = Duration.ofMillis(50);
+        limits.probeTimeout = Duration.ofMillis(50);
+        try (RawServer server = RawServer.start()) {
+            RpcClient client = sides.client(limits.settings());
+            Sides.refer(client, reference -> {}, server.endpoint());
+
+            RawSocket silent = server.next();
+            RawFrame asked = silent.read();
+
+            assertThat(asked).isEqualTo(RawFrame.heartbeat(asked.id()));
+            assertThat(silent.isClosedByPeer()).isTrue();
+            assertThat(server.next()).isNotNull();
+        }
+    }
+
+    @Test
+    void serverThatAnswersHeartbeatsIsKept() {
+        Limits limits = new Limits();
+        limits.heartbeat = Duration.ofMillis(20);
+        limits.probeTimeout = Duration.ofSeconds(20);
+        try (RawServer server = RawServer.start()) {
+            Sides.refer(sides.client(limits.settings()), reference -> {}, server.endpoint());
+            RawSocket socket = server.next();
+
+            for (int i = 0; i < 10; i++) {
+                socket.send(RawFrame.heartbeatAnswer(socket.read().id()));
+            }
+
+            assertThat(socket.read().flags()).isEqualTo(RawFrame.HEARTBEAT);
+            assertThat(server.accepted()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void serverThatKeepsACallWaitingInSilenceIsGivenUpSooner() throws Exception {
+        Limits limits = new Limits();
+        limits.probeAfter = Duration.ofMillis(50);
+        limits.probeTimeout = Duration.ofMillis(50);
+        try (RawServer server = RawServer.start()) {
+            GreetService service = Sides.refer(sides.client(limits.settings()), reference -> {}, server.endpoint());
+            Future<RpcException> call = failing(() -> service.echo("x"));
+            RawSocket silent = server.next();
+
+            silent.read();
+            assertThat(silent.read().flags()).isEqualTo(RawFrame.HEARTBEAT);
+
+            assertThat(get(call).code()).isEqualTo(StatusCode.UNAVAILABLE);
+            assertThat(get(call).wasExecuted()).isEqualTo(Executed.MAYBE);
+            assertThat(get(call)).hasMessageContaining("no sign of life");
+        }
+    }
+
+    @Test
+    void idleConnectionIsClosedByTheServer() {
+        RpcServer server = sides.serve(
+                limits -> new ServerTransportSettings(
+                        null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(100), Duration.ofSeconds(20)),
+                settings -> {});
+        try (RawSocket socket = RawSocket.connect(server.port())) {
+            socket.send(RawFrame.heartbeat(1));
+            assertThat(socket.read()).isEqualTo(RawFrame.heartbeatAnswer(1));
+
+            assertThat(socket.isClosedByPeer()).isTrue();
+        }
+    }
+
+    @Test
+    void connectionWithARunningCallIsNotIdle() throws Exception {
+        RpcServer server = sides.serve(
+                limits -> new ServerTransportSettings(
+                        null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(50), Duration.ofSeconds(20)),
+                settings -> {});
+        GreetService service = Sides.refer(
+                sides.client(new Limits().settings()), reference -> {}, new Endpoint("127.0.0.1", server.port()));
+
+        assertThat(service.slow(300)).isEqualTo("slow");
+    }
+
+    @Test
+    void connectionThatIsToTakeNoNewCallsIsReplacedAndLivesUntilItsLastAnswer() throws Exception {
+        try (RawServer server = RawServer.start()) {
+            RpcClient client = sides.client(new Limits().settings());
+            GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
+            Future<String> running = inBackground(() -> service.echo("x"));
+            RawSocket leaving = server.next();
+            RawFrame request = leaving.read();
+
+            leaving.send(RawFrame.readOnly(7));
+
+            RawSocket fresh = server.next();
+            Await.until("the new one is ready", () -> only(client).isAvailable());
+            Future<String> next = inBackground(() -> service.echo("x"));
+            answer(fresh, fresh.read());
+            assertThat(get(next)).isEqualTo("hello");
+            answer(leaving, request);
+            assertThat(get(running)).isEqualTo("hello");
+            assertThat(leaving.isClosedByPeer()).isTrue();
+        }
+    }
+
+    @Test
+    void readOnlyThatIsTakenBackStillClosesTheReplacedConnection() throws Exception {
+        try (RawServer server = RawServer.start()) {
+            GreetService service =
+                    Sides.refer(sides.client(new Limits().settings()), reference -> {}, server.endpoint());
+            Future<String> running = inBackground(() -> service.echo("x"));
+            RawSocket leaving = server.next();
+            RawFrame request = leaving.read();
+
+            leaving.send(RawFrame.readOnly(7));
+            leaving.send(new RawFrame(RawFrame.READ_ONLY, 0, 8, new byte[] {1, 'W'}));
+            answer(leaving, request);
+
+            assertThat(get(running)).isEqualTo("hello");
+            assertThat(leaving.isClosedByPeer()).isTrue();
+        }
+    }
+
+    @Test
+    void callsBeyondThoseAllowedInFlightAreRefusedAsNotExecuted() throws Exception {
+        Limits limits = new Limits();
+        limits.maxInFlight = 1;
+        try (RawServer server = RawServer.start()) {
+            GreetService service = Sides.refer(sides.client(limits.settings()), reference -> {}, server.endpoint());
+            Future<String> first = inBackground(() -> service.echo("x"));
+            RawSocket socket = server.next();
+            RawFrame request = socket.read();
+
+            RpcException failure = catchThrowableOfType(RpcException.class, () -> service.echo("y"));
+
+            assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+            assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+            assertThat(failure)
+                    .hasMessageContaining("1 of 1")
+                    .hasMessageContaining("rpc.limits.max-calls-per-connection");
+            answer(socket, request);
+            assertThat(get(first)).isEqualTo("hello");
+        }
+    }
+
+    @Test
+    void callsBeyondTheBytesAllowedToWaitAreRefusedAsNotExecuted() throws Exception {
+        Limits limits = new Limits();
+        limits.maxQueuedBytes = 1 << 20;
+        try (RawServer server = RawServer.start()) {
+            RpcClient client = sides.client(limits.settings());
+            GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
+            server.next(); // which reads nothing
+            byte[] large = new byte[7 << 20];
+            List<Future<RpcException>> calls = new ArrayList<>();
+            Await.until("more than is allowed waits to be sent", () -> {
+                if (only(client).inFlight() == calls.size()) {
+                    calls.add(failing(() -> service.bytes(large)));
+                }
+                return only(client).queuedBytes() > limits.maxQueuedBytes;
+            });
+
+            RpcException failure = catchThrowableOfType(RpcException.class, () -> service.echo("y"));
+
+            assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+            assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+            assertThat(failure).hasMessageContaining("rpc.limits.max-unsent");
+            client.close();
+            for (Future<RpcException> call : calls) {
+                assertThat(get(call).code()).isIn(StatusCode.UNAVAILABLE, StatusCode.RESOURCE_EXHAUSTED);
+            }
+        }
+    }
+
+    @Test
+    void requestLargerThanAllowedIsNotSent() {
+        RpcServer server = sides.serve();
+        Limits limits = new Limits();
+        limits.maxMessageBytes = 10_000;
+        GreetService service =
+                Sides.refer(sides.client(limits.settings()), reference -> {}, new Endpoint("127.0.0.1", server.port()));
+
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> service.bytes(new byte[10_001]));
+
+        assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        assertThat(service.echo("x")).isEqualTo("x");
+    }
+
+    @Test
+    void nextAddressIsTriedWhenTheFirstIsDown() {
+        RpcServer server = sides.serve();
+        int down;
+        try (RawServer free = RawServer.start()) {
+            down = free.port();
+        }
+        GreetService service = Sides.refer(
+                sides.client(new Limits().settings()),
+                reference -> {},
+                new Endpoint("127.0.0.1", down),
+                new Endpoint("127.0.0.1", server.port()));
+        Await.until("the other is connected", () -> server.connections() == 1);
+
+        for (int i = 0; i < 20; i++) {
+            assertThat(service.echo("x" + i)).isEqualTo("x" + i);
+        }
+    }
+
+    @Test
+    void drainEndsWhenTheClientsHaveGone() throws Exception {
+        RpcServer server = sides.serve();
+        GreetService service = Sides.refer(
+                sides.client(new Limits().settings()), reference -> {}, new Endpoint("127.0.0.1", server.port()));
+        Future<String> running = inBackground(() -> service.slow(100));
+        Await.until("it runs", () -> server.workers().active() == 1);
+
+        server.drain(Duration.ofSeconds(30));
+
+        assertThat(server.connections()).isZero();
+        assertThat(get(running)).isEqualTo("slow");
+    }
+
+    @Test
+    void callThatAServiceMadeInVainIsNotToldAsNotExecuted() {
+        RpcException ofTheNextHop = new RpcException(StatusCode.RESOURCE_EXHAUSTED, "next hop", Executed.NO, null);
+        GreetServer relaying = new GreetServer() {
+            @Override
+            public String echo(String s) {
+                throw ofTheNextHop;
+            }
+
+            @Override
+            public CompletableFuture<String> async(String s) {
+                return CompletableFuture.failedFuture(ofTheNextHop);
+            }
+        };
+        RpcServer server = sides.serve(
+                limits -> limits,
+                settings -> settings.export(ServiceExport.of(GreetService.class, relaying, "hop", "")));
+        GreetService service = Sides.refer(
+                sides.client(new Limits().settings()),
+                reference -> reference.group("hop"),
+                new Endpoint("127.0.0.1", server.port()));
+
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> service.echo("x"));
+        Throwable later = catchThrowable(() -> service.async("x").join()).getCause();
+
+        assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(failure.wasExecuted()).isNotEqualTo(Executed.NO);
+        assertThat(((RpcException) later).code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(((RpcException) later).wasExecuted()).isNotEqualTo(Executed.NO);
+    }
+
+    /** The check for lost buffers after this class would find the answer. */
+    @Test
+    void answerForACallerThatWasInterruptedIsReleased() throws Exception {
+        try (RawServer server = RawServer.start()) {
+            ClientFilter filter = (call, next) -> next.invoke(call);
+            RpcClient client = sides.client(new Limits().settings(), builder -> builder.filter(filter));
+            GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
+            CompletableFuture<Thread> caller = new CompletableFuture<>();
+            Future<RpcException> call = failing(() -> {
+                caller.complete(Thread.currentThread());
+                return service.echo("x");
+            });
+            RawSocket socket = server.next();
+            RawFrame request = socket.read();
+
+            get(caller).interrupt();
+
+            assertThat(get(call).code()).isEqualTo(StatusCode.CANCELLED);
+            answer(socket, request);
+            Await.until("the answer was taken", () -> only(client).inFlight() == 0);
+        }
+    }
+}

@@ -1,0 +1,647 @@
+package tern.rpc.netty.dubbo;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import com.example.wire.GreetService;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.RawFrame;
+import tern.rpc.netty.peer.RawServer;
+import tern.rpc.netty.peer.RawSocket;
+import tern.rpc.server.RpcServer;
+
+/** Bytes that no honest peer sends. In every case a second, well-behaved connection works before and afterwards. */
+@Timeout(120)
+class DubboBadInputTest {
+
+    private static final byte[] GOOD = Fixtures.bytes("dubbo-probe/ok.request.bin");
+    private static final RawFrame GOOD_REQUEST = RawFrame.of(GOOD);
+    private static final RawFrame GOOD_ANSWER = Fixtures.frame("dubbo-probe/ok.response.bin");
+
+    private static final int MAX_BYTES = 100_000;
+    private static final int MAX_IN_FLIGHT = 4;
+    private static final int MAX_PER_HOST = 8;
+
+    private final Sides sides = new Sides();
+    private final ExecutorService callers = Executors.newCachedThreadPool();
+    private RpcServer server;
+    private RawSocket wellBehaved;
+
+    @BeforeEach
+    void start() {
+        server = sides.serve(limited(Duration.ofSeconds(60)), settings -> {});
+        wellBehaved = RawSocket.connect(server.port());
+        assertStillServed(wellBehaved);
+    }
+
+    @AfterEach
+    void close() {
+        assertStillServed(wellBehaved);
+        wellBehaved.close();
+        Await.until("every connection is gone", () -> server.connections() == 0);
+        callers.shutdownNow();
+        sides.close();
+    }
+
+    private static UnaryOperator<ServerTransportSettings> limited(Duration firstBytes) {
+        return limits -> new ServerTransportSettings(
+                null, 0, 100, MAX_PER_HOST, MAX_IN_FLIGHT, MAX_BYTES, Duration.ofSeconds(60), firstBytes);
+    }
+
+    private static void assertStillServed(RawSocket socket) {
+        socket.send(GOOD);
+        assertThat(socket.read()).isEqualTo(GOOD_ANSWER);
+    }
+
+    private RawSocket connect() {
+        return RawSocket.connect(server.port());
+    }
+
+    private static byte[] concat(byte[]... parts) {
+        ByteBuffer all = ByteBuffer.allocate(
+                Arrays.stream(parts).mapToInt(part -> part.length).sum());
+        Arrays.stream(parts).forEach(all::put);
+        return all.array();
+    }
+
+    // Frames
+
+    @Test
+    void wrongMagicAtTheStartClosesTheConnection() {
+        for (byte[] start :
+                List.of(new byte[] {0}, new byte[] {(byte) 0xDA, 0}, "GET / HTTP/1.1\r\n".getBytes(US_ASCII))) {
+            try (RawSocket socket = connect()) {
+                socket.send(start);
+
+                assertThat(socket.isClosedByPeer()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void wrongMagicInMidStreamClosesTheConnection() {
+        try (RawSocket socket = connect()) {
+            assertStillServed(socket);
+
+            socket.send(concat(new byte[] {1, 2, 3}, GOOD));
+
+            assertThat(socket.isClosedByPeer()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {MAX_BYTES + 1, Integer.MAX_VALUE})
+    void requestThatIsTooLargeIsRefusedByItsIdAndTheConnectionClosed(int length) {
+        try (RawSocket socket = connect()) {
+            socket.send(RawFrame.header(RawFrame.TWO_WAY, 0, 4711, length));
+
+            RawFrame answer = socket.read();
+            assertThat(answer.id()).isEqualTo(4711);
+            assertThat(answer.flags()).isEqualTo(RawFrame.RESPONSE);
+            assertThat(answer.status()).isEqualTo(DubboStatus.BAD_REQUEST);
+            assertThat(answer.text()).contains(length + " bytes", String.valueOf(MAX_BYTES), "rpc.limits");
+            assertThat(socket.isClosedByPeer()).isTrue();
+        }
+    }
+
+    @Test
+    void refusalOfATooLargeRequestIsReadByAPeerThatSentItsWholeBody() {
+        for (int i = 0; i < 20; i++) {
+            try (RawSocket socket = connect()) {
+                socket.send(concat(RawFrame.header(RawFrame.TWO_WAY, 0, 4711, 1 << 20), new byte[1 << 20]));
+
+                assertThat(socket.read().status()).isEqualTo(DubboStatus.BAD_REQUEST);
+                assertThat(socket.isClosedByPeer()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void oneWayRequestThatIsTooLargeClosesTheConnectionWithoutAnAnswer() {
+        try (RawSocket socket = connect()) {
+            socket.send(RawFrame.header(RawFrame.ONE_WAY, 0, 4711, MAX_BYTES + 1));
+
+            assertThat(socket.isClosedByPeer()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {-1, Integer.MIN_VALUE})
+    void negativeLengthClosesTheConnection(int length) {
+        try (RawSocket socket = connect()) {
+            socket.send(RawFrame.header(RawFrame.TWO_WAY, 0, 4711, length));
+
+            assertThat(socket.isClosedByPeer()).isTrue();
+        }
+    }
+
+    @Test
+    void requestOfTheGreatestAllowedLengthIsRead() {
+        try (RawSocket socket = connect()) {
+            byte[] body = Arrays.copyOf(GOOD_REQUEST.body(), MAX_BYTES); // what follows the attachments is not read
+            socket.send(new RawFrame(RawFrame.TWO_WAY, 0, 1, body));
+
+            assertThat(socket.read()).isEqualTo(GOOD_ANSWER.withId(1));
+        }
+    }
+
+    @Test
+    void requestCutAtAnyByteIsForgottenWithItsConnection() {
+        for (int length = 1; length < GOOD.length; length++) {
+            try (RawSocket socket = connect()) {
+                socket.send(Arrays.copyOf(GOOD, length)).endOutput();
+
+                assertThat(socket.isClosedByPeer()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void requestSentByteByByteIsAnswered() {
+        try (RawSocket socket = connect()) {
+            socket.sendByteByByte(GOOD).sendByteByByte(GOOD);
+
+            assertThat(socket.read()).isEqualTo(GOOD_ANSWER);
+            assertThat(socket.read()).isEqualTo(GOOD_ANSWER);
+        }
+    }
+
+    /** Keeps what the decoder hands on. */
+    private static final class Collecting extends DubboFrameDecoder {
+        private final List<RawFrame> frames = new ArrayList<>();
+        private int broken;
+
+        Collecting() {
+            super(MAX_BYTES);
+        }
+
+        @Override
+        void frame(int flags, int status, long id, ByteBuf body) {
+            byte[] bytes = new byte[body.readableBytes()];
+            body.readBytes(bytes);
+            body.release();
+            frames.add(new RawFrame(flags, status, id, bytes));
+        }
+
+        @Override
+        boolean tooLarge(int flags, long id, int length) {
+            return true;
+        }
+
+        @Override
+        void broken(String how) {
+            broken++;
+        }
+    }
+
+    @Test
+    void framesSplitAtAnyPointAreReassembled() {
+        byte[] three = concat(
+                GOOD,
+                RawFrame.header(RawFrame.TWO_WAY, 0, 1, MAX_BYTES + 1),
+                new byte[MAX_BYTES + 1],
+                RawFrame.heartbeat(2).bytes());
+        for (int split = 1; split < three.length; split += split < 300 || split > three.length - 50 ? 1 : 1_013) {
+            Collecting collecting = new Collecting();
+            EmbeddedChannel channel = new EmbeddedChannel(collecting);
+
+            channel.writeInbound(Unpooled.copiedBuffer(three, 0, split));
+            channel.writeInbound(Unpooled.copiedBuffer(three, split, three.length - split));
+
+            assertThat(collecting.frames).containsExactly(GOOD_REQUEST, RawFrame.heartbeat(2));
+            assertThat(collecting.broken).isZero();
+            channel.finishAndReleaseAll();
+        }
+    }
+
+    // Contents
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 3, 6, 21, 23, 31})
+    void unknownSerializationIsRefusedAndTheConnectionGoesOn(int serialization) {
+        try (RawSocket socket = connect()) {
+            socket.send(GOOD_REQUEST.withFlags(0xC0 | serialization));
+
+            RawFrame answer = socket.read();
+            assertThat(answer.id()).isEqualTo(GOOD_REQUEST.id());
+            assertThat(answer.flags()).isEqualTo(RawFrame.RESPONSE);
+            assertThat(answer.status()).isEqualTo(DubboStatus.BAD_REQUEST);
+            assertThat(answer.text()).contains("serialization " + serialization);
+            assertStillServed(socket);
+        }
+    }
+
+    @Test
+    void everyByteOfFlagsIsAnsweredOrPassedOver() {
+        try (RawSocket socket = connect()) {
+            for (int flags = 0; flags < 256; flags++) {
+                socket.send(GOOD_REQUEST.withFlags(flags).withId(1_000 + flags));
+                socket.send(RawFrame.heartbeat(flags));
+                RawFrame frame = socket.read();
+                while (frame.flags() != RawFrame.HEARTBEAT_ANSWER || frame.id() >= 1_000) {
+                    assertThat(frame.id()).isBetween(1_000L, 1_255L);
+                    frame = socket.read();
+                }
+            }
+        }
+    }
+
+    @Test
+    void eventsThatAreLongOrUnknownDoNoHarm() {
+        try (RawSocket socket = connect()) {
+            socket.send(new RawFrame(RawFrame.HEARTBEAT, 0, 1, new byte[14])); // passed over
+            socket.send(new RawFrame(RawFrame.HEARTBEAT, 0, 2, new byte[15]));
+            RawFrame answer = socket.read();
+            assertThat(answer.id()).isEqualTo(2);
+            assertThat(answer.status()).isEqualTo(DubboStatus.BAD_REQUEST);
+
+            socket.send(new RawFrame(RawFrame.HEARTBEAT, 0, 3, new byte[MAX_BYTES]));
+            assertThat(socket.read().id()).isEqualTo(3);
+
+            assertStillServed(socket);
+        }
+    }
+
+    @Test
+    void bodyThatDoesNotDecodeIsRefusedAndOtherCallsAreNotAffected() {
+        try (RawSocket socket = connect()) {
+            byte[] body = GOOD_REQUEST.body();
+            for (int length = 0; length < body.length; length++) {
+                socket.send(new RawFrame(RawFrame.TWO_WAY, 0, length, Arrays.copyOf(body, length)));
+                socket.send(GOOD_REQUEST.withId(100_000 + length));
+                Set<Long> ids = new HashSet<>();
+                for (int i = 0; i < 2; i++) {
+                    RawFrame answer = socket.read();
+                    ids.add(answer.id());
+                    if (answer.id() >= 100_000) {
+                        assertThat(answer.status()).isEqualTo(DubboStatus.OK);
+                    } else {
+                        assertThat(answer.status())
+                                .as("cut at " + length + ": " + answer)
+                                .isEqualTo(DubboStatus.BAD_REQUEST);
+                    }
+                }
+                assertThat(ids).containsExactlyInAnyOrder((long) length, 100_000L + length);
+            }
+        }
+    }
+
+    @Test
+    void everyDamagedByteOfABodyIsAnswered() {
+        try (RawSocket socket = connect()) {
+            byte[] body = GOOD_REQUEST.body();
+            for (int i = 0; i < body.length; i++) {
+                for (int value : new int[] {0, 0x43, 0x4D, 0x51, 0x58, 0x7F, 0xFF}) {
+                    byte[] damaged = body.clone();
+                    damaged[i] = (byte) value;
+                    socket.send(new RawFrame(RawFrame.TWO_WAY, 0, i, damaged));
+
+                    RawFrame answer = socket.read();
+                    assertThat(answer.id()).isEqualTo(i);
+                    assertThat(answer.status())
+                            .isIn(DubboStatus.OK, DubboStatus.BAD_REQUEST, DubboStatus.SERVICE_NOT_FOUND);
+                }
+            }
+        }
+    }
+
+    private static final int FUZZED = 10_000;
+
+    @Test
+    void randomFramesAreSurvived() {
+        Random random = new Random(20_880);
+        RawSocket socket = connect();
+        for (int i = 0; i < FUZZED; i++) {
+            try {
+                socket.send(randomFrame(random, i));
+                if (i % 50 == 49) {
+                    socket.send(RawFrame.heartbeat(-7));
+                    socket.read(id -> id == -7);
+                }
+                if (i % 100 == 99) {
+                    socket.send(damagedHeader(random)); // what comes behind it may be taken for its body
+                    socket.close();
+                    socket = connect();
+                }
+            } catch (UncheckedIOException closed) {
+                socket.close();
+                socket = connect();
+            }
+        }
+        socket.close();
+    }
+
+    /** Mostly a good request with some damage, sometimes noise. */
+    private static byte[] randomFrame(Random random, int number) {
+        byte[] body = GOOD_REQUEST.body().clone();
+        switch (random.nextInt(4)) {
+            case 0 -> {
+                body = new byte[random.nextInt(200)];
+                random.nextBytes(body);
+            }
+            case 1 -> body = Arrays.copyOf(body, random.nextInt(body.length));
+            default -> {
+                for (int i = random.nextInt(5); i >= 0; i--) {
+                    body[random.nextInt(body.length)] = (byte) random.nextInt();
+                }
+            }
+        }
+        int flags = random.nextInt(4) == 0 ? random.nextInt(256) : RawFrame.TWO_WAY;
+        return new RawFrame(flags, random.nextInt(256), number, body).bytes();
+    }
+
+    private static byte[] damagedHeader(Random random) {
+        byte[] frame = GOOD.clone();
+        frame[random.nextInt(RawFrame.HEADER_BYTES)] = (byte) random.nextInt();
+        return frame;
+    }
+
+    // Behaviour
+
+    @Test
+    void repeatedRequestIdsAreAnsweredEachTime() {
+        try (RawSocket socket = connect()) {
+            socket.send(concat(GOOD, GOOD, GOOD));
+
+            for (int i = 0; i < 3; i++) {
+                assertThat(socket.read()).isEqualTo(GOOD_ANSWER);
+            }
+        }
+    }
+
+    @Test
+    void responseSentToAServerIsPassedOver() {
+        try (RawSocket socket = connect()) {
+            socket.send(GOOD_ANSWER).send(RawFrame.heartbeatAnswer(9));
+
+            assertStillServed(socket);
+        }
+    }
+
+    @Test
+    void whoBeginsAndDoesNotGoOnIsCutOffWhereSilentClientsMayWait() {
+        RpcServer impatient = sides.serve(limited(Duration.ofMillis(100)), settings -> {});
+        try (RawSocket silent = RawSocket.connect(impatient.port());
+                RawSocket slow = RawSocket.connect(impatient.port())) {
+            slow.send(new byte[] {(byte) 0xDA});
+
+            assertThat(slow.isClosedByPeer()).isTrue();
+            assertStillServed(silent);
+        }
+    }
+
+    @Test
+    void connectionsBeyondThoseAllowedForOneHostAreClosed() {
+        List<RawSocket> sockets = new ArrayList<>();
+        for (int i = 1; i < MAX_PER_HOST; i++) {
+            sockets.add(connect());
+            assertStillServed(sockets.get(i - 1));
+        }
+
+        try (RawSocket oneMore = connect()) {
+            assertThat(oneMore.isClosedByPeer()).isTrue();
+        }
+
+        sockets.remove(0).close();
+        Await.until("one has left", () -> server.connections() == MAX_PER_HOST - 1);
+        try (RawSocket instead = connect()) {
+            assertStillServed(instead);
+        }
+        sockets.forEach(RawSocket::close);
+    }
+
+    @Test
+    void callsBeyondThoseAllowedInFlightAreRefused() {
+        RawFrame slow = Fixtures.frame("dubbo/timeout.request.bin");
+        try (RawSocket socket = connect()) {
+            for (int i = 0; i < MAX_IN_FLIGHT; i++) {
+                socket.send(slow.withId(i));
+            }
+            socket.send(GOOD_REQUEST.withId(4711));
+
+            RawFrame answer = socket.read();
+
+            assertThat(answer.id()).isEqualTo(4711);
+            assertThat(answer.status()).isEqualTo(DubboStatus.THREADPOOL_EXHAUSTED);
+            assertThat(answer.text()).contains("4 of 4", "rpc.limits");
+            socket.send(RawFrame.heartbeat(1));
+            assertThat(socket.read()).isEqualTo(RawFrame.heartbeatAnswer(1));
+        }
+    }
+
+    @Test
+    void resultThatIsTooLargeIsToldAsSuch() {
+        RpcServer narrow = sides.serve(
+                limits -> new ServerTransportSettings(
+                        null, 0, 10, 10, 10, 2_000, Duration.ofSeconds(60), Duration.ofSeconds(60)),
+                settings -> settings.filter((call, next) ->
+                        next.invoke(call).thenApply(response -> response.withValue("x".repeat(2_001)))));
+        try (RawSocket socket = RawSocket.connect(narrow.port())) {
+            socket.send(GOOD);
+
+            RawFrame answer = socket.read();
+
+            assertThat(answer.id()).isEqualTo(GOOD_REQUEST.id());
+            assertThat(answer.status()).isEqualTo(DubboStatus.SERIALIZATION_ERROR);
+            assertThat(answer.text()).contains("longer than");
+        }
+    }
+
+    @Test
+    void peerThatReadsNothingDoesNotKeepTheOthersWaiting() throws Exception {
+        try (RawSocket deaf = connect()) {
+            RawFrame large = Fixtures.frame("dubbo/bigstring.request.bin");
+            Future<?> sending = callers.submit(() -> {
+                try {
+                    for (int i = 0; i < 100_000; i++) {
+                        deaf.send(large);
+                    }
+                } catch (UncheckedIOException closed) {
+                    return; // by the end of the test
+                }
+            });
+            for (int i = 0; i < 200; i++) {
+                assertStillServed(wellBehaved);
+            }
+            deaf.close();
+            sending.get(30, TimeUnit.SECONDS);
+        }
+    }
+
+    // What a server may do to our client
+
+    private GreetService client(RawServer raw, int maxMessageBytes) {
+        return Sides.refer(
+                sides.client(defaults -> new ClientTransportSettings(
+                        defaults.application(),
+                        defaults.connectTimeout(),
+                        Duration.ofMillis(20),
+                        Duration.ofMillis(100),
+                        defaults.heartbeat(),
+                        defaults.probeAfter(),
+                        defaults.probeTimeout(),
+                        defaults.maxInFlight(),
+                        defaults.maxQueuedBytes(),
+                        maxMessageBytes)),
+                reference -> {},
+                raw.endpoint());
+    }
+
+    @Test
+    void requestSentToAClientIsPassedOver() throws Exception {
+        try (RawServer raw = RawServer.start()) {
+            GreetService service = client(raw, MAX_BYTES);
+            Future<String> call = callers.submit(() -> service.echo("hello"));
+            RawSocket socket = raw.next();
+            RawFrame request = socket.read();
+
+            socket.send(GOOD_REQUEST.withId(request.id())).send(GOOD_ANSWER.withId(request.id()));
+
+            assertThat(call.get(20, TimeUnit.SECONDS)).isEqualTo("hello");
+        }
+    }
+
+    @Test
+    void answersToUnknownOrEndedCallsAreDropped() throws Exception {
+        try (RawServer raw = RawServer.start()) {
+            GreetService service = client(raw, MAX_BYTES);
+            for (int i = 0; i < 3; i++) {
+                Future<String> call = callers.submit(() -> service.echo("hello"));
+                RawSocket socket = i == 0 ? first = raw.next() : first;
+                RawFrame request = socket.read();
+                socket.send(GOOD_ANSWER.withId(request.id() + 1_000_000));
+                socket.send(GOOD_ANSWER.withId(request.id()));
+                socket.send(GOOD_ANSWER.withId(request.id()));
+                assertThat(call.get(20, TimeUnit.SECONDS)).isEqualTo("hello");
+            }
+        }
+    }
+
+    private RawSocket first;
+
+    @Test
+    void answerThatIsTooLargeFailsItsCallAndTheConnectionGoesOn() throws Exception {
+        try (RawServer raw = RawServer.start()) {
+            GreetService service = client(raw, MAX_BYTES);
+            Future<RpcException> call =
+                    callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("hello")));
+            RawSocket socket = raw.next();
+            long id = socket.read().id();
+
+            socket.send(RawFrame.header(RawFrame.RESPONSE, 20, id, 1 << 20));
+
+            RpcException failure = call.get(20, TimeUnit.SECONDS); // before the body has come
+            assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+            assertThat(failure.wasExecuted()).isEqualTo(Executed.YES);
+            assertThat(failure).hasMessageContaining("1048576 bytes").hasMessageContaining("rpc.limits");
+            socket.send(new byte[1 << 20]);
+            Future<String> next = callers.submit(() -> service.echo("hello"));
+            socket.send(GOOD_ANSWER.withId(socket.read().id()));
+            assertThat(next.get(20, TimeUnit.SECONDS)).isEqualTo("hello");
+            assertThat(raw.accepted()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void answerThatDoesNotDecodeFailsItsCallAlone() throws Exception {
+        try (RawServer raw = RawServer.start()) {
+            GreetService service = client(raw, MAX_BYTES);
+            RawSocket socket = null;
+            byte[] body = GOOD_ANSWER.body();
+            for (int length = 0; length < body.length; length++) {
+                Future<RpcException> bad =
+                        callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("x")));
+                socket = socket == null ? raw.next() : socket;
+                long badId = socket.read().id();
+                Future<String> good = callers.submit(() -> service.echo("hello"));
+                long goodId = socket.read().id();
+
+                socket.send(new RawFrame(RawFrame.RESPONSE, 20, badId, Arrays.copyOf(body, length)));
+                socket.send(GOOD_ANSWER.withId(goodId));
+
+                assertThat(bad.get(20, TimeUnit.SECONDS).code()).isEqualTo(StatusCode.INTERNAL);
+                assertThat(good.get(20, TimeUnit.SECONDS)).isEqualTo("hello");
+            }
+        }
+    }
+
+    @Test
+    void errorTextThatCannotBeReadLeavesTheStatus() throws Exception {
+        try (RawServer raw = RawServer.start()) {
+            GreetService service = client(raw, MAX_BYTES);
+            Future<RpcException> call =
+                    callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("x")));
+            RawSocket socket = raw.next();
+
+            socket.send(new RawFrame(RawFrame.RESPONSE, 100, socket.read().id(), new byte[] {'S', 1}));
+
+            assertThat(call.get(20, TimeUnit.SECONDS).code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+            assertThat(call.get(20, TimeUnit.SECONDS).wasExecuted()).isEqualTo(Executed.NO);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"48545450", "dabb0214000000000000000000ffffffff", "dabb02140000000000000000ffffffff"})
+    void bytesThatAreNoFrameCloseTheConnectionAndTheNextIsOpened(String hex) throws Exception {
+        try (RawServer raw = RawServer.start()) {
+            GreetService service = client(raw, MAX_BYTES);
+            Future<RpcException> call =
+                    callers.submit(() -> catchThrowableOfType(RpcException.class, () -> service.echo("x")));
+            RawSocket socket = raw.next();
+            socket.read();
+
+            socket.send(HexFormat.of().parseHex(hex)).endOutput();
+
+            assertThat(call.get(20, TimeUnit.SECONDS).code()).isEqualTo(StatusCode.UNAVAILABLE);
+            assertThat(call.get(20, TimeUnit.SECONDS).wasExecuted()).isEqualTo(Executed.MAYBE);
+            RawSocket fresh = raw.next();
+            Future<String> next = callers.submit(() -> service.echo("hello"));
+            fresh.send(GOOD_ANSWER.withId(fresh.read().id()));
+            assertThat(next.get(20, TimeUnit.SECONDS)).isEqualTo("hello");
+        }
+    }
+
+    @Test
+    void ourClientIsNotAffectedByBadInputOfOthers() {
+        GreetService service = sides.refer(new Endpoint("127.0.0.1", server.port()));
+        for (int i = 0; i < 20; i++) {
+            try (RawSocket socket = connect()) {
+                socket.send(concat(GOOD, new byte[] {9}));
+                assertThat(service.echo("x" + i)).isEqualTo("x" + i);
+                assertThat(socket.read()).isEqualTo(GOOD_ANSWER);
+            }
+        }
+        sides.closeClients();
+    }
+}

@@ -1,0 +1,25 @@
+package tern.rpc.netty.peer;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** Waits until something has happened, and fails the test when it does not. */
+public final class Await {
+
+    private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final long LOOK_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private Await() {}
+
+    /** @param what in words, for the failure */
+    public static void until(String what, BooleanSupplier happened) {
+        long end = System.nanoTime() + LONGEST_NANOS;
+        while (!happened.getAsBoolean()) {
+            if (System.nanoTime() - end >= 0) {
+                throw new AssertionError("did not happen: " + what);
+            }
+            LockSupport.parkNanos(LOOK_EVERY_NANOS);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package tern.rpc.netty.peer;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/** The warnings and errors of one class, by its name. Thread-safe. */
+public final class CapturedLog implements AutoCloseable {
+
+    private final Logger logger;
+    private final @Nullable Level before;
+    private final List<String> lines = new CopyOnWriteArrayList<>();
+    private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+        @Override
+        protected void append(ILoggingEvent event) {
+            lines.add(event.getLevel() + " " + event.getFormattedMessage());
+        }
+    };
+
+    public CapturedLog(String name) {
+        logger = (Logger) LoggerFactory.getLogger(name);
+        before = logger.getLevel();
+        appender.setContext(logger.getLoggerContext());
+        appender.start();
+        logger.addAppender(appender);
+        logger.setLevel(Level.WARN);
+        logger.setAdditive(false);
+    }
+
+    /** Each with its level before it. */
+    public List<String> lines() {
+        return lines;
+    }
+
+    @Override
+    public void close() {
+        logger.detachAppender(appender);
+        logger.setLevel(before);
+        logger.setAdditive(true);
+    }
+}

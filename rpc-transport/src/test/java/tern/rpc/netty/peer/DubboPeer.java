@@ -1,0 +1,85 @@
+package tern.rpc.netty.peer;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.util.function.Consumer;
+import org.apache.dubbo.config.ApplicationConfig;
+import org.apache.dubbo.config.ProtocolConfig;
+import org.apache.dubbo.config.ReferenceConfig;
+import org.apache.dubbo.config.RegistryConfig;
+import org.apache.dubbo.config.ServiceConfig;
+import org.apache.dubbo.rpc.model.ApplicationModel;
+import org.apache.dubbo.rpc.model.FrameworkModel;
+import tern.rpc.endpoint.Endpoint;
+
+/** A real Apache Dubbo, without a registry. Its end takes long: share one among the tests of a class. */
+public final class DubboPeer implements AutoCloseable {
+
+    private static final String SHUTDOWN_WAIT = "dubbo.service.shutdown.wait";
+
+    private final FrameworkModel framework = new FrameworkModel();
+    private final ApplicationModel application;
+    private final ProtocolConfig protocol;
+
+    public DubboPeer(String name) {
+        System.setProperty(SHUTDOWN_WAIT, "1");
+        application = framework.newApplication();
+        ApplicationConfig config = new ApplicationConfig(name);
+        config.setQosEnable(false);
+        config.setDumpEnable(false);
+        protocol = new ProtocolConfig("dubbo", freePort());
+        protocol.setThreads(20);
+        config.setMetadataServicePort(protocol.getPort()); // else all of a machine share one
+        application.getApplicationConfigManager().setApplication(config);
+    }
+
+    private static int freePort() {
+        try (ServerSocket socket = new ServerSocket(0)) {
+            return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Exports a service. */
+    public <T> void provide(Class<T> type, T target, String group, String version) {
+        ServiceConfig<T> service = new ServiceConfig<>(application.getDefaultModule());
+        service.setInterface(type);
+        service.setRef(target);
+        service.setRegistry(new RegistryConfig(RegistryConfig.NO_AVAILABLE));
+        service.setProtocol(protocol);
+        if (!group.isEmpty()) {
+            service.setGroup(group);
+            service.setVersion(version);
+        }
+        service.export();
+    }
+
+    /** Where the exported services are. */
+    public Endpoint endpoint() {
+        return new Endpoint("127.0.0.1", protocol.getPort());
+    }
+
+    public <T> T refer(Class<T> type, String url, Consumer<ReferenceConfig<T>> settings) {
+        ReferenceConfig<T> reference = new ReferenceConfig<>(application.newModule());
+        reference.setInterface(type);
+        reference.setUrl(url);
+        reference.setTimeout(20_000);
+        reference.setRetries(0);
+        reference.setScope("remote");
+        settings.accept(reference);
+        return reference.get();
+    }
+
+    /** The address of a provider of ours; Dubbo puts the machine's own in place of the loopback's. */
+    public static String url(int port) {
+        return "dubbo://127.0.0.1:" + port;
+    }
+
+    @Override
+    public void close() {
+        framework.destroy();
+        System.clearProperty(SHUTDOWN_WAIT);
+    }
+}

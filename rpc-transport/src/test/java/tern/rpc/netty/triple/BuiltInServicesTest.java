@@ -1,0 +1,277 @@
+package tern.rpc.netty.triple;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.example.ledger.LedgerGrpc;
+import com.example.wire.GreetService;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
+import com.google.protobuf.Descriptors.FileDescriptor;
+import com.google.protobuf.Descriptors.MethodDescriptor;
+import com.google.protobuf.DynamicMessage;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.util.JsonFormat;
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.Status.Code;
+import io.grpc.StatusRuntimeException;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
+import io.grpc.reflection.v1.ServerReflectionGrpc;
+import io.grpc.reflection.v1.ServerReflectionRequest;
+import io.grpc.reflection.v1.ServerReflectionResponse;
+import io.grpc.reflection.v1.ServiceResponse;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.StreamObserver;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import tern.rpc.grpc.GrpcServices;
+import tern.rpc.health.HealthService;
+import tern.rpc.reflection.ReflectionService;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+
+/** Health and reflection, asked by the clients that gRPC generates for them. */
+class BuiltInServicesTest {
+
+    private final HealthService health = new HealthService();
+    private final TripleSides sides = new TripleSides();
+    private GrpcPeer peer;
+
+    @BeforeEach
+    void connect() {
+        ServiceExport ledger = GrpcServices.export(new LedgerService());
+        ServiceExport greet = ServiceExport.of(GreetService.class, new com.example.wire.GreetServer());
+        RpcServer server = sides.serve(limits -> limits, settings -> {
+            settings.export(ledger).export(health.export());
+            ReflectionService.of(List.of(ledger, greet, health.export())).forEach(settings::export);
+        });
+        server.exports().forEach(health::add);
+        peer = new GrpcPeer(server.port());
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        peer.close();
+        sides.close();
+    }
+
+    // ---- health
+
+    @Test
+    void healthOfServerAndServicesIsTold() {
+        assertThat(check("")).isEqualTo(ServingStatus.SERVING);
+        assertThat(check(GreetService.class.getName())).isEqualTo(ServingStatus.SERVING);
+        assertThat(check("g1/" + GreetService.class.getName() + ":1.2.3")).isEqualTo(ServingStatus.SERVING);
+        assertThat(check(LedgerGrpc.SERVICE_NAME)).isEqualTo(ServingStatus.SERVING);
+
+        health.set(tern.rpc.health.ServingStatus.NOT_SERVING);
+
+        assertThat(check(LedgerGrpc.SERVICE_NAME)).isEqualTo(ServingStatus.NOT_SERVING);
+    }
+
+    @Test
+    void healthOfAnUnknownNameIsNotFound() {
+        assertThatThrownBy(() -> check("nobody"))
+                .isInstanceOfSatisfying(
+                        StatusRuntimeException.class,
+                        failure -> assertThat(failure.getStatus().getCode()).isEqualTo(Code.NOT_FOUND));
+    }
+
+    @Test
+    void changesOfHealthReachThoseWhoWatchUntilTheShutdown() {
+        Iterator<HealthCheckResponse> watch = HealthGrpc.newBlockingStub(peer.channel())
+                .watch(HealthCheckRequest.newBuilder().setService("later").build());
+        assertThat(watch.next().getStatus()).isEqualTo(ServingStatus.SERVICE_UNKNOWN);
+
+        health.set("later", tern.rpc.health.ServingStatus.SERVING);
+        assertThat(watch.next().getStatus()).isEqualTo(ServingStatus.SERVING);
+
+        health.shutDown();
+        assertThat(watch.next().getStatus()).isEqualTo(ServingStatus.NOT_SERVING);
+        assertThat(watch.hasNext()).isFalse();
+    }
+
+    private ServingStatus check(String service) {
+        return HealthGrpc.newBlockingStub(peer.channel())
+                .check(HealthCheckRequest.newBuilder().setService(service).build())
+                .getStatus();
+    }
+
+    // ---- reflection
+
+    @Test
+    void servicesAreListedInBothVersions() throws Exception {
+        try (Conversation conversation = new Conversation(peer.channel())) {
+            ServerReflectionResponse response = conversation.ask(
+                    ServerReflectionRequest.newBuilder().setListServices("*").build());
+
+            assertThat(response.getListServicesResponse().getServiceList())
+                    .extracting(ServiceResponse::getName)
+                    .containsExactly(
+                            GreetService.class.getName(),
+                            "grpc.health.v1.Health",
+                            "grpc.reflection.v1.ServerReflection",
+                            "grpc.reflection.v1alpha.ServerReflection",
+                            "ledger.v1.Ledger");
+        }
+        assertThat(listAlpha()).isEqualTo(5);
+    }
+
+    private int listAlpha() throws InterruptedException {
+        BlockingQueue<io.grpc.reflection.v1alpha.ServerReflectionResponse> answers = new LinkedBlockingQueue<>();
+        StreamObserver<io.grpc.reflection.v1alpha.ServerReflectionRequest> requests =
+                io.grpc.reflection.v1alpha.ServerReflectionGrpc.newStub(peer.channel())
+                        .serverReflectionInfo(new Queueing<>(answers));
+        requests.onNext(io.grpc.reflection.v1alpha.ServerReflectionRequest.newBuilder()
+                .setListServices("")
+                .build());
+        int services = answers.take().getListServicesResponse().getServiceCount();
+        requests.onCompleted();
+        return services;
+    }
+
+    @Test
+    void unknownSymbolIsAnAnswerAndTheStreamGoesOn() throws Exception {
+        try (Conversation conversation = new Conversation(peer.channel())) {
+            assertThat(conversation
+                            .ask(symbol("no.such.Thing"))
+                            .getErrorResponse()
+                            .getErrorCode())
+                    .isEqualTo(Code.NOT_FOUND.value());
+            assertThat(conversation.ask(symbol("ledger.v1.Ledger")).hasFileDescriptorResponse())
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void javaInterfaceIsCalledFromItsDescriptionAlone() throws Exception {
+        assertThat(callAsTold(GreetService.class.getName(), "echo", "\"hello\""))
+                .isEqualTo("\"hello\"");
+        assertThat(callAsTold(GreetService.class.getName(), "record", "{\"x\":3,\"y\":4}"))
+                .isEqualTo("{\"x\":3.0,\"y\":4.0}");
+        assertThat(callAsTold(GreetService.class.getName(), "map", "[{\"a\":true},[]]"))
+                .contains("\"a\":true");
+    }
+
+    @Test
+    void generatedServiceIsCalledFromItsDescriptionAlone() throws Exception {
+        assertThat(callAsTold("ledger.v1.Ledger", "Post", "{\"account\":\"a\",\"amount\":\"12\"}"))
+                .isEqualTo("{\"entries\":1,\"balance\":\"12\"}");
+    }
+
+    @Test
+    void healthIsCalledFromItsDescriptionAlone() throws Exception {
+        assertThat(callAsTold("grpc.health.v1.Health", "Check", "{}")).isEqualTo("{\"status\":\"SERVING\"}");
+    }
+
+    /** What a tool does: asks for the file, makes messages of JSON by it, and calls the method. */
+    private String callAsTold(String service, String method, String json) throws Exception {
+        MethodDescriptor described;
+        try (Conversation conversation = new Conversation(peer.channel())) {
+            described = conversation
+                    .file(symbol(service))
+                    .findServiceByName(service.substring(service.lastIndexOf('.') + 1))
+                    .findMethodByName(method);
+        }
+        DynamicMessage.Builder request = DynamicMessage.newBuilder(described.getInputType());
+        JsonFormat.parser().merge(json, request);
+        DynamicMessage response = ClientCalls.blockingUnaryCall(
+                peer.channel(),
+                GrpcPeer.unary(
+                        service,
+                        method,
+                        DynamicMessage.getDefaultInstance(described.getInputType()),
+                        DynamicMessage.getDefaultInstance(described.getOutputType())),
+                CallOptions.DEFAULT,
+                request.build());
+        return JsonFormat.printer().omittingInsignificantWhitespace().print(response);
+    }
+
+    private static ServerReflectionRequest symbol(String name) {
+        return ServerReflectionRequest.newBuilder()
+                .setFileContainingSymbol(name)
+                .build();
+    }
+
+    /** One stream of reflection. */
+    private static final class Conversation implements AutoCloseable {
+        private final BlockingQueue<ServerReflectionResponse> answers = new LinkedBlockingQueue<>();
+        private final Queueing<ServerReflectionResponse> end = new Queueing<>(answers);
+        private final StreamObserver<ServerReflectionRequest> requests;
+
+        Conversation(ManagedChannel channel) {
+            requests = ServerReflectionGrpc.newStub(channel).serverReflectionInfo(end);
+        }
+
+        ServerReflectionResponse ask(ServerReflectionRequest request) throws InterruptedException {
+            requests.onNext(request);
+            return answers.take();
+        }
+
+        FileDescriptor file(ServerReflectionRequest request) throws Exception {
+            List<FileDescriptorProto> files = new ArrayList<>();
+            for (ByteString file : ask(request).getFileDescriptorResponse().getFileDescriptorProtoList()) {
+                files.add(parsed(file));
+            }
+            Map<String, FileDescriptor> built = new HashMap<>();
+            for (int i = files.size() - 1; i >= 0; i--) {
+                FileDescriptorProto file = files.get(i);
+                built.put(
+                        file.getName(),
+                        FileDescriptor.buildFrom(
+                                file,
+                                file.getDependencyList().stream()
+                                        .map(built::get)
+                                        .toArray(FileDescriptor[]::new)));
+            }
+            return built.get(files.get(0).getName());
+        }
+
+        private static FileDescriptorProto parsed(ByteString file) throws InvalidProtocolBufferException {
+            return FileDescriptorProto.parseFrom(file);
+        }
+
+        @Override
+        public void close() {
+            requests.onCompleted();
+            end.ended.join();
+        }
+    }
+
+    private static final class Queueing<T> implements StreamObserver<T> {
+        private final BlockingQueue<T> answers;
+        private final CompletableFuture<Void> ended = new CompletableFuture<>();
+
+        Queueing(BlockingQueue<T> answers) {
+            this.answers = answers;
+        }
+
+        @Override
+        public void onNext(T answer) {
+            answers.add(answer);
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            ended.completeExceptionally(failure);
+        }
+
+        @Override
+        public void onCompleted() {
+            ended.complete(null);
+        }
+    }
+}

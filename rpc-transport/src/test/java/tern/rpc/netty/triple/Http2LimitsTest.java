@@ -1,0 +1,90 @@
+package tern.rpc.netty.triple;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.handler.codec.http2.Http2Exception;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class Http2LimitsTest {
+
+    private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+    private final Http2Limits limits = new Http2Limits();
+    private final long start = System.nanoTime();
+
+    @Test
+    void honestCancellerIsNeverCut() {
+        assertThatCode(() -> {
+                    for (int call = 0; call < 2_000 * 60; call++) {
+                        long now = start + call * SECOND / 2_000;
+                        if (call % 50 == 0) {
+                            limits.reset(now);
+                        }
+                        limits.streamEnded(now);
+                    }
+                })
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void resetsThatAreMostOfTheStreamsAreCut() {
+        assertThatThrownBy(() -> resets(Http2Limits.MANY_RESETS + 1))
+                .isInstanceOf(Http2Exception.class)
+                .hasMessageContaining("201 streams were reset");
+    }
+
+    @Test
+    void resetsNobodyNeedsAreCutHoweverManyStreamsThereAre() {
+        for (int i = 0; i < 100_000; i++) {
+            limits.streamEnded(start);
+        }
+
+        assertThatThrownBy(() -> resets(Http2Limits.MOST_RESETS + 1)).isInstanceOf(Http2Exception.class);
+    }
+
+    private void resets(int count) throws Http2Exception {
+        for (int i = 0; i < count; i++) {
+            limits.reset(start);
+            limits.streamEnded(start);
+        }
+    }
+
+    @Test
+    void controlFramesBetweenCallsAreNoFlood() {
+        assertThatCode(() -> {
+                    for (int i = 0; i < 100 * Http2Limits.MOST_CONTROL_FRAMES; i++) {
+                        limits.controlFrame(start);
+                        if (i % 900 == 0) {
+                            limits.moved();
+                        }
+                    }
+                })
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void pingsInTheirTimeAreTaken() {
+        assertThatCode(() -> {
+                    for (int i = 0; i < 1_000; i++) {
+                        limits.ping(start + i * 10 * SECOND, true);
+                    }
+                    limits.moved();
+                    for (int i = 0; i < 1_000; i++) {
+                        limits.ping(start + (20_000L + i * 30) * SECOND, false);
+                    }
+                })
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void pingsTooOftenAreCutAfterTwoStrikes() {
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i < 4; i++) {
+                        limits.ping(start + i * 29 * SECOND, false);
+                    }
+                })
+                .hasMessage("too_many_pings");
+    }
+}

@@ -1,0 +1,291 @@
+package tern.rpc.netty.triple;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.example.wire.GreetServer;
+import com.example.wire.GreetService;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.ServerContext;
+import tern.rpc.netty.triple.Http2Wire.Answer;
+import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+
+/** What a server does with peers that are hostile, careless or just leaving. */
+@Timeout(60)
+class Http2ServerTest {
+
+    private static final String ECHO = "/com.example.wire.GreetService/echo";
+    private static final byte[] HELLO = hello("hello");
+    private static final long ENHANCE_YOUR_CALM = 0xB;
+    private static final long FRAME_SIZE_ERROR = 0x6;
+
+    private final TripleSides sides = new TripleSides();
+
+    @AfterEach
+    void close() throws Exception {
+        sides.close();
+    }
+
+    private RpcServer serve() {
+        return sides.serve(limits -> limits, settings -> {});
+    }
+
+    /** A wrapper with one text, as of the captured calls. */
+    private static byte[] hello(String text) {
+        OutputBuffer out = new OutputBuffer();
+        ProtoWriter.text(out, 1, "hessian4");
+        byte[] ascii = text.getBytes(StandardCharsets.US_ASCII);
+        byte[] value = ByteBuffer.allocate(1 + ascii.length)
+                .put((byte) ascii.length)
+                .put(ascii)
+                .array();
+        ProtoWriter.bytes(out, 2, value);
+        ProtoWriter.text(out, 3, "java.lang.String");
+        return out.toByteArray();
+    }
+
+    private static void call(Http2Wire wire, int stream) {
+        wire.request(stream, ECHO, false);
+        wire.message(stream, true, 0, HELLO);
+    }
+
+    @Test
+    void manyCallsShareAConnection() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            for (int stream = 1; stream < 400; stream += 2) {
+                call(wire, stream);
+            }
+
+            for (int stream = 1; stream < 400; stream += 2) {
+                assertThat(wire.answer(stream).header("grpc-status")).isEqualTo("0");
+            }
+        }
+    }
+
+    @Test
+    void rapidResetsEndTheConnection() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            for (int i = 0; i < 400; i++) {
+                wire.request(1 + 2 * i, ECHO, false);
+                wire.frame(Http2Wire.RST_STREAM, 0, 1 + 2 * i, (byte) 0, (byte) 0, (byte) 0, (byte) 8);
+            }
+
+            assertThat(wire.endOfConnection()).isEqualTo(ENHANCE_YOUR_CALM);
+        }
+    }
+
+    @Test
+    void floodOfSettingsEndsTheConnection() {
+        assertCutOff(wire -> wire.frame(Http2Wire.SETTINGS, 0, 0), 1_100, ENHANCE_YOUR_CALM);
+    }
+
+    @Test
+    void floodOfPingsEndsTheConnection() {
+        assertCutOff(wire -> wire.frame(Http2Wire.PING, 0, 0, new byte[8]), 10, ENHANCE_YOUR_CALM);
+    }
+
+    @Test
+    void floodOfEmptyDataEndsTheConnection() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.request(1, ECHO, false);
+            for (int i = 0; i < 10; i++) {
+                wire.frame(Http2Wire.DATA, 0, 1);
+            }
+
+            assertThat(wire.endOfConnection()).isEqualTo(ENHANCE_YOUR_CALM);
+        }
+    }
+
+    @Test
+    void floodOfContinuationsEndsTheConnection() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.frame(Http2Wire.HEADERS, 0, 1, Http2Wire.block(ECHO));
+            for (int i = 0; i < 40; i++) {
+                wire.frame(Http2Wire.CONTINUATION, 0, 1);
+            }
+
+            assertThat(wire.endOfConnection()).isEqualTo(ENHANCE_YOUR_CALM);
+        }
+    }
+
+    @Test
+    void frameAboveTheAnnouncedSizeEndsTheConnection() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.request(1, ECHO, false);
+            wire.frame(Http2Wire.DATA, 0, 1, new byte[20_000]);
+
+            assertThat(wire.endOfConnection()).isEqualTo(FRAME_SIZE_ERROR);
+        }
+    }
+
+    private interface Frame {
+        void sendOn(Http2Wire wire);
+    }
+
+    private void assertCutOff(Frame frame, int times, long code) {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            for (int i = 0; i < times; i++) {
+                frame.sendOn(wire);
+            }
+
+            assertThat(wire.endOfConnection()).isEqualTo(code);
+        }
+    }
+
+    @Test
+    void tooManyHeaderFieldsAreRefused() {
+        String[] fields = new String[2 * 200];
+        for (int i = 0; i < fields.length; i += 2) {
+            fields[i] = "x-" + i;
+            fields[i + 1] = "v";
+        }
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.request(1, ECHO, false, fields);
+
+            assertThat(wire.answer(1).head().status()).asString().isEqualTo("431");
+            call(wire, 3);
+            assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
+        }
+    }
+
+    @Test
+    void headersAboveTheLimitAreRefused() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.request(1, ECHO, false, "x-long", "v".repeat(8_000), "x-longer", "w".repeat(8_000));
+            call(wire, 3);
+            assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
+        }
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            byte[] block = Http2Wire.block(ECHO, "x-long", "~".repeat(40_000));
+            wire.frame(Http2Wire.HEADERS, 0, 1, Arrays.copyOf(block, 16_000));
+            wire.frame(Http2Wire.CONTINUATION, 0, 1, Arrays.copyOfRange(block, 16_000, 32_000));
+            wire.frame(
+                    Http2Wire.CONTINUATION, Http2Wire.END_HEADERS, 1, Arrays.copyOfRange(block, 32_000, block.length));
+
+            Answer answer = wire.answer(1);
+            assertThat(answer.reset != null || answer.head().status().toString().equals("431"))
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void messageAboveTheLimitIsRefusedByItsLength() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.request(1, ECHO, false);
+            wire.frame(Http2Wire.DATA, 0, 1, (byte) 0, (byte) 0x7F, (byte) 0xFF, (byte) 0xFF, (byte) 0xFF);
+
+            Answer answer = wire.answer(1);
+            assertThat(answer.header("grpc-status")).isEqualTo("8");
+            assertThat(answer.header("grpc-message")).contains("2147483647 bytes", "8388608", "rpc.limits.max-message");
+            call(wire, 3);
+            assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
+        }
+    }
+
+    @Test
+    void compressedMessageThatGrowsAboveTheLimitIsRefused() {
+        byte[] zeros = new byte[20 << 20];
+        OutputBuffer bomb = new OutputBuffer();
+        new Gzip().compress(zeros, 0, zeros.length, bomb);
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.request(1, ECHO, false, "grpc-encoding", "gzip");
+            byte[] bytes = bomb.toByteArray();
+            wire.frame(
+                    Http2Wire.DATA,
+                    0,
+                    1,
+                    ByteBuffer.allocate(5).put((byte) 1).putInt(bytes.length).array());
+            for (int at = 0; at < bytes.length; at += 16_000) {
+                int end = Math.min(bytes.length, at + 16_000);
+                wire.frame(
+                        Http2Wire.DATA,
+                        end == bytes.length ? Http2Wire.END_STREAM : 0,
+                        1,
+                        Arrays.copyOfRange(bytes, at, end));
+            }
+
+            Answer answer = wire.answer(1);
+            assertThat(answer.header("grpc-status")).isEqualTo("8");
+            assertThat(answer.header("grpc-message")).contains("8388608");
+        }
+    }
+
+    @Test
+    void callerWhoLeavesCancelsTheCall() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch cancelled = new CountDownLatch(1);
+        int port = sides.serve(
+                        limits -> limits,
+                        server -> server.filter((call, next) -> {
+                            ServerContext.current().onCancel(cancelled::countDown);
+                            begun.countDown();
+                            return new java.util.concurrent.CompletableFuture<>();
+                        }))
+                .port();
+        try (Http2Wire wire = Http2Wire.open(port)) {
+            call(wire, 1);
+            begun.await();
+            wire.frame(Http2Wire.RST_STREAM, 0, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 8);
+
+            cancelled.await();
+        }
+    }
+
+    @Test
+    void drainIsAnnouncedTwiceAndCallsOnTheirWayAreServed() {
+        CountDownLatch drained = new CountDownLatch(1);
+        RpcServer server = serve();
+        try (Http2Wire wire = Http2Wire.open(server.port())) {
+            call(wire, 1);
+            wire.answer(1);
+            Thread drain = new Thread(() -> {
+                server.drain(java.time.Duration.ofSeconds(20));
+                drained.countDown();
+            });
+            drain.start();
+            wire.readUntil(() -> !wire.pings().isEmpty());
+            assertThat(wire.lastStream()).isEqualTo(Integer.MAX_VALUE);
+
+            call(wire, 3);
+            wire.frame(
+                    Http2Wire.PING,
+                    Http2Wire.ACK,
+                    0,
+                    ByteBuffer.allocate(8).putLong(wire.pings().get(0)).array());
+            assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
+            assertThat(wire.endOfConnection()).isZero();
+            assertThat(wire.lastStream()).isEqualTo(3);
+            drained.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void methodIsNotRunForACallOfAnotherService() {
+        AtomicInteger calls = new AtomicInteger();
+        GreetServer counting = new GreetServer();
+        int port = sides.serve(
+                        limits -> limits,
+                        server -> server.export(ServiceExport.of(GreetService.class, counting, "other", ""))
+                                .filter((call, next) -> {
+                                    calls.incrementAndGet();
+                                    return next.invoke(call);
+                                }))
+                .port();
+        try (Http2Wire wire = Http2Wire.open(port)) {
+            wire.request(1, ECHO, false, "tri-service-group", "nobody");
+
+            assertThat(wire.answer(1).header("grpc-status")).isEqualTo("12");
+            assertThat(calls).hasValue(0);
+        }
+    }
+}

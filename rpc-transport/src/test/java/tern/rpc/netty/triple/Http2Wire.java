@@ -1,0 +1,349 @@
+package tern.rpc.netty.triple;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
+import io.netty.handler.codec.http2.Http2EventAdapter;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersEncoder;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** A client of HTTP/2 that sends captured bytes and takes the answers apart, frame by frame. */
+final class Http2Wire implements AutoCloseable {
+
+    private static final int PREFACE_BYTES = 24;
+    private static final int FRAME_HEADER_BYTES = 9;
+    private static final int LARGEST_FRAME = 16 << 10;
+    static final byte DATA = 0;
+    static final int HEADERS = 1;
+    static final int RST_STREAM = 3;
+    static final int SETTINGS = 4;
+    static final int PING = 6;
+    static final int GOAWAY = 7;
+    static final int CONTINUATION = 9;
+    static final int ACK = 1;
+    static final int END_STREAM = 1;
+    static final int END_HEADERS = 4;
+
+    /** What came on one stream. */
+    static final class Answer {
+        final List<Http2Headers> headers = new ArrayList<>();
+        final ByteArrayOutputStream data = new ByteArrayOutputStream();
+
+        @Nullable
+        Long reset;
+
+        boolean ended;
+
+        /** The value in the last block of headers that has it. */
+        String header(String name) {
+            for (int i = headers.size() - 1; i >= 0; i--) {
+                CharSequence value = headers.get(i).get(name);
+                if (value != null) {
+                    return value.toString();
+                }
+            }
+            return "";
+        }
+
+        /** The bytes of the body, one character each. */
+        String text() {
+            return data.toString(ISO_8859_1);
+        }
+
+        Http2Headers head() {
+            return headers.get(0);
+        }
+    }
+
+    private final Socket socket;
+    private final DefaultHttp2FrameReader reader = new DefaultHttp2FrameReader(false);
+    private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInboundHandlerAdapter());
+    private final ByteBuf read = Unpooled.buffer();
+    private final Map<Integer, Answer> answers = new TreeMap<>();
+    private @Nullable Long goAway;
+    private int lastStream = -1;
+    private final List<Long> pings = new ArrayList<>();
+
+    private Http2Wire(Socket socket) {
+        this.socket = socket;
+        try {
+            reader.maxFrameSize(8 << 20); // as the captured consumers announce
+        } catch (Http2Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    static Http2Wire connect(int port) {
+        try {
+            Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
+            socket.setTcpNoDelay(true);
+            socket.setSoTimeout(30_000);
+            return new Http2Wire(socket);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The answer to the one stream of the captured bytes. */
+    static Answer replay(int port, byte[] captured, int stream) {
+        try (Http2Wire wire = connect(port)) {
+            wire.send(withoutEnd(captured));
+            return wire.answer(stream);
+        }
+    }
+
+    /** What a server was captured to answer. */
+    static Answer parse(byte[] captured, int stream) {
+        try (Http2Wire wire = new Http2Wire(new Socket())) {
+            wire.read.writeBytes(captured);
+            wire.takeApart();
+            return wire.answers.getOrDefault(stream, new Answer());
+        }
+    }
+
+    /** Without what ended the captured connection, which would overtake our answer. */
+    private static byte[] withoutEnd(byte[] captured) {
+        ByteArrayOutputStream kept = new ByteArrayOutputStream();
+        kept.write(captured, 0, PREFACE_BYTES);
+        int at = PREFACE_BYTES;
+        while (at + FRAME_HEADER_BYTES <= captured.length) {
+            int length = (captured[at] & 0xFF) << 16 | (captured[at + 1] & 0xFF) << 8 | (captured[at + 2] & 0xFF);
+            int type = captured[at + 3];
+            if (type == DATA) {
+                writeData(kept, captured, at, length);
+            } else if (type != RST_STREAM && type != GOAWAY) {
+                kept.write(captured, at, FRAME_HEADER_BYTES + length);
+            }
+            at += FRAME_HEADER_BYTES + length;
+        }
+        return kept.toByteArray();
+    }
+
+    /** The captured provider took frames of 8 MiB; we take 16 KiB. */
+    private static void writeData(ByteArrayOutputStream kept, byte[] captured, int at, int length) {
+        int done = 0;
+        do {
+            int piece = Math.min(LARGEST_FRAME, length - done);
+            boolean last = done + piece == length;
+            kept.writeBytes(new byte[] {(byte) (piece >>> 16), (byte) (piece >>> 8), (byte) piece, DATA});
+            kept.write(last ? captured[at + 4] : 0);
+            kept.write(captured, at + 5, 4);
+            kept.write(captured, at + FRAME_HEADER_BYTES + done, piece);
+            done += piece;
+        } while (done < length);
+    }
+
+    /** Connects and says hello. */
+    static Http2Wire open(int port) {
+        Http2Wire wire = connect(port);
+        wire.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1));
+        wire.frame(SETTINGS, 0, 0);
+        return wire;
+    }
+
+    /** Sends one frame. */
+    void frame(int type, int flags, int stream, byte... payload) {
+        ByteBuffer frame = ByteBuffer.allocate(FRAME_HEADER_BYTES + payload.length);
+        frame.putShort((short) (payload.length >>> 8)).put((byte) payload.length);
+        frame.put((byte) type).put((byte) flags).putInt(stream).put(payload);
+        send(frame.array());
+    }
+
+    /** Sends the head of a gRPC request, with more headers as name and value in turn. */
+    void request(int stream, String path, boolean end, String... headers) {
+        frame(HEADERS, END_HEADERS | (end ? END_STREAM : 0), stream, block(path, headers));
+    }
+
+    /** The block of a gRPC request's head. */
+    static byte[] block(String path, String... headers) {
+        Http2Headers head = new DefaultHttp2Headers(false)
+                .method("POST")
+                .scheme("http")
+                .path(path)
+                .authority("localhost")
+                .set("content-type", "application/grpc")
+                .set("te", "trailers");
+        for (int i = 0; i < headers.length; i += 2) {
+            head.add(headers[i], headers[i + 1]);
+        }
+        ByteBuf block = Unpooled.buffer();
+        try {
+            // A table of its own per block, of size 0, since blocks stand alone here.
+            new DefaultHttp2HeadersEncoder(Http2HeadersEncoder.NEVER_SENSITIVE, false, 16, Integer.MAX_VALUE)
+                    .encodeHeaders(1, head, block);
+            byte[] bytes = new byte[block.readableBytes()];
+            block.readBytes(bytes);
+            return bytes;
+        } catch (Http2Exception e) {
+            throw new IllegalStateException(e);
+        } finally {
+            block.release();
+        }
+    }
+
+    /** Sends a message of gRPC in one frame. */
+    void message(int stream, boolean end, int flags, byte... payload) {
+        ByteBuffer message = ByteBuffer.allocate(5 + payload.length);
+        message.put((byte) flags).putInt(payload.length).put(payload);
+        frame(DATA, end ? END_STREAM : 0, stream, message.array());
+    }
+
+    void send(byte[] bytes) {
+        try {
+            socket.getOutputStream().write(bytes);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Reads what comes before the first frame. */
+    void skip(String text) {
+        try {
+            byte[] bytes = socket.getInputStream().readNBytes(text.length());
+            if (!new String(bytes, ISO_8859_1).equals(text)) {
+                throw new AssertionError("unexpected: " + new String(bytes, ISO_8859_1));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The whole answer on a stream; waits for its end. */
+    Answer answer(int stream) {
+        while (true) {
+            Answer answer = answers.get(stream);
+            if (answer != null && (answer.ended || answer.reset != null)) {
+                return answer;
+            }
+            if (!readMore()) {
+                throw new AssertionError("the connection ended before stream " + stream + " did, goAway " + goAway);
+            }
+        }
+    }
+
+    /** Reads to the end of the connection and tells the code of its last GOAWAY, or null. */
+    @Nullable
+    Long endOfConnection() {
+        while (readMore()) {
+            // until the peer closes
+        }
+        return goAway;
+    }
+
+    /** Reads until the condition holds. */
+    void readUntil(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            if (!readMore()) {
+                throw new AssertionError("the connection ended, goAway " + goAway);
+            }
+        }
+    }
+
+    List<Long> pings() {
+        return pings;
+    }
+
+    /** The stream that the last GOAWAY named; -1 before. */
+    int lastStream() {
+        return lastStream;
+    }
+
+    private boolean readMore() {
+        byte[] buffer = new byte[16 << 10];
+        int count;
+        try {
+            count = socket.getInputStream().read(buffer);
+        } catch (IOException e) {
+            return false;
+        }
+        if (count < 0) {
+            return false;
+        }
+        read.writeBytes(buffer, 0, count);
+        takeApart();
+        return true;
+    }
+
+    private void takeApart() {
+        ChannelHandlerContext context = channel.pipeline().firstContext();
+        try {
+            reader.readFrame(context, read, new Frames());
+            read.discardReadBytes();
+        } catch (Http2Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private Answer on(int stream) {
+        return answers.computeIfAbsent(stream, id -> new Answer());
+    }
+
+    @Override
+    public void close() {
+        reader.close();
+        read.release();
+        channel.finishAndReleaseAll();
+        try {
+            socket.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private final class Frames extends Http2EventAdapter {
+
+        @Override
+        public void onHeadersRead(
+                ChannelHandlerContext context, int stream, Http2Headers headers, int padding, boolean end) {
+            Answer answer = on(stream);
+            answer.headers.add(headers);
+            answer.ended |= end;
+        }
+
+        @Override
+        public int onDataRead(ChannelHandlerContext context, int stream, ByteBuf data, int padding, boolean end) {
+            Answer answer = on(stream);
+            byte[] bytes = new byte[data.readableBytes()];
+            data.readBytes(bytes);
+            answer.data.writeBytes(bytes);
+            answer.ended |= end;
+            return bytes.length + padding;
+        }
+
+        @Override
+        public void onRstStreamRead(ChannelHandlerContext context, int stream, long error) {
+            on(stream).reset = error;
+        }
+
+        @Override
+        public void onPingRead(ChannelHandlerContext context, long data) {
+            pings.add(data);
+        }
+
+        @Override
+        public void onGoAwayRead(ChannelHandlerContext context, int last, long error, ByteBuf text) {
+            goAway = error;
+            lastStream = last;
+        }
+    }
+}

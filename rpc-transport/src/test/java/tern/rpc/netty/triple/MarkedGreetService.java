@@ -1,0 +1,22 @@
+package tern.rpc.netty.triple;
+
+import com.example.wire.Person;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcMethod;
+import tern.rpc.WireName;
+
+/** Methods of the captured service that may be read with GET, since they are marked as read-only. */
+@WireName("com.example.wire.GreetService")
+public interface MarkedGreetService {
+
+    @RpcMethod(readOnly = true)
+    @Nullable
+    String echo(@Nullable String s);
+
+    @RpcMethod(readOnly = true)
+    Person pojo(Person p);
+
+    @RpcMethod(readOnly = true)
+    @Nullable
+    String nul();
+}

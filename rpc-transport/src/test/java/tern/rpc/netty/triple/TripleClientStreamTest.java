@@ -1,0 +1,459 @@
+package tern.rpc.netty.triple;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.handler.codec.http2.Http2Error;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceDescriptor.Operation;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.RawServer;
+import tern.rpc.netty.triple.Http2Script.Frame;
+import tern.rpc.netty.triple.Http2Script.Request;
+import tern.rpc.netty.triple.Requests.Opened;
+import tern.rpc.transport.ClientConnection;
+
+/** Streams of the client, against a server that a test plays. */
+@Timeout(60)
+class TripleClientStreamTest {
+
+    private static final ServiceDescriptor SERVICE = ServiceDescriptor.of(
+            "raw.Service",
+            List.of(
+                    new Operation("down", MethodType.SERVER_STREAMING, byte[].class, byte[].class),
+                    new Operation("up", MethodType.CLIENT_STREAMING, byte[].class, byte[].class),
+                    new Operation("both", MethodType.BIDI_STREAMING, byte[].class, byte[].class)));
+
+    private static final String[] OK = {":status", "200", "content-type", "application/grpc"};
+    private static final byte[] NOTHING = new byte[8];
+
+    private final Requests requests = new Requests();
+    private final RawServer server = RawServer.start();
+
+    @AfterEach
+    void close() {
+        requests.close();
+        server.close();
+    }
+
+    private static MethodDescriptor method(String name) {
+        return SERVICE.overloads(name).get(0);
+    }
+
+    private Opened open(String name, Object... arguments) {
+        return requests.open(requests.connect(server.endpoint()), requests.call(method(name), arguments));
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(UTF_8);
+    }
+
+    private static byte[] framed(String text) {
+        return Http2Script.framed(0, bytes(text));
+    }
+
+    private static String text(Object message) {
+        return new String((byte[]) message, UTF_8);
+    }
+
+    /** What was sent before is worked off when its answer comes. */
+    private static void ping(Http2Script script) {
+        script.send(Http2Script.PING, 0, 0, NOTHING);
+        assertThat(script.next(Http2Script.PING).flags()).isEqualTo(Http2Script.ACK);
+    }
+
+    // Answers
+
+    @Test
+    void answersAreToldInOrderWithHeadersAndTrailers() {
+        Opened opened = open("down", (Object) bytes("x"));
+        opened.stream.request(10);
+        Http2Script script = Http2Script.accept(server);
+        Request request = script.request();
+
+        script.head(3, ":status", "200", "content-type", "application/grpc", "first", "1");
+        script.data(3, framed("a")).data(3, framed("b"));
+        script.end(3, "grpc-status", "0", "last", "2");
+
+        assertThat(request.body.toByteArray()).isEqualTo(framed("x"));
+        assertThat(opened.next(Metadata.class).get("first")).isEqualTo("1");
+        assertThat(text(opened.next())).isEqualTo("a");
+        assertThat(text(opened.next())).isEqualTo("b");
+        Response end = opened.next(Response.class);
+        assertThat(end.value()).isNull();
+        assertThat(end.headers().get("first")).isEqualTo("1");
+        assertThat(end.metadata().get("last")).isEqualTo("2");
+    }
+
+    @Test
+    void onlyAsManyAnswersAsWereAskedForAreTold() {
+        Opened opened = open("down", (Object) bytes("x"));
+        Http2Script script = Http2Script.accept(server);
+        script.request();
+
+        ByteArrayOutputStream three = new ByteArrayOutputStream();
+        three.writeBytes(framed("a"));
+        three.writeBytes(framed("b"));
+        three.writeBytes(framed("c"));
+        script.head(3, OK).data(3, three.toByteArray()).end(3, "grpc-status", "0");
+        ping(script);
+
+        opened.next(Metadata.class);
+        assertThat(opened.events).isEmpty();
+        opened.stream.request(2);
+        assertThat(text(opened.next())).isEqualTo("a");
+        assertThat(text(opened.next())).isEqualTo("b");
+        ping(script);
+        assertThat(opened.events).isEmpty();
+        assertThat(opened.pending.isDone()).as("one answer is left").isFalse();
+        opened.stream.request(1);
+        assertThat(text(opened.next())).isEqualTo("c");
+        opened.next(Response.class);
+    }
+
+    @Test
+    void serverIsSlowedDownWhileNoAnswersAreAskedFor() {
+        Opened opened = open("down", (Object) bytes("x"));
+        Http2Script script = Http2Script.accept(server);
+        script.request();
+        byte[] large = Http2Script.framed(0, new byte[(1 << 20) - 5]);
+        script.head(3, OK).data(3, large); // all that the stream's window allows
+
+        script.send(Http2Script.PING, 0, 0, NOTHING);
+        Frame next = script.next();
+        while (next.type() == Http2Script.SETTINGS) {
+            next = script.next();
+        }
+        assertThat(next.type()).as("no credit came before it").isEqualTo(Http2Script.PING);
+        opened.stream.request(1);
+
+        Frame credit = script.next(Http2Script.WINDOW_UPDATE);
+        assertThat(credit.stream()).isEqualTo(3);
+        assertThat(credit.payload()).isEqualTo(Http2Script.fourBytes(large.length));
+        opened.next(Metadata.class);
+        assertThat((byte[]) opened.next()).hasSize(large.length - 5);
+    }
+
+    @Test
+    void messageLargerThanTheWindowComesOnceItIsAskedFor() {
+        Opened opened = open("down", (Object) bytes("x"));
+        opened.stream.request(1);
+        Http2Script script = Http2Script.accept(server);
+        script.request();
+        byte[] large = Http2Script.framed(0, new byte[2 << 20]);
+        script.head(3, OK);
+
+        int window = 1 << 20;
+        for (int sent = 0; sent < large.length; ) {
+            int piece = Math.min(Math.min(16 << 10, large.length - sent), window);
+            if (piece == 0) {
+                Frame credit = script.next(Http2Script.WINDOW_UPDATE);
+                window +=
+                        credit.stream() == 3 ? ByteBuffer.wrap(credit.payload()).getInt() : 0;
+            } else {
+                script.send(Http2Script.DATA, 0, 3, Arrays.copyOfRange(large, sent, sent + piece));
+                sent += piece;
+                window -= piece;
+            }
+        }
+        script.end(3, "grpc-status", "0");
+
+        opened.next(Metadata.class);
+        assertThat((byte[]) opened.next()).hasSize(2 << 20);
+        opened.next(Response.class);
+    }
+
+    @Test
+    void failureComesAfterTheAnswersBeforeIt() {
+        Opened opened = open("down", (Object) bytes("x"));
+        Http2Script script = Http2Script.accept(server);
+        script.request();
+        script.head(3, OK).data(3, framed("a")).end(3, "grpc-status", "9", "grpc-message", "no more", "why", "x");
+        ping(script);
+
+        opened.stream.request(5);
+
+        opened.next(Metadata.class);
+        assertThat(text(opened.next())).isEqualTo("a");
+        RpcException failure = opened.next(RpcException.class);
+        assertThat(failure.code()).isEqualTo(StatusCode.FAILED_PRECONDITION);
+        assertThat(failure.status().description()).isEqualTo("no more");
+        assertThat(failure.metadata().get("why")).isEqualTo("x");
+    }
+
+    @Test
+    void failureAtOnceHasNoHeaders() {
+        Opened opened = open("down", (Object) bytes("x"));
+        Http2Script script = Http2Script.accept(server);
+        script.request();
+
+        script.end(3, ":status", "200", "content-type", "application/grpc", "grpc-status", "12");
+
+        assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.UNIMPLEMENTED);
+    }
+
+    @Test
+    void messageThatIsCutOffFailsTheStream() {
+        Opened opened = open("down", (Object) bytes("x"));
+        opened.stream.request(5);
+        Http2Script script = Http2Script.accept(server);
+        script.request();
+
+        script.head(3, OK)
+                .data(3, framed("a"))
+                .data(3, new byte[] {0, 0, 0, 0, 9, 1})
+                .end(3, "grpc-status", "0");
+
+        opened.next(Metadata.class);
+        assertThat(text(opened.next())).isEqualTo("a");
+        assertThat(opened.next(RpcException.class)).hasMessageContaining("in the middle of a message");
+    }
+
+    @Test
+    void receiverThatThrowsFailsItsStreamAlone() {
+        ClientConnection connection = requests.connect(server.endpoint());
+        Opened broken = requests.open(connection, requests.call(method("both")));
+        broken.failing = new IllegalStateException("on purpose");
+        broken.stream.request(5);
+        Opened other = requests.open(connection, requests.call(method("both")));
+        other.stream.request(5);
+        Http2Script script = Http2Script.accept(server);
+        script.begun();
+        script.begun();
+        script.head(3, OK).data(3, framed("a")).head(5, OK).data(5, framed("b"));
+        broken.next(Metadata.class);
+        other.next(Metadata.class);
+
+        RpcException failure = broken.next(RpcException.class);
+        assertThat(failure.code()).isEqualTo(StatusCode.INTERNAL);
+        assertThat(failure).hasMessageContaining("on purpose");
+        assertThat(text(other.next())).isEqualTo("b");
+        assertThat(script.next(Http2Script.RST_STREAM).stream()).isEqualTo(3);
+        script.data(5, framed("c")).end(5, "grpc-status", "0");
+
+        assertThat(text(other.next())).isEqualTo("c");
+        other.next(Response.class);
+    }
+
+    // Requests
+
+    @Test
+    void headersAreSentBeforeTheFirstRequest() {
+        Opened opened = open("both");
+        opened.stream.request(5);
+        Http2Script script = Http2Script.accept(server);
+        Request request = script.begun();
+        script.head(3, OK).data(3, framed("welcome"));
+
+        opened.next(Metadata.class);
+        assertThat(text(opened.next())).isEqualTo("welcome");
+        opened.stream.send(bytes("a"));
+        opened.stream.send(bytes("b"));
+        opened.stream.end();
+        assertThat(script.request()).isSameAs(request);
+        ByteArrayOutputStream both = new ByteArrayOutputStream();
+        both.writeBytes(framed("a"));
+        both.writeBytes(framed("b"));
+        assertThat(request.body.toByteArray()).isEqualTo(both.toByteArray());
+        assertThat(request.header("grpc-encoding")).isEmpty();
+        script.end(3, "grpc-status", "0");
+        opened.next(Response.class);
+    }
+
+    @Test
+    void requestsMayBeCompressed() {
+        ClientConnection connection = requests.connect(server.endpoint());
+        Opened opened = requests.open(connection, requests.call(method("up")).withCompression(true));
+        opened.stream.send(bytes("x".repeat(1_000)));
+        opened.stream.end();
+        Http2Script script = Http2Script.accept(server);
+        Request request = script.request();
+
+        assertThat(request.header("grpc-encoding")).isEqualTo("gzip");
+        assertThat(request.body.toByteArray()).hasSizeLessThan(100).startsWith(1);
+    }
+
+    @Test
+    void requestsSentBeforeThereIsAStreamWaitForIt() {
+        ClientConnection connection = requests.connect(server.endpoint());
+        Opened first = requests.open(connection, requests.call(method("both")));
+        Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
+        script.begun();
+        Opened second = requests.open(connection, requests.call(method("up")));
+        second.stream.send(bytes("a"));
+        second.stream.end();
+        second.stream.request(1);
+        ping(script);
+
+        script.end(3, ":status", "200", "content-type", "application/grpc", "grpc-status", "0");
+        first.next(Response.class);
+        Request request = script.request();
+        script.answer(request.stream, bytes("sum"));
+
+        assertThat(request.body.toByteArray()).isEqualTo(framed("a"));
+        second.next(Metadata.class);
+        assertThat(text(second.next())).isEqualTo("sum");
+        second.next(Response.class);
+        Await.until("all bytes have left", () -> connection.queuedBytes() == 0);
+    }
+
+    @Test
+    void streamIsReadyAgainWhenTheServerTakesMore() {
+        Opened opened = open("both");
+        Http2Script script = Http2Script.accept(server, Http2Script.INITIAL_WINDOW_SIZE, 0);
+        script.begun();
+        assertThat(opened.stream.isReady()).isTrue();
+
+        opened.stream.send(new byte[20_000]);
+        assertThat(opened.stream.isReady()).isTrue();
+        opened.stream.send(new byte[20_000]);
+        assertThat(opened.stream.isReady()).isFalse();
+        ping(script);
+        assertThat(opened.events).isEmpty();
+        script.credit(3, 40_010);
+
+        assertThat(opened.next()).isEqualTo("ready");
+        assertThat(opened.stream.isReady()).isTrue();
+    }
+
+    @Test
+    void writerThatHeedsNothingIsCutOff() {
+        Opened opened = open("both");
+        Http2Script script = Http2Script.accept(server, Http2Script.INITIAL_WINDOW_SIZE, 0);
+        script.begun();
+        byte[] message = new byte[1 << 20];
+        opened.stream.send(message);
+
+        assertThatThrownBy(() -> opened.stream.send(message))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("RESOURCE_EXHAUSTED")
+                .hasMessageContaining("send when the stream is ready");
+
+        assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(script.next(Http2Script.RST_STREAM).stream()).isEqualTo(3);
+        opened.stream.send(message); // dropped
+        assertThat(opened.stream.isReady()).isFalse();
+    }
+
+    @Test
+    void messageThatCannotBeSentIsRefusedAndTheStreamGoesOn() {
+        Opened opened = open("both");
+        Http2Script script = Http2Script.accept(server);
+        Request request = script.begun();
+
+        assertThatThrownBy(() -> opened.stream.send("text"))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("INTERNAL")
+                .hasMessageContaining("java.lang.String");
+        assertThatThrownBy(() -> opened.stream.send(new byte[9 << 20]))
+                .hasMessageContaining("RESOURCE_EXHAUSTED")
+                .hasMessageContaining("rpc.limits.max-message");
+        opened.stream.send(bytes("fine"));
+        opened.stream.end();
+
+        script.request();
+        assertThat(request.body.toByteArray()).isEqualTo(framed("fine"));
+    }
+
+    // Ends
+
+    @Test
+    void failedCallResetsItsStream() {
+        Opened opened = open("both");
+        Http2Script script = Http2Script.accept(server);
+        script.begun();
+
+        opened.pending.fail(RpcException.refusal(StatusCode.CANCELLED, "on purpose", Executed.MAYBE));
+
+        Frame reset = script.next(Http2Script.RST_STREAM);
+        assertThat(reset.payload()).isEqualTo(Http2Script.fourBytes((int) Http2Error.CANCEL.code()));
+        assertThat(opened.next(RpcException.class)).hasMessageContaining("on purpose");
+    }
+
+    @Test
+    void deadlineEndsAStream() {
+        ClientConnection connection = requests.connect(server.endpoint());
+        Opened opened = requests.open(connection, requests.call(method("both"), Duration.ofMillis(100)));
+        Http2Script script = Http2Script.accept(server);
+        script.begun();
+
+        assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        script.next(Http2Script.RST_STREAM);
+    }
+
+    @Test
+    void serverThatAnswersEarlyGetsNoMoreRequests() {
+        Opened opened = open("both");
+        Http2Script script = Http2Script.accept(server);
+        script.begun();
+
+        script.end(3, ":status", "200", "content-type", "application/grpc", "grpc-status", "8");
+
+        assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(script.next(Http2Script.RST_STREAM).stream()).isEqualTo(3);
+        opened.stream.send(bytes("late"));
+        opened.stream.end();
+        ping(script);
+    }
+
+    @Test
+    void resetByTheServerEndsTheStreamAtOnce() {
+        Opened opened = open("both");
+        Http2Script script = Http2Script.accept(server);
+        script.begun();
+        script.head(3, OK).data(3, framed("unread"));
+        opened.next(Metadata.class);
+
+        script.reset(3, 8);
+
+        assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.CANCELLED);
+        ping(script); // nothing was reset in answer to it
+    }
+
+    @Test
+    void lostConnectionEndsTheStream() {
+        Opened opened = open("both");
+        Http2Script script = Http2Script.accept(server);
+        script.begun();
+
+        script.close();
+
+        RpcException failure = opened.next(RpcException.class);
+        assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
+        opened.stream.send(bytes("dropped"));
+    }
+
+    @Test
+    void streamThatWaitsWhenTheServerGoesAwayWasNotExecuted() {
+        ClientConnection connection = requests.connect(server.endpoint());
+        requests.open(connection, requests.call(method("both")));
+        Http2Script script = Http2Script.accept(server, Http2Script.MAX_CONCURRENT_STREAMS, 1);
+        script.begun();
+        Opened waiting = requests.open(connection, requests.call(method("both")));
+        waiting.stream.send(bytes("a"));
+        ping(script);
+
+        script.goAway(3, 0, "");
+
+        RpcException failure = waiting.next(RpcException.class);
+        assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+    }
+}

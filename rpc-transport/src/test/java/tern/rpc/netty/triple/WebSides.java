@@ -1,0 +1,45 @@
+package tern.rpc.netty.triple;
+
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.server.ServiceExport;
+
+/** A server of {@link Words} and a client of each version of HTTP, for tests. */
+final class WebSides implements AutoCloseable {
+
+    /** Of one message; small, so that it is easily passed. */
+    static final int LIMIT = 64 << 10;
+
+    static final String WORDS = "/" + Words.class.getName() + "/";
+
+    private final TripleSides sides = new TripleSides();
+    final WordsServer words = new WordsServer();
+    final int port;
+
+    WebSides() {
+        port = sides.serve(WebSides::limited, server -> server.export(ServiceExport.of(Words.class, words)))
+                .port();
+    }
+
+    private static ServerTransportSettings limited(ServerTransportSettings settings) {
+        return new ServerTransportSettings(
+                settings.address(),
+                settings.port(),
+                settings.maxConnections(),
+                settings.maxConnectionsPerHost(),
+                settings.maxInFlight(),
+                LIMIT,
+                settings.idleTimeout(),
+                settings.firstBytesTimeout());
+    }
+
+    WebAnswer send(WebClient.Version version, WebRequest request) {
+        try (WebClient client = version.connect(port)) {
+            return client.send(request);
+        }
+    }
+
+    @Override
+    public void close() throws Exception {
+        sides.close();
+    }
+}

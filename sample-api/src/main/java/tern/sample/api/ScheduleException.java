@@ -1,0 +1,23 @@
+package tern.sample.api;
+
+/** A request that cannot be scheduled, for a reason that its sender can understand. */
+public final class ScheduleException extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    public enum Reason {
+        TENANT_REFUSED,
+        NO_AGENT
+    }
+
+    private final Reason reason;
+
+    public ScheduleException(Reason reason, String message) {
+        super(message);
+        this.reason = reason;
+    }
+
+    public Reason reason() {
+        return reason;
+    }
+}

@@ -1,0 +1,19 @@
+package tern.sample.consumer;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+
+/** Small files for scripts that wait for them: complete as soon as they are there. */
+final class AtomicFile {
+
+    private AtomicFile() {}
+
+    static void write(Path file, String content) throws IOException {
+        Path target = file.toAbsolutePath();
+        Path unfinished = Files.createTempFile(target.getParent(), "unfinished", ".tmp");
+        Files.writeString(unfinished, content);
+        Files.move(unfinished, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+}

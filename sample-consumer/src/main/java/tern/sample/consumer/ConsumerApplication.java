@@ -1,0 +1,24 @@
+package tern.sample.consumer;
+
+import java.io.IOException;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
+import org.springframework.context.ConfigurableApplicationContext;
+
+@SpringBootApplication
+@ConfigurationPropertiesScan
+public class ConsumerApplication {
+
+    /** With {@code load.rate} set, drives that load and exits: 0 if it reached the target, else 1. */
+    public static void main(String[] args) throws InterruptedException, IOException {
+        ConfigurableApplicationContext context = SpringApplication.run(ConsumerApplication.class, args);
+        LoadRun load = context.getBean(LoadRun.class);
+        if (load.requested()) {
+            boolean passed = load.run();
+            if (!load.keepRunning()) {
+                System.exit(SpringApplication.exit(context, () -> passed ? 0 : 1));
+            }
+        }
+    }
+}

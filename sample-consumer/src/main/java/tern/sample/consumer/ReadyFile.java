@@ -1,0 +1,35 @@
+package tern.sample.consumer;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.ApplicationListener;
+import org.springframework.core.env.Environment;
+import org.springframework.stereotype.Component;
+
+/** Tells scripts where the application listens: {@code pid} and {@code http.port} at {@code sample.ready-file}. */
+@Component
+class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {
+
+    private final Environment environment;
+
+    ReadyFile(Environment environment) {
+        this.environment = environment;
+    }
+
+    @Override
+    public void onApplicationEvent(ApplicationReadyEvent event) {
+        String file = environment.getProperty("sample.ready-file", "");
+        if (file.isEmpty()) {
+            return;
+        }
+        try {
+            AtomicFile.write(
+                    Path.of(file),
+                    "pid=" + ProcessHandle.current().pid() + "\nhttp.port="
+                            + environment.getProperty("local.server.port", "") + "\n");
+        } catch (IOException e) {
+            throw new IllegalStateException("sample.ready-file is " + file + ", which cannot be written", e);
+        }
+    }
+}

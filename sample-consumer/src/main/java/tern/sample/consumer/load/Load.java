@@ -1,0 +1,53 @@
+package tern.sample.consumer.load;
+
+import java.time.Duration;
+
+/**
+ * How many calls start when: the rate rises evenly from 0 during the first half of the warm-up, and stays.
+ *
+ * @param rate calls a second
+ * @param warmUp runs before, and is not counted
+ * @param duration of what is counted
+ * @param users threads that call; if all of them are waiting for answers, calls start late, and that counts as latency
+ */
+public record Load(double rate, Duration warmUp, Duration duration, int users) {
+
+    public Load {
+        require(rate > 0 && rate <= 1_000_000, "rate", rate, "more than 0 and at most 1000000 calls a second");
+        require(!warmUp.isNegative(), "warm-up", warmUp, "0 or more");
+        require(duration.compareTo(Duration.ZERO) > 0, "duration", duration, "more than 0");
+        require(users > 0, "users", users, "1 or more");
+    }
+
+    private static void require(boolean valid, String name, Object value, String expected) {
+        if (!valid) {
+            throw new IllegalArgumentException(name + " is " + value + "; expected " + expected);
+        }
+    }
+
+    long calls() {
+        return warmUpCalls() + Math.round(rate * duration.toNanos() / 1e9);
+    }
+
+    /** How many of the first calls belong to the warm-up. */
+    long warmUpCalls() {
+        return rampCalls() + Math.round(rate * rampNanos() / 1e9);
+    }
+
+    private long rampCalls() {
+        return Math.round(rate * rampNanos() / 1e9 / 2);
+    }
+
+    private long rampNanos() {
+        return warmUp.toNanos() / 2;
+    }
+
+    /** When this call starts, from the beginning of the warm-up. */
+    long startNanos(long call) {
+        long rampCalls = rampCalls();
+        if (call < rampCalls) {
+            return Math.round(rampNanos() * Math.sqrt((double) call / rampCalls));
+        }
+        return rampNanos() + Math.round((call - rampCalls) * 1e9 / rate);
+    }
+}

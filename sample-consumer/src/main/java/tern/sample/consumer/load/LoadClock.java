@@ -1,0 +1,30 @@
+package tern.sample.consumer.load;
+
+import java.util.concurrent.locks.LockSupport;
+
+/** Time that can be waited for; a test moves its own. */
+interface LoadClock {
+
+    LoadClock SYSTEM = new LoadClock() {
+        @Override
+        public long nanoTime() {
+            return System.nanoTime();
+        }
+
+        @Override
+        public void waitUntil(long nanoTime) throws InterruptedException {
+            long wait = nanoTime - System.nanoTime();
+            while (wait > 0) {
+                LockSupport.parkNanos(wait);
+                if (Thread.interrupted()) {
+                    throw new InterruptedException();
+                }
+                wait = nanoTime - System.nanoTime();
+            }
+        }
+    };
+
+    long nanoTime();
+
+    void waitUntil(long nanoTime) throws InterruptedException;
+}

