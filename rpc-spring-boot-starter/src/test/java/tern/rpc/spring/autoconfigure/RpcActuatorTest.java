@@ -17,6 +17,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.context.ApplicationContext;
+import tern.rpc.health.HealthService;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorEndpoint;
 import tern.rpc.spring.autoconfigure.actuate.RpcReport;
@@ -34,7 +35,9 @@ class RpcActuatorTest {
                     assertThat(report.server().running()).isTrue();
                     assertThat(report.server().port()).isPositive();
                     assertThat(report.server().services())
-                            .containsExactly(new RpcReport.Service(GreetingService.class.getName(), 100));
+                            .containsExactly(
+                                    new RpcReport.Service(GreetingService.class.getName(), 100),
+                                    new RpcReport.Service(HealthService.NAME, 100));
                     assertThat(report.target()).isEqualTo(new RpcReport.Target(500, 100));
                     assertThat(report.references()).isEmpty();
                 });
@@ -120,7 +123,7 @@ class RpcActuatorTest {
 
             assertThat(info.build().get("rpc", Map.class))
                     .containsKey("port")
-                    .containsEntry("services", List.of(GreetingService.class.getName()));
+                    .containsEntry("services", List.of(GreetingService.class.getName(), HealthService.NAME));
         });
     }
 

@@ -20,7 +20,8 @@ import org.springframework.context.ApplicationContext;
 /** Services of an application, called by plain HTTP. */
 class RpcHttpTest {
 
-    private static HttpResponse<String> greet(ApplicationContext provider, String type, String body, String... headers) {
+    private static HttpResponse<String> greet(
+            ApplicationContext provider, String type, String body, String... headers) {
         String path = "/" + GreetingService.class.getName() + "/greet";
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://" + addressOf(provider) + path))
                 .header("content-type", type)
@@ -45,7 +46,8 @@ class RpcHttpTest {
         provider(Greeter.class).run(there -> {
             assertThat(greet(there, "application/json", "\"Ada\"").body()).isEqualTo("\"Hello Ada\"");
             assertThat(greet(there, "text/plain", "Ada").statusCode()).isEqualTo(415);
-            assertThat(greet(there, "application/x-www-form-urlencoded", "name=Ada").statusCode())
+            assertThat(greet(there, "application/x-www-form-urlencoded", "name=Ada")
+                            .statusCode())
                     .isEqualTo(415);
             assertThat(greet(there, "application/json", "\"Ada\"", "origin", "https://shop.example")
                             .statusCode())
