@@ -1,0 +1,8 @@
+package tern.rpc.advice;
+
+/** A pool that can be looked at. Thread-safe; called seldom, must not block. */
+@FunctionalInterface
+public interface PoolSource {
+
+    PoolSnapshot snapshot();
+}
