@@ -1,0 +1,45 @@
+package tern.rpc.advice;
+
+import java.time.Duration;
+import java.util.stream.Stream;
+
+/** Little's law: target rate × uses per call × time of a use has to fit into the pool. */
+final class PoolBelowDemand implements Rule {
+
+    @Override
+    public Stream<Finding> check(Situation situation) {
+        return situation.pools().stream().flatMap(pool -> check(situation, pool));
+    }
+
+    private static Stream<Finding> check(Situation situation, PoolSnapshot pool) {
+        if (pool.kind() == PoolKind.LOGGING || pool.callerRuns() > 0) {
+            return Stream.empty(); // a ring is drained by one thread; caller-runs has its own rule
+        }
+        Demand demand = Demand.of(situation, pool);
+        boolean tooSmall = isTooSmall(pool, demand);
+        boolean perHost = pool.effectiveMax() < pool.max() && demand.needed() <= pool.max();
+        if (perHost || !(tooSmall || (demand.isFelt() && demand.isFull()))) {
+            return Stream.empty();
+        }
+        boolean symptom = pool.kind() == PoolKind.WORKERS && situation.callsMostlyWait();
+        int enough = Math.max(demand.needed(), tooSmall ? 0 : pool.max() * 2);
+        PoolSetting setting = Demand.setting(pool, PoolSetting.Use.MAX, "size of " + pool.name());
+        return Stream.of(new Finding(
+                "pool-below-demand",
+                demand.isFelt() && !symptom ? situation.urgency() : Severity.RISKS,
+                Demand.thing(pool.kind()) + " of the pool \"" + pool.name() + "\"",
+                demand.arithmetic() + demand.evidence(),
+                symptom
+                        ? "shorten what the calls wait for, as the other findings say; else " + setting.property() + "="
+                                + enough
+                        : setting.property() + "=" + enough,
+                "enough for " + demand.servedBy(enough),
+                symptom ? Duration.ZERO : demand.waited()));
+    }
+
+    /** Tasks of an executor need not come with calls, so that only a queue shows a lack of threads. */
+    private static boolean isTooSmall(PoolSnapshot pool, Demand demand) {
+        boolean byArithmetic = demand.needed() > pool.effectiveMax();
+        return byArithmetic && (pool.kind() != PoolKind.EXECUTOR || pool.waiting() > 0);
+    }
+}

@@ -1,0 +1,32 @@
+package tern.rpc.advice;
+
+import java.time.Duration;
+import java.util.stream.Stream;
+
+/** Waits for a connection that may last longer than a call is meant to: threads pile up behind them. */
+final class WaitBeyondTarget implements Rule {
+
+    @Override
+    public Stream<Finding> check(Situation situation) {
+        return situation.pools(PoolKind.JDBC, PoolKind.REDIS, PoolKind.HTTP).flatMap(pool -> check(situation, pool));
+    }
+
+    private static Stream<Finding> check(Situation situation, PoolSnapshot pool) {
+        Duration target = situation.goal().latency();
+        PoolSetting setting = Demand.setting(pool, PoolSetting.Use.WAIT_LIMIT, "longest wait of " + pool.name());
+        boolean unbounded = pool.waitLimit().isNegative();
+        if (setting.source() == PoolSetting.Source.TUNED
+                || (!unbounded && pool.waitLimit().compareTo(target) <= 0)) {
+            return Stream.empty();
+        }
+        return Stream.of(new Finding(
+                "wait-beyond-target",
+                unbounded || pool.refused() > 0 ? Severity.RISKS : Severity.HINTS,
+                "waits at the pool \"" + pool.name() + "\"",
+                (unbounded ? "nothing bounds a wait" : "a wait may take " + Advisor.millis(pool.waitLimit()))
+                        + ", a call is meant to end within " + Advisor.millis(target),
+                setting.property() + "=" + target.toMillis() + (setting.value().endsWith("s") ? "ms" : ""),
+                "a call that cannot be in time fails at once, and its thread serves another",
+                Duration.ZERO));
+    }
+}
