@@ -20,15 +20,39 @@ public final class ServerContext {
 
     private final Invocation call;
     private final Exchange exchange;
-    private final Metadata responseHeaders = new Metadata();
-    private final Metadata responseMetadata = new Metadata();
+    private final CallLedger ledger;
+    private final Metadata responseHeaders;
+    private final Metadata responseMetadata;
+    private final Cancellation cancellation;
 
-    private @Nullable List<Runnable> cancelListeners; // guarded by this
-    private volatile boolean cancelled;
-
+    /** Keeps no ledger. */
     public ServerContext(Invocation call, Exchange exchange) {
+        this(call, exchange, CallLedger.none());
+    }
+
+    public ServerContext(Invocation call, Exchange exchange, CallLedger ledger) {
         this.call = call;
         this.exchange = exchange;
+        this.ledger = ledger;
+        this.responseHeaders = new Metadata();
+        this.responseMetadata = new Metadata();
+        this.cancellation = new Cancellation();
+    }
+
+    /** The same call on another thread. */
+    private ServerContext(ServerContext whole, CallLedger part) {
+        this.call = whole.call;
+        this.exchange = whole.exchange;
+        this.ledger = part;
+        this.responseHeaders = whole.responseHeaders;
+        this.responseMetadata = whole.responseMetadata;
+        this.cancellation = whole.cancellation;
+    }
+
+    /** Whether the call is over for its caller, and who wants to know. */
+    private static final class Cancellation {
+        private @Nullable List<Runnable> listeners; // guarded by this
+        private volatile boolean happened;
     }
 
     /** What a protocol knows of a call, and can do for it. Implemented by transports. */
@@ -78,16 +102,31 @@ public final class ServerContext {
         return before;
     }
 
-    /** The task, run later on any thread with this context. */
+    /**
+     * The task, run later on any thread with the context of this call. What it does on another thread counts in the
+     * call's ledger once it has ended.
+     */
     public Runnable wrap(Runnable task) {
         return () -> {
-            ServerContext before = replace(this);
+            ServerContext before = current();
+            if (before != null && before.cancellation == cancellation) {
+                task.run(); // as part of this call already, by whoever writes its ledger
+                return;
+            }
+            CallLedger part = ledger.child();
+            replace(part.isOpen() ? new ServerContext(this, part) : this);
             try {
                 task.run();
             } finally {
                 replace(before);
+                part.join();
             }
         };
+    }
+
+    /** Where the call's time goes; of a wrapped task, where its own goes. To be written by this thread alone. */
+    public CallLedger ledger() {
+        return ledger;
     }
 
     public ServiceKey service() {
@@ -158,17 +197,17 @@ public final class ServerContext {
 
     /** Whether nobody waits for the answer any more: the deadline passed or the connection is gone. */
     public boolean isCancelled() {
-        return cancelled;
+        return cancellation.happened;
     }
 
     /** Runs the listener when the call is cancelled, at once if it was; on the thread that notices. Must not block. */
     public void onCancel(Runnable listener) {
-        synchronized (this) {
-            if (!cancelled) {
-                if (cancelListeners == null) {
-                    cancelListeners = new ArrayList<>(1);
+        synchronized (cancellation) {
+            if (!cancellation.happened) {
+                if (cancellation.listeners == null) {
+                    cancellation.listeners = new ArrayList<>(1);
                 }
-                cancelListeners.add(listener);
+                cancellation.listeners.add(listener);
                 return;
             }
         }
@@ -178,13 +217,13 @@ public final class ServerContext {
     /** Tells the method that nobody waits any more. */
     public void cancel() {
         List<Runnable> listeners;
-        synchronized (this) {
-            if (cancelled) {
+        synchronized (cancellation) {
+            if (cancellation.happened) {
                 return;
             }
-            cancelled = true;
-            listeners = cancelListeners == null ? List.of() : cancelListeners;
-            cancelListeners = null;
+            cancellation.happened = true;
+            listeners = cancellation.listeners == null ? List.of() : cancellation.listeners;
+            cancellation.listeners = null;
         }
         for (Runnable listener : listeners) {
             try {
