@@ -1,6 +1,7 @@
 package shop;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -32,6 +33,14 @@ public final class Shelf {
             return result.get();
         } catch (Exception e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    public void awaitOpening(CountDownLatch opened) {
+        try {
+            opened.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -1,5 +1,6 @@
 package tern.rpc.waiting;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 import java.util.List;
@@ -82,6 +83,36 @@ public final class Blocked implements AutoCloseable {
             }
         }
         return null;
+    }
+
+    /** What a thread of this name is classified as, once it stands still. */
+    public static Wait classifyThread(String name) {
+        Wait[] found = new Wait[1];
+        eventually(() -> {
+            found[0] = ThreadDump.take(List.of()).stream()
+                    .filter(stack -> stack.name().equals(name) && stack.isWaiting())
+                    .findFirst()
+                    .map(Blocked::classify)
+                    .orElse(null);
+            assertThat(found[0]).as("classification of " + name).isNotNull();
+        });
+        return found[0];
+    }
+
+    /** Looks again until the assertions hold. */
+    public static void eventually(Runnable assertions) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LONGEST_SECONDS);
+        while (true) {
+            try {
+                assertions.run();
+                return;
+            } catch (AssertionError e) {
+                if (System.nanoTime() - end >= 0) {
+                    throw e;
+                }
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+            }
+        }
     }
 
     @Override

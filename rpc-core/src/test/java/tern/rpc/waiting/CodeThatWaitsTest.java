@@ -9,7 +9,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -111,22 +110,9 @@ class CodeThatWaitsTest {
         timer.submit(() -> {}).isDone();
         pool.submit(() -> {}).isDone();
 
-        assertThat(idle("timer-1")).isEqualTo(Wait.IDLE);
-        assertThat(idle("pool-1")).isEqualTo(Wait.IDLE);
+        assertThat(Blocked.classifyThread("timer-1")).isEqualTo(Wait.IDLE);
+        assertThat(Blocked.classifyThread("pool-1")).isEqualTo(Wait.IDLE);
         timer.shutdownNow();
         pool.shutdownNow();
-    }
-
-    private static Wait idle(String name) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (System.nanoTime() - end < 0) {
-            for (ThreadStack stack : ThreadDump.take(java.util.List.of())) {
-                if (stack.name().equals(name) && stack.isWaiting()) {
-                    return Blocked.classify(stack);
-                }
-            }
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
-        }
-        throw new AssertionError(name + " never waited");
     }
 }
