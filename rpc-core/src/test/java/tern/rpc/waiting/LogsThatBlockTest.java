@@ -6,6 +6,7 @@ import ch.qos.logback.classic.AsyncAppender;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.encoder.PatternLayoutEncoder;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.util.LogbackMDCAdapter;
 import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.OutputStreamAppender;
 import java.io.IOException;
@@ -15,9 +16,13 @@ import java.io.PipedOutputStream;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.async.AsyncLoggerContext;
+import org.apache.logging.log4j.core.config.AbstractConfiguration;
 import org.apache.logging.log4j.core.config.AppenderRef;
-import org.apache.logging.log4j.core.config.DefaultConfiguration;
+import org.apache.logging.log4j.core.config.Configuration;
+import org.apache.logging.log4j.core.config.ConfigurationSource;
 import org.apache.logging.log4j.core.layout.PatternLayout;
+import org.apache.logging.log4j.status.StatusLogger;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -27,12 +32,29 @@ class LogsThatBlockTest {
 
     private static final String LINE = "x".repeat(2_048);
 
+    @BeforeAll
+    static void sayNothingOfTheEndOfTheTests() {
+        StatusLogger.getLogger().getFallbackListener().setLevel(Level.OFF);
+    }
+
     /** Takes 1 KB and then makes writers wait. */
     private static OutputStream full() throws IOException {
         return new PipedOutputStream(new PipedInputStream(1_024));
     }
 
-    private static org.apache.logging.log4j.core.Appender log4jAppender(DefaultConfiguration configuration)
+    /** Filled by the tests. With the default one Log4j makes no ring. */
+    private static final class Empty extends AbstractConfiguration {
+        Empty() {
+            super(null, ConfigurationSource.NULL_SOURCE);
+        }
+
+        @Override
+        protected void doConfigure() {
+            // nothing is read
+        }
+    }
+
+    private static org.apache.logging.log4j.core.Appender log4jAppender(Configuration configuration)
             throws IOException {
         org.apache.logging.log4j.core.Appender appender =
                 org.apache.logging.log4j.core.appender.OutputStreamAppender.newBuilder()
@@ -50,9 +72,8 @@ class LogsThatBlockTest {
 
     private static Logger start(
             org.apache.logging.log4j.core.LoggerContext context,
-            DefaultConfiguration configuration,
+            Configuration configuration,
             org.apache.logging.log4j.core.Appender appender) {
-        configuration.getRootLogger().getAppenders().keySet().forEach(configuration.getRootLogger()::removeAppender);
         configuration.getRootLogger().addAppender(appender, Level.INFO, null);
         configuration.getRootLogger().setLevel(Level.INFO);
         context.start(configuration);
@@ -61,7 +82,7 @@ class LogsThatBlockTest {
 
     @Test
     void log4jWhoseAppenderIsBlockedAndThoseBehindIt() throws IOException {
-        DefaultConfiguration configuration = new DefaultConfiguration();
+        Configuration configuration = new Empty();
         Logger logger = start(
                 new org.apache.logging.log4j.core.LoggerContext("synchronous"),
                 configuration,
@@ -80,7 +101,7 @@ class LogsThatBlockTest {
     void log4jWhoseRingIsFull() throws IOException {
         System.setProperty("log4j2.asyncLoggerRingBufferSize", "128");
         try {
-            DefaultConfiguration configuration = new DefaultConfiguration();
+            Configuration configuration = new Empty();
             Logger logger = start(new AsyncLoggerContext("ring"), configuration, log4jAppender(configuration));
 
             try (Blocked blocked = new Blocked(() -> log(logger, 100_000))) {
@@ -93,7 +114,7 @@ class LogsThatBlockTest {
 
     @Test
     void log4jWhoseAsynchronousAppenderIsFull() throws IOException {
-        DefaultConfiguration configuration = new DefaultConfiguration();
+        Configuration configuration = new Empty();
         log4jAppender(configuration);
         org.apache.logging.log4j.core.appender.AsyncAppender queue =
                 org.apache.logging.log4j.core.appender.AsyncAppender.newBuilder()
@@ -120,7 +141,7 @@ class LogsThatBlockTest {
 
     @Test
     void logbackWhoseAppenderIsBlockedAndThoseBehindIt() throws IOException {
-        LoggerContext context = new LoggerContext();
+        LoggerContext context = logback();
         ch.qos.logback.classic.Logger logger = context.getLogger("shop");
         logger.addAppender(logbackAppender(context));
 
@@ -135,7 +156,7 @@ class LogsThatBlockTest {
 
     @Test
     void logbackWhoseAsynchronousAppenderIsFull() throws IOException {
-        LoggerContext context = new LoggerContext();
+        LoggerContext context = logback();
         AsyncAppender queue = new AsyncAppender();
         queue.setContext(context);
         queue.setQueueSize(1);
@@ -148,6 +169,12 @@ class LogsThatBlockTest {
         try (Blocked blocked = new Blocked(() -> log(logger, 100))) {
             assertThat(blocked.wait(false).resource()).isEqualTo("Logback: full queue of the asynchronous appender");
         }
+    }
+
+    private static LoggerContext logback() {
+        LoggerContext context = new LoggerContext();
+        context.setMDCAdapter(new LogbackMDCAdapter());
+        return context;
     }
 
     private static Appender<ILoggingEvent> logbackAppender(LoggerContext context) throws IOException {
@@ -172,7 +199,7 @@ class LogsThatBlockTest {
 
     @Test
     void threadsThatWriteForOthersAreIdleUntilThereIsALine() throws IOException {
-        LoggerContext context = new LoggerContext();
+        LoggerContext context = logback();
         AsyncAppender queue = new AsyncAppender();
         queue.setContext(context);
         queue.setName("idle-queue");

@@ -166,10 +166,10 @@ class WaitingReportTest {
                 .containsExactly(
                         "683 of 698 threads and 2 running calls wait",
                         "  cpu     process uses 1.5 of 2 processors",
-                        "  threads  share    longest  waiting for              to change",
-                        "      442   65 %    1900 ms  Druid: get connection    spring.datasource.druid.max-active (now 600)",
+                        "  threads  share    longest  waiting for               to change",
+                        "      442   65 %    1900 ms  Druid: get connection     spring.datasource.druid.max-active (now 600)",
                         "      164   24 %          -  Druid: return connection  spring.datasource.druid.use-unfair-lock",
-                        "       77   11 %          -  Log4j 2: appender        rpc.logging.async",
+                        "       77   11 %          -  Log4j 2: appender         rpc.logging.async",
                         "  pool dataSource (jdbc): 600 of 600 in use, 442 waiting, 3 refused, 0 run by callers");
     }
 }

@@ -4,6 +4,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
+import tern.rpc.spring.autoconfigure.waiting.RpcWaitingAutoConfiguration;
 
 /** Small applications that have nothing but the starter. */
 final class Applications {
@@ -27,6 +28,7 @@ final class Applications {
                         RpcMetricsAutoConfiguration.class,
                         RpcClientAutoConfiguration.class,
                         RpcServerAutoConfiguration.class,
+                        RpcWaitingAutoConfiguration.class,
                         RpcActuatorAutoConfiguration.class))
                 .withUserConfiguration(configurations);
     }
