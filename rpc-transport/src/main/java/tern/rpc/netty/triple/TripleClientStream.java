@@ -32,6 +32,7 @@ final class TripleClientStream implements ClientStream {
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
     private final AtomicLong waitingBytes = new AtomicLong();
+    private volatile boolean plain; // by who sends
 
     TripleClientStream(StreamCall call, TripleCodecs codecs, PayloadCodec payload) {
         this.call = call;
@@ -76,9 +77,14 @@ final class TripleClientStream implements ClientStream {
         connection().queue().add(new Send(message, false, bytes));
     }
 
+    @Override
+    public void compress(boolean compressed) {
+        plain = !compressed;
+    }
+
     private byte[] encode(@Nullable Object value) {
         int limit = connection().settings().maxMessageBytes();
-        boolean compressed = call.pending().call().isCompressed();
+        boolean compressed = call.pending().call().isCompressed() && !plain;
         try {
             return codecs.frame(limit, compressed, out -> payload.writeRequest(arguments(value), out));
         } catch (SerializationException e) {

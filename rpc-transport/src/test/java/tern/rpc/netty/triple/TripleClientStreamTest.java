@@ -290,6 +290,24 @@ class TripleClientStreamTest {
     }
 
     @Test
+    void eachRequestMayBeCompressedOrNotIfTheCallOffersIt() {
+        ClientConnection connection = requests.connect(server.endpoint());
+        Opened opened = requests.open(connection, requests.call(method("up")).withCompression(true));
+        opened.stream.compress(false);
+        opened.stream.send(bytes("plain"));
+        opened.stream.compress(true);
+        opened.stream.send(bytes("x".repeat(1_000)));
+        opened.stream.end();
+        Http2Script script = Http2Script.accept(server);
+        Request request = script.request();
+
+        byte[] plain = framed("plain");
+        assertThat(request.header("grpc-encoding")).isEqualTo("gzip");
+        assertThat(request.body.toByteArray()).startsWith(plain).hasSizeLessThan(plain.length + 100);
+        assertThat(request.body.toByteArray()[plain.length]).isEqualTo((byte) 1);
+    }
+
+    @Test
     void requestsSentBeforeThereIsAStreamWaitForIt() {
         ClientConnection connection = requests.connect(server.endpoint());
         Opened first = requests.open(connection, requests.call(method("both")));
