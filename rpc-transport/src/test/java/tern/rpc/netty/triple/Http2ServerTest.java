@@ -82,6 +82,37 @@ class Http2ServerTest {
         }
     }
 
+    /** Answers with more than any window. */
+    public interface Large {
+        byte[] seven(String text);
+    }
+
+    @Test
+    void clientThatTakesNoAnswersGetsNoMoreCallsServed() {
+        AtomicInteger served = new AtomicInteger();
+        Large large = text -> {
+            served.incrementAndGet();
+            return new byte[7 << 20];
+        };
+        RpcServer server =
+                sides.serve(limits -> limits, settings -> settings.export(ServiceExport.of(Large.class, large)));
+        try (Http2Wire wire = Http2Wire.open(server.port())) {
+            Answer last;
+            int stream = -1;
+            do {
+                stream += 2;
+                wire.request(stream, "/" + Large.class.getName() + "/seven", false);
+                wire.message(stream, true, 0, HELLO);
+                last = wire.begun(stream);
+            } while (last.header("grpc-status").isEmpty() && stream < 100);
+
+            assertThat(last.header("grpc-status")).isEqualTo("8");
+            assertThat(last.header("grpc-message")).contains("bytes of answers on this connection were not taken");
+            assertThat(last.header("tern-executed")).isEqualTo("no");
+            assertThat(served.get()).isBetween(9, 12);
+        }
+    }
+
     @Test
     void floodOfSettingsEndsTheConnection() {
         assertCutOff(wire -> wire.frame(Http2Wire.SETTINGS, 0, 0), 1_100, ENHANCE_YOUR_CALM);

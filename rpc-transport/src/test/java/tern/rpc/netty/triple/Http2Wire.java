@@ -241,6 +241,12 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
+    /** The beginning of the answer on a stream; waits for it. */
+    Answer begun(int stream) {
+        readUntil(() -> answers.containsKey(stream));
+        return answers.get(stream);
+    }
+
     /** Reads to the end of the connection and tells the code of its last GOAWAY, or null. */
     @Nullable
     Long endOfConnection() {
