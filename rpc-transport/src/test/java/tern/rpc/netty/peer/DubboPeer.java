@@ -22,15 +22,16 @@ public final class DubboPeer implements AutoCloseable {
     private final ApplicationModel application;
     private final ProtocolConfig protocol;
 
-    public DubboPeer(String name) {
+    /** @param protocol {@code dubbo} or {@code tri}; spoken by its providers and its consumers */
+    public DubboPeer(String name, String protocol) {
         System.setProperty(SHUTDOWN_WAIT, "1");
         application = framework.newApplication();
         ApplicationConfig config = new ApplicationConfig(name);
         config.setQosEnable(false);
         config.setDumpEnable(false);
-        protocol = new ProtocolConfig("dubbo", freePort());
-        protocol.setThreads(20);
-        config.setMetadataServicePort(protocol.getPort()); // else all of a machine share one
+        this.protocol = new ProtocolConfig(protocol, freePort());
+        this.protocol.setThreads(20);
+        config.setMetadataServicePort(this.protocol.getPort()); // else all of a machine share one
         application.getApplicationConfigManager().setApplication(config);
     }
 
@@ -73,8 +74,8 @@ public final class DubboPeer implements AutoCloseable {
     }
 
     /** The address of a provider of ours; Dubbo puts the machine's own in place of the loopback's. */
-    public static String url(int port) {
-        return "dubbo://127.0.0.1:" + port;
+    public String url(int port) {
+        return protocol.getName() + "://127.0.0.1:" + port;
     }
 
     @Override
