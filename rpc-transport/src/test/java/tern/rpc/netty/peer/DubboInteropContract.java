@@ -204,7 +204,7 @@ public abstract class DubboInteropContract {
         dubbo.close();
     }
 
-    private GreetService service(Direction direction) {
+    protected final GreetService service(Direction direction) {
         return direction == Direction.DUBBO_TO_US ? dubboToUs : usToDubbo;
     }
 

@@ -45,15 +45,21 @@ public final class DubboPeer implements AutoCloseable {
 
     /** Exports a service. */
     public <T> void provide(Class<T> type, T target, String group, String version) {
+        provide(type, target, service -> {
+            if (!group.isEmpty()) {
+                service.setGroup(group);
+                service.setVersion(version);
+            }
+        });
+    }
+
+    public <T> void provide(Class<T> type, T target, Consumer<ServiceConfig<T>> settings) {
         ServiceConfig<T> service = new ServiceConfig<>(application.getDefaultModule());
         service.setInterface(type);
         service.setRef(target);
         service.setRegistry(new RegistryConfig(RegistryConfig.NO_AVAILABLE));
         service.setProtocol(protocol);
-        if (!group.isEmpty()) {
-            service.setGroup(group);
-            service.setVersion(version);
-        }
+        settings.accept(service);
         service.export();
     }
 

@@ -1,6 +1,35 @@
 package tern.rpc.netty.triple;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import com.example.wire.PbServer;
+import com.example.wire.PbService;
+import com.example.wire.Person;
+import com.example.wire.StreamServer;
+import com.example.wire.StreamService;
+import com.google.protobuf.StringValue;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.apache.dubbo.common.stream.StreamObserver;
+import org.apache.dubbo.rpc.StatusRpcException;
+import org.apache.dubbo.rpc.TriRpcStatus;
+import org.apache.dubbo.rpc.protocol.tri.CancelableStreamObserver;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import tern.rpc.CallOptions;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
+import tern.rpc.WireName;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.Items;
 import tern.rpc.netty.ClientProtocol;
 import tern.rpc.netty.ServerProtocol;
 import tern.rpc.netty.peer.DubboInteropContract;
@@ -10,12 +39,22 @@ import tern.rpc.transport.GenericException;
 /** Calls between us and a real Apache Dubbo on Triple. */
 class TripleInteropTest extends DubboInteropContract {
 
+    /** The streams of the captured calls under the name that they have for Dubbo here. */
+    @WireName("tern.rpc.netty.triple.DubboStreamService")
+    private interface Streams extends StreamService {}
+
+    /** More messages than fit into the windows of streams and connections. */
+    private static final int MANY = 100;
+
     private final TripleCodecs codecs = new TripleCodecs(
             HessianSerializer.builder()
                     .alias(GenericException.class, GenericException.WIRE_NAME)
                     .build(),
             null,
             0);
+
+    private final ShapesServer ourShapes = new ShapesServer();
+    private final DubboShapesServer dubboShapes = new DubboShapesServer();
 
     TripleInteropTest() {
         super("tri");
@@ -29,5 +68,244 @@ class TripleInteropTest extends DubboInteropContract {
     @Override
     protected ClientProtocol clientProtocol() {
         return new TripleClientProtocol(codecs);
+    }
+
+    @Override
+    protected void export(RpcServer.Builder settings) {
+        super.export(settings);
+        settings.export(ServiceExport.of(StreamService.class, new StreamServer()))
+                .export(ServiceExport.of(PbService.class, new PbServer()))
+                .export(ServiceExport.of(Shapes.class, ourShapes));
+    }
+
+    @BeforeAll
+    void provide() {
+        dubbo.provide(DubboStreamService.class, new DubboStreamServer(), service -> {});
+        dubbo.provide(DubboShapes.class, dubboShapes, service -> {});
+        dubbo.provide(PbService.class, new DubboPbServer(), service -> {});
+    }
+
+    /** Fails as Dubbo's own applications do. */
+    private static final class DubboPbServer implements PbService {
+        @Override
+        public StringValue hello(StringValue v) {
+            return StringValue.of("hi " + v.getValue());
+        }
+
+        @Override
+        public StringValue fail(StringValue v) {
+            throw new org.apache.dubbo.rpc.RpcException(
+                    org.apache.dubbo.rpc.RpcException.FORBIDDEN_EXCEPTION, "no \u00e9%\nentry");
+        }
+    }
+
+    private <T> T ours(Class<T> type) {
+        return refer(type, client, to -> {}, dubbo.endpoint());
+    }
+
+    private DubboStreamService theirStreams() {
+        return dubbo.refer(DubboStreamService.class, dubbo.url(port) + "/" + StreamService.class.getName(), reference -> {});
+    }
+
+    private DubboShapes theirShapes() {
+        return dubbo.refer(DubboShapes.class, dubbo.url(port), reference -> {});
+    }
+
+    /** The status that a consumer of Dubbo was told, wherever it stands. */
+    private static TriRpcStatus status(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof StatusRpcException known) {
+                return known.getStatus();
+            }
+        }
+        throw new AssertionError("no status in it", failure);
+    }
+
+    // ---- protobuf
+
+    @Test
+    void protobufMessagesTravelAsTheyAre() {
+        PbService theirs = dubbo.refer(PbService.class, dubbo.url(port), reference -> {});
+
+        assertThat(theirs.hello(StringValue.of("pb")).getValue()).isEqualTo("hi pb");
+        assertThat(ours(PbService.class).hello(StringValue.of("pb")).getValue()).isEqualTo("hi pb");
+    }
+
+    @Test
+    void failureOfAProtobufMethodIsAStatus() {
+        PbService theirs = dubbo.refer(PbService.class, dubbo.url(port), reference -> {});
+
+        Throwable told = catchThrowable(() -> theirs.fail(StringValue.of("x")));
+        RpcException ours = catchThrowableOfType(
+                RpcException.class, () -> ours(PbService.class).fail(StringValue.of("x")));
+
+        assertThat(status(told).code).isEqualTo(TriRpcStatus.Code.PERMISSION_DENIED);
+        assertThat(status(told).description).isEqualTo("no \u00e9%\nentry");
+        assertThat(ours.code()).isEqualTo(StatusCode.PERMISSION_DENIED);
+        assertThat(ours.status().description()).isEqualTo("no \u00e9%\nentry");
+    }
+
+    // ---- streams
+
+    @Test
+    void serverStreamIsToldInOrder() throws Exception {
+        Told<String> theirs = new Told<>();
+        theirStreams().serverStream("s", theirs);
+        Told<String> ours = new Told<>();
+        ours(Streams.class).serverStream("s", ours);
+
+        assertThat(theirs.all()).containsExactly("s0", "s1", "s2");
+        assertThat(ours.all()).containsExactly("s0", "s1", "s2");
+    }
+
+    @Test
+    void failureOfAStreamIsToldBehindItsMessages() throws Exception {
+        Told<String> theirs = new Told<>();
+        theirStreams().serverStreamFail("s", theirs);
+        Told<String> ours = new Told<>();
+        ours(Streams.class).serverStreamFail("s", ours);
+
+        assertThat(theirs.next()).isEqualTo("s");
+        TriRpcStatus status = status(theirs.failure());
+        assertThat(status.code).isEqualTo(TriRpcStatus.Code.UNKNOWN);
+        assertThat(status.description).isEqualTo("strm \u00e9 fail");
+        assertThat(ours.next()).isEqualTo("s");
+        RpcException failure = (RpcException) ours.failure();
+        assertThat(failure.code()).isEqualTo(StatusCode.UNKNOWN);
+        assertThat(failure.status().description()).isEqualTo("strm \u00e9 fail");
+    }
+
+    @Test
+    void bothSidesOfAStreamTakeTurns() throws Exception {
+        Told<Person> theirs = new Told<>();
+        StreamObserver<Person> byDubbo = theirStreams().biStream(theirs);
+        Told<Person> ours = new Told<>();
+        tern.rpc.StreamObserver<Person> byUs = ours(Streams.class).biStream(ours);
+
+        for (int age = 1; age <= 3; age++) {
+            byDubbo.onNext(Person.named("Ann", age));
+            assertThat(theirs.next()).isEqualTo(Person.named("Ann", age));
+            byUs.onNext(Person.named("Bob", age));
+            assertThat(ours.next()).isEqualTo(Person.named("Bob", age));
+        }
+        byDubbo.onCompleted();
+        byUs.onCompleted();
+
+        assertThat(theirs.all()).isEmpty();
+        assertThat(ours.all()).isEmpty();
+    }
+
+    @Test
+    void streamOfRequestsHasOneAnswer() throws Exception {
+        Told<Integer> theirs = new Told<>();
+        StreamObserver<Integer> numbers = theirShapes().sum(theirs);
+        List.of(1, 2, 39).forEach(numbers::onNext);
+        numbers.onCompleted();
+
+        assertThat(theirs.all()).containsExactly(42);
+        assertThat(ours(Shapes.class).sum(Items.of(1, 2, 39)).toCompletableFuture().get(20, TimeUnit.SECONDS))
+                .isEqualTo(42);
+    }
+
+    @Test
+    void publisherHereIsAnObserverThere() throws Exception {
+        Told<Integer> theirs = new Told<>();
+        theirShapes().count(3, theirs);
+        Told<Integer> ours = new Told<>();
+        ours(Shapes.class).count(3).subscribe(ours);
+
+        assertThat(theirs.all()).containsExactly(1, 2, 3);
+        assertThat(ours.all()).containsExactly(1, 2, 3);
+    }
+
+    @Test
+    void streamOfProtobufMessagesArrives() throws Exception {
+        Told<StringValue> theirs = new Told<>();
+        theirShapes().say(StringValue.of("Word"), theirs);
+        Told<StringValue> ours = new Told<>();
+        ours(Shapes.class).say(StringValue.of("Word"), ours);
+
+        assertThat(theirs.all()).extracting(StringValue::getValue).containsExactly("WORD", "word");
+        assertThat(ours.all()).extracting(StringValue::getValue).containsExactly("WORD", "word");
+    }
+
+    @Test
+    void streamOfManyMegabytesArrivesWhole() throws Exception {
+        Told<byte[]> theirs = new Told<>();
+        theirShapes().download(MANY, theirs);
+        Told<byte[]> ours = new Told<>();
+        ours(Shapes.class).download(MANY, ours);
+
+        assertThat(theirs.all()).hasSize(MANY).allMatch(message -> message.length == ShapesServer.LARGE);
+        assertThat(ours.all()).hasSize(MANY).allMatch(message -> message.length == ShapesServer.LARGE);
+    }
+
+    @Test
+    void requestsOfManyMegabytesArriveWhole() throws Exception {
+        Told<Integer> theirs = new Told<>();
+        StreamObserver<byte[]> byDubbo = theirShapes().upload(theirs);
+        Told<Integer> ours = new Told<>();
+        tern.rpc.StreamObserver<byte[]> byUs = ours(Shapes.class).upload(ours);
+
+        for (int i = 0; i < MANY; i++) {
+            byDubbo.onNext(new byte[ShapesServer.LARGE]);
+            byUs.onNext(new byte[ShapesServer.LARGE]);
+        }
+        byDubbo.onCompleted();
+        byUs.onCompleted();
+
+        assertThat(theirs.all()).containsExactly(MANY * ShapesServer.LARGE);
+        assertThat(ours.all()).containsExactly(MANY * ShapesServer.LARGE);
+    }
+
+    @Test
+    void cancellationReachesTheMethod() throws Exception {
+        BlockingQueue<Object> told = new LinkedBlockingQueue<>();
+        CancelableStreamObserver<String> theirs = new CancelableStreamObserver<>() {
+            @Override
+            public void onNext(String text) {
+                told.add(text);
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+                told.add(failure);
+            }
+
+            @Override
+            public void onCompleted() {
+                told.add("completed");
+            }
+        };
+        theirShapes().endless("x", theirs);
+        assertThat(told.poll(20, TimeUnit.SECONDS)).isEqualTo("x");
+
+        theirs.cancel(new IllegalStateException("enough"));
+
+        assertThat(ourShapes.cancelled.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void ourCancellationReachesTheMethodOfDubbo() throws Exception {
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> {
+            Told<String> ours = new Told<>();
+            CallOptions.none().timeout(Duration.ofMillis(500)).on(ours(Shapes.class)).endless("x", ours);
+            assertThat(ours.next()).isEqualTo("x");
+            throw ours.failure();
+        });
+
+        assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(dubboShapes.cancelled.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    // ---- unary
+
+    @ParameterizedTest
+    @EnumSource
+    void answerOfManyMegabytesArrivesWhole(Direction direction) {
+        byte[] large = new byte[7 << 20];
+        large[large.length - 1] = 7;
+
+        assertThat(service(direction).bytes(large)).isEqualTo(large);
     }
 }
