@@ -12,6 +12,7 @@ import com.example.wire.MixedServer;
 import com.example.wire.MixedService;
 import com.example.wire.Person;
 import com.example.wire.Point;
+import io.netty.handler.codec.DecoderException;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Duration;
@@ -53,8 +54,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import tern.rpc.CallOptions;
 import tern.rpc.Metadata;
-import tern.rpc.RpcException.Executed;
 import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.client.MethodSettings;
@@ -87,7 +88,7 @@ public abstract class DubboInteropContract {
     }
 
     protected final DubboPeer dubbo;
-    protected final GreetServer ourGreet = new GreetServer();
+    protected final GreetServer ourGreet = new OurGreetServer();
     protected final GreetServer dubboGreet = new DubboGreetServer();
     private final MixedServer ourMixed = new MixedServer();
     private final EventLoops loops = EventLoops.start(2);
@@ -102,6 +103,43 @@ public abstract class DubboInteropContract {
         dubbo = new DubboPeer("interop", protocol);
     }
 
+    /** What is thrown besides the exceptions that the interface and Java have. */
+    private static RuntimeException thrown(String s) {
+        return switch (s) {
+            case "foreign" -> new DecoderException("of another library");
+            case "error" -> throw new StackOverflowError("too deep");
+            case "dubbo" ->
+                new org.apache.dubbo.rpc.RpcException(
+                        org.apache.dubbo.rpc.RpcException.FORBIDDEN_EXCEPTION, "not for you");
+            case "tern" -> new RpcException(StatusCode.PERMISSION_DENIED, "not for you");
+            default -> new IllegalArgumentException("bad:" + s);
+        };
+    }
+
+    /** The service behind our server. */
+    private static final class OurGreetServer extends GreetServer {
+        @Override
+        public String echo(String s) {
+            Metadata seen = ServerContext.current().metadata();
+            if ("seen".equals(s)) {
+                return seen.get("Tenant") + " " + seen.getBytes("blob").length + " " + seen.get("number");
+            }
+            if ("remaining".equals(s)) {
+                long nanos = ServerContext.current().deadline().remainingNanos(System.nanoTime());
+                return String.valueOf(TimeUnit.NANOSECONDS.toMillis(nanos));
+            }
+            if ("caller".equals(s)) {
+                return String.valueOf(seen.get("remote.application"));
+            }
+            return super.echo(s);
+        }
+
+        @Override
+        public String unchecked(String s) {
+            throw thrown(s);
+        }
+    }
+
     /** The service behind a Dubbo provider. */
     private static final class DubboGreetServer extends GreetServer {
         @Override
@@ -113,9 +151,17 @@ public abstract class DubboInteropContract {
         public String echo(String s) {
             if ("seen".equals(s)) {
                 Map<String, Object> seen = RpcContext.getServerAttachment().getObjectAttachments();
-                return seen.get("Tenant") + " " + ((byte[]) seen.get("blob")).length;
+                return seen.get("Tenant") + " " + ((byte[]) seen.get("blob")).length + " " + seen.get("number");
+            }
+            if ("caller".equals(s)) {
+                return RpcContext.getServiceContext().getRemoteApplicationName();
             }
             return super.echo(s);
+        }
+
+        @Override
+        public String unchecked(String s) {
+            throw thrown(s);
         }
     }
 
@@ -142,14 +188,7 @@ public abstract class DubboInteropContract {
         settings.genericCalls(true)
                 .export(ServiceExport.of(GreetService.class, ourGreet))
                 .export(ServiceExport.of(GreetService.class, ourGreet, "g1", "1.2.3"))
-                .export(ServiceExport.of(MixedService.class, ourMixed))
-                .filter((call, next) -> {
-                    if (call.method().name().equals("echo") && "seen".equals(call.arguments()[0])) {
-                        Metadata seen = ServerContext.current().metadata();
-                        call = call.withArguments(seen.get("Tenant") + " " + seen.getBytes("blob").length);
-                    }
-                    return next.invoke(call);
-                });
+                .export(ServiceExport.of(MixedService.class, ourMixed));
     }
 
     /** A server of ours; closed with the others. */
@@ -350,15 +389,58 @@ public abstract class DubboInteropContract {
                 .hasMessage("bad:x");
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void exceptionOfAnotherLibraryIsToldInWords(Direction direction) {
+        assertThat(catchThrowable(() -> service(direction).unchecked("foreign")))
+                .isExactlyInstanceOf(RuntimeException.class)
+                .hasMessageContainingAll("io.netty.handler.codec.DecoderException", "of another library");
+    }
+
+    @Test
+    void refusalByAMethodOfDubboIsToldInWords() {
+        assertThat(catchThrowable(() -> usToDubbo.unchecked("dubbo")))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("not for you");
+    }
+
+    @Test
+    void refusalByAMethodOfOursIsToldInWords() {
+        assertThat(catchThrowable(() -> dubboToUs.unchecked("tern")))
+                .isInstanceOf(RuntimeException.class)
+                .hasMessageContainingAll("PERMISSION_DENIED", "not for you");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void errorIsTold(Direction direction) {
+        assertThat(catchThrowable(() -> service(direction).unchecked("error"))).hasMessageContaining("too deep");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void callingApplicationIsKnown(Direction direction) {
+        assertThat(service(direction).echo("caller"))
+                .isEqualTo(direction == Direction.DUBBO_TO_US ? "interop" : "wire-consumer");
+    }
+
+    @Test
+    void callThatDubboDoesNotWaitForReachesTheMethod() throws Exception {
+        RpcContext.getServiceContext().asyncCall(() -> dubboToUs.nothing("not waited for"));
+
+        assertThat(ourGreet.told.poll(20, TimeUnit.SECONDS)).isEqualTo("not waited for");
+    }
+
     @Test
     void attachmentsTravelFromUsToDubboAndBack() {
         AtomicReference<Metadata> seen = new AtomicReference<>();
         CallOptions options = CallOptions.none()
                 .header("Tenant", "blue")
                 .header("blob", new byte[] {1, 2})
+                .header("number", "7")
                 .onResponseTrailers(seen::set);
 
-        assertThat(options.on(usToDubbo).echo("seen")).isEqualTo("blue 2");
+        assertThat(options.on(usToDubbo).echo("seen")).isEqualTo("blue 2 7");
         assertThat(options.on(usToDubbo).echo("att")).isEqualTo("att");
 
         assertThat(seen.get().get("resp-key")).isEqualTo("resp-val");
@@ -372,7 +454,7 @@ public abstract class DubboInteropContract {
         RpcContext.getClientAttachment().setObjectAttachment("blob", new byte[] {1, 2});
         RpcContext.getClientAttachment().setObjectAttachment("number", 7);
         RpcContext.getClientAttachment().setObjectAttachment("bean", new Point(1, 2));
-        assertThat(dubboToUs.echo("seen")).isEqualTo("blue 2");
+        assertThat(dubboToUs.echo("seen")).isEqualTo("blue 2 7");
         RpcContext.removeClientAttachment();
 
         assertThat(dubboToUs.echo("att")).isEqualTo("att");
@@ -424,6 +506,9 @@ public abstract class DubboInteropContract {
         assertThat(answer.get("color")).isEqualTo("GREEN");
         assertThat(answer.get("class")).isEqualTo("com.example.wire.Person");
         assertThat(((Map<?, ?>) answer.get("friend")).get("name")).isEqualTo("Bob");
+        assertThat(generic.$invokeAsync("echo", new String[] {"java.lang.String"}, new Object[] {"later"}))
+                .succeedsWithin(Duration.ofSeconds(20))
+                .isEqualTo("later");
         GenericException failure = catchThrowableOfType(
                 GenericException.class,
                 () -> generic.$invoke("checked", new String[] {"java.lang.String"}, new Object[] {"gx"}));
@@ -455,7 +540,12 @@ public abstract class DubboInteropContract {
         assertThat(ours.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
         assertThat(ours.wasExecuted()).isEqualTo(Executed.MAYBE);
         assertThat(theirs).isInstanceOf(org.apache.dubbo.rpc.RpcException.class);
-        assertThat(((org.apache.dubbo.rpc.RpcException) theirs).isTimeout()).isTrue();
+        assertThat(saysTimeout((org.apache.dubbo.rpc.RpcException) theirs)).isTrue();
+    }
+
+    /** Whether a consumer of Dubbo was told that the time is over. */
+    protected boolean saysTimeout(org.apache.dubbo.rpc.RpcException failure) {
+        return failure.isTimeout();
     }
 
     @Test
@@ -477,8 +567,10 @@ public abstract class DubboInteropContract {
 
     @Test
     void dubboGoesElsewhereWhenOurServerDrains() {
-        RpcServer leaving = serve(settings -> settings.export(ServiceExport.of(GreetService.class, new Named("leaving"), "drain", "")));
-        RpcServer staying = serve(settings -> settings.export(ServiceExport.of(GreetService.class, new Named("staying"), "drain", "")));
+        RpcServer leaving = serve(
+                settings -> settings.export(ServiceExport.of(GreetService.class, new Named("leaving"), "drain", "")));
+        RpcServer staying = serve(
+                settings -> settings.export(ServiceExport.of(GreetService.class, new Named("staying"), "drain", "")));
         GreetService service = dubbo.refer(
                 GreetService.class, dubbo.url(leaving.port()) + ";" + dubbo.url(staying.port()), reference -> {
                     reference.setGroup("drain");

@@ -5,6 +5,7 @@ import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import org.apache.dubbo.common.stream.StreamObserver;
 import org.apache.dubbo.rpc.RpcContext;
+import org.apache.dubbo.rpc.protocol.tri.ServerStreamObserver;
 
 /** Serves {@link DubboShapes} as {@link ShapesServer} does. */
 final class DubboShapesServer implements DubboShapes {
@@ -35,6 +36,17 @@ final class DubboShapesServer implements DubboShapes {
             out.onNext(new byte[ShapesServer.LARGE]);
         }
         out.onCompleted();
+    }
+
+    @Override
+    public void squeezed(Integer messages, StreamObserver<byte[]> out) {
+        ((ServerStreamObserver<byte[]>) out).setCompression("gzip");
+        download(messages, out);
+    }
+
+    @Override
+    public void limited(String text, StreamObserver<String> out) {
+        out.onError(new UnsupportedOperationException("Dubbo knows no deadlines"));
     }
 
     @Override

@@ -2,8 +2,6 @@ package tern.rpc.netty.triple;
 
 import com.example.wire.Person;
 import org.apache.dubbo.common.stream.StreamObserver;
-import org.apache.dubbo.rpc.StatusRpcException;
-import org.apache.dubbo.rpc.TriRpcStatus;
 
 /** Does what the provider of the captured streams did. */
 final class DubboStreamServer implements DubboStreamService {
@@ -19,7 +17,7 @@ final class DubboStreamServer implements DubboStreamService {
     @Override
     public void serverStreamFail(String s, StreamObserver<String> out) {
         out.onNext(s);
-        out.onError(new StatusRpcException(TriRpcStatus.UNKNOWN.withDescription("strm \u00e9 fail")));
+        out.onError(new IllegalStateException("strm \u00e9 fail"));
     }
 
     @Override

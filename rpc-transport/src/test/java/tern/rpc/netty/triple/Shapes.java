@@ -27,5 +27,11 @@ public interface Shapes {
     /** One message, then none until the caller gives up. */
     void endless(String text, StreamObserver<String> out);
 
+    /** As {@link #download}, compressed. */
+    void squeezed(Integer messages, StreamObserver<byte[]> out);
+
+    /** Whether the call has a deadline. */
+    void limited(String text, StreamObserver<String> out);
+
     void say(StringValue text, StreamObserver<StringValue> out);
 }

@@ -18,6 +18,7 @@ final class ShapesServer implements Shapes {
     static final int LARGE = 256 << 10;
 
     final CountDownLatch cancelled = new CountDownLatch(1);
+    volatile boolean wasCompressed;
 
     @Override
     public Flow.Publisher<Integer> count(Integer last) {
@@ -62,13 +63,27 @@ final class ShapesServer implements Shapes {
     }
 
     @Override
+    public void squeezed(Integer messages, StreamObserver<byte[]> out) {
+        ServerContext.current().compressResponse(true);
+        download(messages, out);
+    }
+
+    @Override
+    public void limited(String text, StreamObserver<String> out) {
+        out.onNext(ServerContext.current().deadline().isLimited() ? "limited" : "unlimited");
+        out.onCompleted();
+    }
+
+    @Override
     public StreamObserver<byte[]> upload(StreamObserver<Integer> out) {
+        ServerContext context = ServerContext.current();
         return new StreamObserver<>() {
             private int bytes;
 
             @Override
             public void onNext(byte[] message) {
                 bytes += message.length;
+                wasCompressed |= context.isRequestCompressed();
             }
 
             @Override

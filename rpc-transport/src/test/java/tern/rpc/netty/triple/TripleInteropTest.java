@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.example.wire.GreetServer;
+import com.example.wire.GreetService;
 import com.example.wire.PbServer;
 import com.example.wire.PbService;
 import com.example.wire.Person;
@@ -11,14 +13,19 @@ import com.example.wire.StreamServer;
 import com.example.wire.StreamService;
 import com.google.protobuf.StringValue;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.apache.dubbo.common.stream.StreamObserver;
 import org.apache.dubbo.rpc.StatusRpcException;
 import org.apache.dubbo.rpc.TriRpcStatus;
 import org.apache.dubbo.rpc.protocol.tri.CancelableStreamObserver;
+import org.apache.dubbo.rpc.protocol.tri.ClientStreamObserver;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,14 +34,14 @@ import tern.rpc.CallOptions;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.WireName;
-import tern.rpc.server.RpcServer;
-import tern.rpc.server.ServiceExport;
-import tern.rpc.transport.Items;
 import tern.rpc.netty.ClientProtocol;
 import tern.rpc.netty.ServerProtocol;
 import tern.rpc.netty.peer.DubboInteropContract;
 import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
+import tern.rpc.transport.Items;
 
 /** Calls between us and a real Apache Dubbo on Triple. */
 class TripleInteropTest extends DubboInteropContract {
@@ -104,7 +111,8 @@ class TripleInteropTest extends DubboInteropContract {
     }
 
     private DubboStreamService theirStreams() {
-        return dubbo.refer(DubboStreamService.class, dubbo.url(port) + "/" + StreamService.class.getName(), reference -> {});
+        return dubbo.refer(
+                DubboStreamService.class, dubbo.url(port) + "/" + StreamService.class.getName(), reference -> {});
     }
 
     private DubboShapes theirShapes() {
@@ -119,6 +127,12 @@ class TripleInteropTest extends DubboInteropContract {
             }
         }
         throw new AssertionError("no status in it", failure);
+    }
+
+    /** Our status may be there before Dubbo's own clock has run out; Dubbo has it as a cause then. */
+    @Override
+    protected boolean saysTimeout(org.apache.dubbo.rpc.RpcException failure) {
+        return failure.isTimeout() || status(failure).code == TriRpcStatus.Code.DEADLINE_EXCEEDED;
     }
 
     // ---- protobuf
@@ -203,7 +217,10 @@ class TripleInteropTest extends DubboInteropContract {
         numbers.onCompleted();
 
         assertThat(theirs.all()).containsExactly(42);
-        assertThat(ours(Shapes.class).sum(Items.of(1, 2, 39)).toCompletableFuture().get(20, TimeUnit.SECONDS))
+        assertThat(ours(Shapes.class)
+                        .sum(Items.of(1, 2, 39))
+                        .toCompletableFuture()
+                        .get(20, TimeUnit.SECONDS))
                 .isEqualTo(42);
     }
 
@@ -289,7 +306,10 @@ class TripleInteropTest extends DubboInteropContract {
     void ourCancellationReachesTheMethodOfDubbo() throws Exception {
         RpcException failure = catchThrowableOfType(RpcException.class, () -> {
             Told<String> ours = new Told<>();
-            CallOptions.none().timeout(Duration.ofMillis(500)).on(ours(Shapes.class)).endless("x", ours);
+            CallOptions.none()
+                    .timeout(Duration.ofMillis(500))
+                    .on(ours(Shapes.class))
+                    .endless("x", ours);
             assertThat(ours.next()).isEqualTo("x");
             throw ours.failure();
         });
@@ -307,5 +327,154 @@ class TripleInteropTest extends DubboInteropContract {
         large[large.length - 1] = 7;
 
         assertThat(service(direction).bytes(large)).isEqualTo(large);
+    }
+
+    @Test
+    void refusalByAMethodIsAStatusOfDubbo() {
+        Throwable told = catchThrowable(() -> dubboToUs.unchecked("tern"));
+
+        assertThat(status(told).code).isEqualTo(TriRpcStatus.Code.PERMISSION_DENIED);
+        assertThat(status(told).description).isEqualTo("not for you");
+    }
+
+    // ---- what is not there
+
+    /** Dubbo answers with the export that has neither group nor version (wire document 3.5). */
+    @Test
+    void unknownVersionIsRefusedByUsAlone() {
+        GreetService theirs =
+                dubbo.refer(GreetService.class, dubbo.url(port), reference -> reference.setVersion("9.9.9"));
+
+        Throwable told = catchThrowable(() -> theirs.echo("x"));
+
+        assertThat(status(told).code).isEqualTo(TriRpcStatus.Code.UNIMPLEMENTED);
+        assertThat(status(told).description)
+                .startsWith("service com.example.wire.GreetService:9.9.9 is not exported here");
+        assertThat(refer(client, to -> to.version("9.9.9"), dubbo.endpoint()).echo("x"))
+                .isEqualTo("x");
+    }
+
+    /** Exported by nobody. */
+    private interface Unknown {
+        String nope(String text);
+    }
+
+    /** Has a method that is nowhere served. */
+    @WireName("com.example.wire.GreetService")
+    private interface More {
+        String more(String text);
+    }
+
+    @Test
+    void unknownServiceAndMethodFail() {
+        Unknown theirs = dubbo.refer(Unknown.class, dubbo.url(port), reference -> {});
+
+        Throwable told = catchThrowable(() -> theirs.nope("x"));
+        RpcException service = catchThrowableOfType(
+                RpcException.class, () -> ours(Unknown.class).nope("x"));
+        RpcException method =
+                catchThrowableOfType(RpcException.class, () -> ours(More.class).more("x"));
+
+        assertThat(status(told).code).isEqualTo(TriRpcStatus.Code.UNIMPLEMENTED);
+        assertThat(status(told).description).contains("Unknown is not exported here");
+        assertThat(service.code()).isEqualTo(StatusCode.UNIMPLEMENTED);
+        assertThat(method.code()).as("Dubbo has no word for it").isEqualTo(StatusCode.UNKNOWN);
+    }
+
+    @Test
+    void serializationThatIsNotReadIsNamed() {
+        GreetService theirs = dubbo.refer(
+                GreetService.class,
+                dubbo.url(port),
+                reference -> reference.setParameters(new HashMap<>(Map.of("serialization", "fastjson2"))));
+
+        Throwable told = catchThrowable(() -> theirs.echo("x"));
+
+        assertThat(status(told).code).isEqualTo(TriRpcStatus.Code.INVALID_ARGUMENT);
+        assertThat(status(told).description).contains("serialization 'fastjson2'", "hessian4");
+    }
+
+    // ---- time
+
+    @Test
+    void timeoutOfDubboReachesTheMethod() {
+        GreetService impatient =
+                dubbo.refer(GreetService.class, dubbo.url(port), reference -> reference.setTimeout(7_000));
+
+        assertThat(Long.parseLong(impatient.echo("remaining"))).isBetween(1L, 7_000L);
+    }
+
+    @Test
+    void streamOfDubboHasNoDeadline() throws Exception {
+        Told<String> theirs = new Told<>();
+        theirShapes().limited("x", theirs);
+
+        assertThat(theirs.all()).containsExactly("unlimited");
+    }
+
+    @Test
+    void callInFlightOutlivesTheDrain() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        GreetServer slow = new GreetServer() {
+            @Override
+            public String slow(int ms) {
+                begun.countDown();
+                return super.slow(ms);
+            }
+        };
+        RpcServer leaving = serve(settings -> settings.export(ServiceExport.of(GreetService.class, slow)));
+        GreetService service = dubbo.refer(GreetService.class, dubbo.url(leaving.port()), reference -> {});
+        CompletableFuture<String> call = CompletableFuture.supplyAsync(() -> service.slow(1_000));
+        assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+
+        leaving.drain(Duration.ofSeconds(20));
+
+        assertThat(call.get(20, TimeUnit.SECONDS)).isEqualTo("slow");
+    }
+
+    // ---- compression
+
+    @Test
+    void compressedMessagesOfDubboAreRead() throws Exception {
+        Told<Integer> theirs = new Told<>();
+        StreamObserver<byte[]> byDubbo = theirShapes().upload(theirs);
+        ((ClientStreamObserver<byte[]>) byDubbo).setCompression("gzip");
+        byDubbo.onNext(new byte[ShapesServer.LARGE]);
+        byDubbo.onCompleted();
+
+        assertThat(theirs.all()).containsExactly(ShapesServer.LARGE);
+        assertThat(ourShapes.wasCompressed).isTrue();
+    }
+
+    @Test
+    void dubboReadsOurCompressedMessages() throws Exception {
+        Told<byte[]> theirs = new Told<>();
+        theirShapes().squeezed(3, theirs);
+
+        assertThat(theirs.all()).hasSize(3).allMatch(message -> message.length == ShapesServer.LARGE);
+    }
+
+    /** Providers of Dubbo compress a message together with its prefix, as no client of gRPC expects it (wire document 3.8). */
+    @Test
+    void compressedMessagesOfDubboProvidersAreNoMessages() throws Exception {
+        Told<byte[]> ours = new Told<>();
+        ours(Shapes.class).squeezed(3, ours);
+
+        RpcException failure = (RpcException) ours.failure();
+        assertThat(failure.code()).isEqualTo(StatusCode.INTERNAL);
+        assertThat(failure).hasMessageContaining("a message begins with the flags 0x1f");
+    }
+
+    /** Providers of Dubbo look into the message before they can decompress it (wire document 3.8). */
+    @Test
+    void compressedRequestsOfOursAreNotReadByDubbo() {
+        GreetService compressed = CallOptions.none().compressed().on(usToDubbo);
+
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> compressed.echo("x".repeat(5_000)));
+
+        assertThat(failure.code()).isEqualTo(StatusCode.UNKNOWN);
+        assertThat(usToDubbo.echo("x"))
+                .as("the connection is as good as before")
+                .isEqualTo("x");
     }
 }
