@@ -235,7 +235,7 @@ public final class Connection implements PendingCall.Carrier {
 
     private void entered() {
         if (state == State.CLOSED) {
-            pending.clear(this::lost); // it may have been entered after the others were failed
+            failCalls(); // it may have been entered after the others were failed
         } else {
             sweepLater();
         }
@@ -418,7 +418,7 @@ public final class Connection implements PendingCall.Carrier {
         close(reason);
     }
 
-    /** Ends the connection, once; what is pending fails. Any thread. */
+    /** Ends the connection, once; what waits for an answer fails. Any thread. */
     public void close(String reason) {
         EventLoop loop = eventLoop;
         if (loop == null || loop.inEventLoop() || loop.isShuttingDown()) {
@@ -446,6 +446,26 @@ public final class Connection implements PendingCall.Carrier {
         try {
             owner.changed(this, State.CLOSED); // first: a call that is sent again at once finds the next connection
         } finally {
+            failCalls();
+        }
+    }
+
+    /** Those of which the answer has come are told it, or fail by their deadlines. */
+    private void failCalls() {
+        pending.clear(call -> !call.isAnswerHere(), this::lost);
+    }
+
+    /** Ends the connection, if it is still there, and all of its calls. Any thread. */
+    void closeWithCalls(String reason) {
+        close(reason);
+        EventLoop loop = eventLoop;
+        if (loop == null || loop.inEventLoop() || loop.isShuttingDown()) {
+            pending.clear(this::lost);
+            return;
+        }
+        try {
+            loop.execute(() -> pending.clear(this::lost));
+        } catch (RejectedExecutionException e) { // it ended just now
             pending.clear(this::lost);
         }
     }

@@ -27,6 +27,8 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionPool.class);
 
+    private static final String CLOSED = "the client is closed";
+
     private final Endpoint endpoint;
     private final ClientTransportSettings settings;
     private final ClientProtocol protocol;
@@ -36,6 +38,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final AtomicReferenceArray<Connection> current;
     private final AtomicInteger turn = new AtomicInteger();
     private final List<Connection> retiring = new ArrayList<>(); // guarded by this
+    private final List<Connection> untold = new ArrayList<>(); // guarded by this; lost, with answers that are still told
     private final ReconnectBackoff backoff; // guarded by this
     private volatile boolean available;
     private volatile boolean closed;
@@ -144,6 +147,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     @Override
     public synchronized void changed(Connection connection, State state) {
+        untold.removeIf(lost -> lost.inFlight() == 0);
         switch (state) {
             case READY -> lastFailure = "";
             case DRAINING -> {
@@ -168,6 +172,9 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     }
 
     private void lost(Connection connection) {
+        if (connection.inFlight() > 0) {
+            untold.add(connection);
+        }
         if (retiring.remove(connection) || closed) {
             return;
         }
@@ -231,9 +238,10 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         closed = true;
         available = false;
         for (int i = 0; i < current.length(); i++) {
-            current.get(i).close("the client is closed");
+            current.get(i).closeWithCalls(CLOSED);
         }
-        List.copyOf(retiring).forEach(connection -> connection.close("the client is closed"));
+        List.copyOf(retiring).forEach(connection -> connection.closeWithCalls(CLOSED));
+        List.copyOf(untold).forEach(connection -> connection.closeWithCalls(CLOSED));
     }
 
     @Override

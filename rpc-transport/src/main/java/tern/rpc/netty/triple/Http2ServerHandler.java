@@ -16,6 +16,7 @@ import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
+import java.io.IOException;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -323,6 +324,17 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             }
         }
         super.onStreamError(failed, outbound, cause, error);
+    }
+
+    /** A client that is gone is no news, and neither is one that breaks TLS. */
+    @Override
+    public void exceptionCaught(ChannelHandlerContext failed, Throwable cause) throws Exception {
+        if (cause instanceof IOException || cause.getCause() instanceof IOException) {
+            LOG.debug("Closing {}", failed.channel(), cause);
+            failed.close();
+        } else {
+            super.exceptionCaught(failed, cause);
+        }
     }
 
     private void fail(ChannelHandlerContext failed, Http2Error error, String how) {

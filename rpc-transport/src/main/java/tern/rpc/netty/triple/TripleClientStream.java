@@ -1,5 +1,6 @@
 package tern.rpc.netty.triple;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelPromise;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -165,6 +166,11 @@ final class TripleClientStream implements ClientStream {
         @Override
         protected void write(WriteBatch batch) {
             Http2ClientHandler.of(batch.channel()).ask(call, messages);
+        }
+
+        @Override
+        protected void dropped(Channel closed) {
+            Http2ClientHandler.of(closed).ask(call, messages); // all may have come before
         }
     }
 }

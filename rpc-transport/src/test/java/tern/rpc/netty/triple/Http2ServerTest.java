@@ -7,12 +7,14 @@ import com.example.wire.GreetService;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tern.rpc.ServerContext;
+import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.server.RpcServer;
@@ -249,18 +251,40 @@ class Http2ServerTest {
         }
     }
 
-    @Test
-    void callerWhoLeavesCancelsTheCall() throws Exception {
-        CountDownLatch begun = new CountDownLatch(1);
-        CountDownLatch cancelled = new CountDownLatch(1);
-        int port = sides.serve(
+    /** Serves calls that never end. */
+    private int serveEndless(CountDownLatch begun, CountDownLatch cancelled) {
+        return sides.serve(
                         limits -> limits,
                         server -> server.filter((call, next) -> {
                             ServerContext.current().onCancel(cancelled::countDown);
                             begun.countDown();
-                            return new java.util.concurrent.CompletableFuture<>();
+                            return new CompletableFuture<>();
                         }))
                 .port();
+    }
+
+    @Test
+    void connectionThatIsResetCancelsItsCallsAndIsNoNews() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch cancelled = new CountDownLatch(1);
+        int port = serveEndless(begun, cancelled);
+        try (CapturedLog log = new CapturedLog("io.netty.channel.DefaultChannelPipeline");
+                Http2Wire wire = Http2Wire.open(port)) {
+            call(wire, 1);
+            begun.await();
+
+            wire.leaveAbruptly();
+
+            cancelled.await(); // told after the exception
+            assertThat(log.lines()).isEmpty();
+        }
+    }
+
+    @Test
+    void callerWhoLeavesCancelsTheCall() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch cancelled = new CountDownLatch(1);
+        int port = serveEndless(begun, cancelled);
         try (Http2Wire wire = Http2Wire.open(port)) {
             call(wire, 1);
             begun.await();

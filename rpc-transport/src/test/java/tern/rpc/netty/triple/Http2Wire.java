@@ -304,6 +304,16 @@ final class Http2Wire implements AutoCloseable {
         return answers.computeIfAbsent(stream, id -> new Answer());
     }
 
+    /** As a process that is killed with bytes unread. */
+    void leaveAbruptly() {
+        try {
+            socket.setSoLinger(true, 0);
+            socket.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     @Override
     public void close() {
         reader.close();
