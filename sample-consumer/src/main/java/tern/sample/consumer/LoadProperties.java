@@ -5,8 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import tern.sample.consumer.load.Load;
-import tern.sample.consumer.load.Target;
+import tern.rpc.load.Load;
+import tern.rpc.load.Target;
 
 /**
  * The load mode.

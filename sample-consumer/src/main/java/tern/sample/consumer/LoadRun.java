@@ -9,10 +9,10 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.stereotype.Component;
-import tern.sample.consumer.load.LatencyReport;
-import tern.sample.consumer.load.Load;
-import tern.sample.consumer.load.OpenLoopDriver;
-import tern.sample.consumer.load.Tally;
+import tern.rpc.load.LatencyReport;
+import tern.rpc.load.Load;
+import tern.rpc.load.OpenLoopDriver;
+import tern.rpc.load.Tally;
 
 /** Drives the load that {@link LoadProperties} ask for, once, and keeps its report. */
 @Component

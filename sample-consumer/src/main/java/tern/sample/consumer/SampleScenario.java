@@ -5,6 +5,7 @@ import java.time.LocalDate;
 import java.util.List;
 import java.util.Map;
 import org.springframework.stereotype.Component;
+import tern.rpc.load.Scenario;
 import tern.rpc.spring.RpcReference;
 import tern.sample.api.EchoService;
 import tern.sample.api.Page;
@@ -15,7 +16,6 @@ import tern.sample.api.ScheduleResult;
 import tern.sample.api.ScheduleService;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
-import tern.sample.consumer.load.Scenario;
 
 /**
  * The mix of the demo, in percent. Mostly short reads, as in most services; one call in ten writes a row, and one in

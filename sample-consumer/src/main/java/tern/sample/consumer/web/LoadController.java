@@ -3,8 +3,8 @@ package tern.sample.consumer.web;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+import tern.rpc.load.LatencyReport;
 import tern.sample.consumer.LoadRun;
-import tern.sample.consumer.load.LatencyReport;
 
 /** The last run of the load mode, for the page at {@code /}. */
 @RestController

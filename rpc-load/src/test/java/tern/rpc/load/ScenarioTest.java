@@ -1,4 +1,4 @@
-package tern.sample.consumer.load;
+package tern.rpc.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;

@@ -1,4 +1,4 @@
-package tern.sample.consumer.load;
+package tern.rpc.load;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
-import tern.sample.consumer.load.Tally.ErrorCount;
+import tern.rpc.load.Tally.ErrorCount;
 
 /**
  * A run, judged.

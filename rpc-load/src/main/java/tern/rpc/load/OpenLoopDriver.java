@@ -1,4 +1,4 @@
-package tern.sample.consumer.load;
+package tern.rpc.load;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;

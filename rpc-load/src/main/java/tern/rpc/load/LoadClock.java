@@ -1,4 +1,4 @@
-package tern.sample.consumer.load;
+package tern.rpc.load;
 
 import java.util.concurrent.locks.LockSupport;
 
