@@ -1,0 +1,64 @@
+package tern.rpc.load.gate;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import tools.jackson.core.JacksonException;
+
+/**
+ * The bodies of the calls, used in turn. In each of them {@code {number}} stands for the number of the call, and
+ * {@code {run}} for a text that no other run has.
+ */
+final class Arguments {
+
+    private static final String NUMBER = "{number}";
+    private static final String RUN = "{run}";
+
+    private final List<String> bodies;
+
+    private Arguments(List<String> bodies) {
+        this.bodies = bodies;
+    }
+
+    /**
+     * @param text JSON, or {@code @} and a file with such a text in each line
+     * @param run unique to this run
+     */
+    static Arguments of(String text, String run) throws CannotRunException {
+        List<String> bodies = text.startsWith("@") ? lines(Path.of(text.substring(1))) : List.of(text);
+        for (String body : bodies) {
+            check(body);
+        }
+        return new Arguments(bodies.stream().map(body -> body.replace(RUN, run)).toList());
+    }
+
+    private static List<String> lines(Path file) throws CannotRunException {
+        List<String> lines;
+        try {
+            lines = Files.readAllLines(file).stream()
+                    .filter(line -> !line.isBlank())
+                    .toList();
+        } catch (IOException e) {
+            throw new CannotRunException("--arguments names the file " + file + ", which cannot be read: " + e);
+        }
+        if (lines.isEmpty()) {
+            throw new CannotRunException("--arguments names the file " + file + ", which is empty; expected one line"
+                    + " of JSON for each call, used in turn");
+        }
+        return lines;
+    }
+
+    private static void check(String body) throws CannotRunException {
+        try {
+            Json.tree(body.replace(NUMBER, "0"));
+        } catch (JacksonException e) {
+            throw new CannotRunException("--arguments has '" + body + "', which is no JSON (" + e.getOriginalMessage()
+                    + "); expected the argument or an array of all, such as [\"Ada\", 2]");
+        }
+    }
+
+    String body(long number) {
+        return bodies.get((int) (number % bodies.size())).replace(NUMBER, Long.toString(number));
+    }
+}

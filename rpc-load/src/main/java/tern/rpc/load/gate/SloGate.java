@@ -1,0 +1,91 @@
+package tern.rpc.load.gate;
+
+import java.io.PrintStream;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.load.LatencyReport;
+import tern.rpc.load.OpenLoopDriver;
+import tern.rpc.load.Scenario;
+import tern.rpc.load.Tally;
+
+/**
+ * A program for builds: drives one method of a running application at the rate it has to bear, and ends with 0 if it
+ * bears it, with 1 if not, and with 2 if nothing could be measured. Its arguments are told by {@code --help}.
+ */
+public final class SloGate {
+
+    private final PrintStream out;
+
+    private SloGate(PrintStream out) {
+        this.out = out;
+    }
+
+    public static void main(String[] arguments) throws InterruptedException {
+        System.exit(run(List.of(arguments), System.out, System.err));
+    }
+
+    /**
+     * Does the work of {@link #main} without ending the process.
+     *
+     * @return 0, 1 or 2
+     */
+    public static int run(List<String> arguments, PrintStream out, PrintStream err) throws InterruptedException {
+        if (arguments.contains("--help")) {
+            out.print(GateOptions.HELP);
+            return 0;
+        }
+        try {
+            return new SloGate(out).passes(GateOptions.parse(arguments)) ? 0 : 1;
+        } catch (CannotRunException e) {
+            err.println("slo-gate: " + e.getMessage());
+            return 2;
+        }
+    }
+
+    private boolean passes(GateOptions options) throws CannotRunException, InterruptedException {
+        JsonCall call = new JsonCall(options);
+        call.tryOnce();
+        Actuator actuator = options.actuator() == null ? null : new Actuator(options.actuator());
+        if (actuator == null) {
+            return drive(call, options, null).passed();
+        }
+        actuator.advice(); // a wrong address is said now, not after the load
+        SlowMoments slow = new SlowMoments(options.target(), actuator::waiting);
+        LatencyReport report = drive(call, options, slow);
+        out.println();
+        out.print(advice(actuator));
+        if (!report.passed()) {
+            out.println();
+            out.print(slow.text());
+        }
+        return report.passed();
+    }
+
+    /** The load has been judged; an application that tells nothing any more does not change that. */
+    private static String advice(Actuator actuator) throws InterruptedException {
+        try {
+            return Advice.text(actuator.advice());
+        } catch (CannotRunException e) {
+            return String.format("No advice: %s%n", e.getMessage());
+        }
+    }
+
+    private LatencyReport drive(JsonCall call, GateOptions options, @Nullable SlowMoments slow)
+            throws InterruptedException {
+        Scenario scenario = Scenario.builder().step(options.name(), 1, call).build();
+        Tally tally = new OpenLoopDriver(scenario, options.load()).run(second -> {
+            out.println(second.toText());
+            if (slow != null) {
+                slow.report(second);
+            }
+        });
+        LatencyReport report = LatencyReport.of(tally, options.target());
+        out.println();
+        out.print(report.toText());
+        if (slow == null && !report.passed()) {
+            out.println("--actuator=http://host:8080/actuator would show the application's advice.");
+        }
+        out.flush();
+        return report;
+    }
+}

@@ -1,0 +1,49 @@
+package tern.rpc.load;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.nio.file.Path;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+
+/** Which package may import which. */
+class ArchitectureTest {
+
+    private static final JavaClasses LOAD = new ClassFileImporter().importPath(ownClasses());
+
+    @Test
+    void driverKnowsNothingOfTheGateOrOfHowCallsAreMade() {
+        noClasses()
+                .that()
+                .resideInAPackage("tern.rpc.load")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("tern.rpc.load.gate..", "java.net..", "tools.jackson..")
+                .check(LOAD);
+    }
+
+    @Test
+    void everyPackageIsNullMarked() {
+        assertThat(LOAD)
+                .isNotEmpty()
+                .extracting(JavaClass::getPackage)
+                .allMatch(home -> home.isAnnotatedWith(NullMarked.class));
+    }
+
+    /** The main classes of this module alone; the class path has those of the others as well. */
+    private static Path ownClasses() {
+        URL testClasses =
+                ArchitectureTest.class.getProtectionDomain().getCodeSource().getLocation();
+        try {
+            return Path.of(testClasses.toURI()).resolveSibling("classes");
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException("No path in " + testClasses, e);
+        }
+    }
+}

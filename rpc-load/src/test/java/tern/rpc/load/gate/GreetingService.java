@@ -1,0 +1,19 @@
+package tern.rpc.load.gate;
+
+import tern.rpc.RpcMethod;
+import tern.rpc.StreamObserver;
+
+public interface GreetingService {
+
+    record Visitor(String name, int visits) {}
+
+    String greet(String name);
+
+    String greet(Visitor visitor);
+
+    /** Knows the first number alone. */
+    long only0(long number);
+
+    @RpcMethod(readOnly = true)
+    void watch(String name, StreamObserver<String> greetings);
+}
