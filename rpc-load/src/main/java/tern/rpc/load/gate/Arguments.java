@@ -51,11 +51,17 @@ final class Arguments {
 
     private static void check(String body) throws CannotRunException {
         try {
-            Json.tree(body.replace(NUMBER, "0"));
+            if (Json.tree(body.replace(NUMBER, "0")).isMissingNode()) {
+                throw noJson(body, "empty");
+            }
         } catch (JacksonException e) {
-            throw new CannotRunException("--arguments has '" + body + "', which is no JSON (" + e.getOriginalMessage()
-                    + "); expected the argument or an array of all, such as [\"Ada\", 2]");
+            throw noJson(body, e.getOriginalMessage());
         }
+    }
+
+    private static CannotRunException noJson(String body, String why) {
+        return new CannotRunException("--arguments has '" + body + "', which is no JSON (" + why
+                + "); expected the argument or an array of all, such as [\"Ada\", 2]");
     }
 
     String body(long number) {

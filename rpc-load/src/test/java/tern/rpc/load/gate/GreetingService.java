@@ -1,11 +1,12 @@
 package tern.rpc.load.gate;
 
+import java.io.Serializable;
 import tern.rpc.RpcMethod;
 import tern.rpc.StreamObserver;
 
 public interface GreetingService {
 
-    record Visitor(String name, int visits) {}
+    record Visitor(String name, int visits) implements Serializable {}
 
     String greet(String name);
 
