@@ -83,7 +83,8 @@ class RpcTlsTest {
     }
 
     private ApplicationContextRunner consumerOf(ApplicationContext provider) {
-        return withBundles(application(Caller.class)).withPropertyValues("rpc.client.url=" + addressOf(provider));
+        return withBundles(application(Caller.class))
+                .withPropertyValues("rpc.client.url=" + addressOf(provider), "rpc.client.timeout=20s");
     }
 
     private static String greet(ApplicationContext consumer) {
