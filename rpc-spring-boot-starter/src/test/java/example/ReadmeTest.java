@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import tern.rpc.metrics.RpcMeter;
 
 /** What the README points to and names exists. */
 class ReadmeTest {
@@ -41,7 +43,8 @@ class ReadmeTest {
         assertThat(found("`(rpc\\.(?:server|client|limits|slo)\\.[a-z-]+(?:=[^`]*)?)`"))
                 .isNotEmpty()
                 .map(setting -> setting.replaceAll("=.*", ""))
-                .filteredOn(setting -> !setting.matches("rpc\\.(server|client)\\.(requests|queue)"))
+                .filteredOn(setting ->
+                        Arrays.stream(RpcMeter.values()).map(RpcMeter::key).noneMatch(setting::equals))
                 .allSatisfy(setting -> assertThat(table).contains("`" + setting + "`"));
     }
 }
