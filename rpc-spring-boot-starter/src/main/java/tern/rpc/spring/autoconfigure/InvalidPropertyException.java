@@ -1,13 +1,13 @@
 package tern.rpc.spring.autoconfigure;
 
 /** A property whose value cannot be used. */
-final class InvalidPropertyException extends RpcStartException {
+public final class InvalidPropertyException extends RpcStartException {
 
     private static final long serialVersionUID = 1L;
 
     private final String property;
 
-    InvalidPropertyException(String property, Object value, String expected) {
+    public InvalidPropertyException(String property, Object value, String expected) {
         super(
                 property + " is " + value + "; expected " + expected,
                 "Give " + property + " a value of " + expected + ", or leave it out.",

@@ -20,7 +20,12 @@ import org.springframework.util.Assert;
 final class KnownProperties {
 
     static final List<Class<? extends Record>> TYPES = List.of(
-            RpcServerProperties.class, RpcClientProperties.class, RpcLimitsProperties.class, RpcSloProperties.class);
+            RpcServerProperties.class,
+            RpcClientProperties.class,
+            RpcLimitsProperties.class,
+            RpcSloProperties.class,
+            RpcPoolsProperties.class,
+            RpcLoggingProperties.class);
 
     private static final String ANY = "*";
 

@@ -4,41 +4,41 @@ import java.time.Duration;
 import org.springframework.util.unit.DataSize;
 
 /** Refuses values out of range, naming property, value and range. */
-final class PropertyCheck {
+public final class PropertyCheck {
 
     private static final String[] UNITS = {"B", "KB", "MB", "GB"};
 
     private PropertyCheck() {}
 
-    static int between(String property, int value, int least, int most) {
+    public static int between(String property, int value, int least, int most) {
         if (value < least || value > most) {
             throw new InvalidPropertyException(property, value, least + " to " + most);
         }
         return value;
     }
 
-    static int atLeast(String property, int value, int least) {
+    public static int atLeast(String property, int value, int least) {
         if (value < least) {
             throw new InvalidPropertyException(property, value, least + " or more");
         }
         return value;
     }
 
-    static Duration moreThanZero(String property, Duration value) {
+    public static Duration moreThanZero(String property, Duration value) {
         if (value.isNegative() || value.isZero()) {
             throw new InvalidPropertyException(property, text(value), "more than 0");
         }
         return value;
     }
 
-    static Duration notNegative(String property, Duration value) {
+    public static Duration notNegative(String property, Duration value) {
         if (value.isNegative()) {
             throw new InvalidPropertyException(property, text(value), "0 or more");
         }
         return value;
     }
 
-    static DataSize between(String property, DataSize value, DataSize least, DataSize most) {
+    public static DataSize between(String property, DataSize value, DataSize least, DataSize most) {
         if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
             throw new InvalidPropertyException(property, text(value), text(least) + " to " + text(most));
         }

@@ -26,13 +26,19 @@ import tools.jackson.databind.json.JsonMapper;
     RpcServerProperties.class,
     RpcClientProperties.class,
     RpcLimitsProperties.class,
-    RpcSloProperties.class
+    RpcSloProperties.class,
+    RpcLoggingProperties.class
 })
 public final class RpcAutoConfiguration {
 
     @Bean
     static UnknownPropertyCheck rpcUnknownPropertyCheck(Environment environment) {
         return new UnknownPropertyCheck(environment);
+    }
+
+    @Bean
+    static SettingOrigins rpcSettingOrigins(Environment environment) {
+        return new SettingOrigins(environment);
     }
 
     @Bean

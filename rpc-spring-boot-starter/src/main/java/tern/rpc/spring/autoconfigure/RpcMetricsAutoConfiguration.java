@@ -9,6 +9,8 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
+import tern.rpc.advice.Goal;
+import tern.rpc.advice.Sizing;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 
@@ -25,6 +27,18 @@ public final class RpcMetricsAutoConfiguration {
     @ConditionalOnMissingBean
     Slo rpcSlo(RpcSloProperties properties) {
         return properties.target();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    Goal rpcGoal(Slo slo) {
+        return new Goal(slo.qps(), slo.latency());
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    Sizing rpcSizing(Goal goal, ServerSettings server) {
+        return new Sizing(goal, server.threads());
     }
 
     @Bean

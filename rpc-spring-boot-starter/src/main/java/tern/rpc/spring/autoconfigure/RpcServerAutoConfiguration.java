@@ -74,6 +74,11 @@ public final class RpcServerAutoConfiguration {
     }
 
     @Bean
+    WorkerPoolSource rpcWorkerPoolSource(RpcServer server, ServerSettings settings, SettingOrigins origins) {
+        return new WorkerPoolSource(server, settings, origins);
+    }
+
+    @Bean
     WorkerThreads rpcWorkerThreads(Environment environment) {
         return WorkerThreads.of(environment);
     }

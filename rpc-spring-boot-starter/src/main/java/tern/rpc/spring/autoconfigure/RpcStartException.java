@@ -3,7 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import org.jspecify.annotations.Nullable;
 
 /** The application cannot start for a reason that its author can remove. */
-class RpcStartException extends RuntimeException {
+public class RpcStartException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 

@@ -1,0 +1,46 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.List;
+import tern.rpc.advice.PoolKind;
+import tern.rpc.advice.PoolSetting.Source;
+import tern.rpc.advice.PoolSetting.Use;
+import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.advice.PoolSource;
+import tern.rpc.concurrent.WorkerPool;
+import tern.rpc.server.RpcServer;
+
+/** The threads that serve calls. */
+final class WorkerPoolSource implements PoolSource {
+
+    private final RpcServer server;
+    private final ServerSettings settings;
+    private final SettingOrigins origins;
+
+    WorkerPoolSource(RpcServer server, ServerSettings settings, SettingOrigins origins) {
+        this.server = server;
+        this.settings = settings;
+        this.origins = origins;
+    }
+
+    @Override
+    public PoolSnapshot snapshot() {
+        WorkerPool workers = server.workers();
+        return PoolSnapshot.builder("workers", PoolKind.WORKERS, settings.threads())
+                .now(workers.active(), Math.max(0, settings.threads() - workers.active()), workers.queued())
+                .queueCapacity(settings.queueCapacity())
+                .waitLimit(settings.maxQueueWait())
+                .settings(List.of(
+                        origins.setting("rpc.server.threads", settings.threads(), Source.TUNED, Use.MAX),
+                        origins.setting(
+                                "rpc.server.queue-capacity",
+                                settings.queueCapacity(),
+                                Source.TUNED,
+                                Use.QUEUE_CAPACITY),
+                        origins.setting(
+                                "rpc.server.max-queue-wait",
+                                settings.maxQueueWait(),
+                                Source.TUNED,
+                                Use.WAIT_LIMIT)))
+                .build();
+    }
+}

@@ -1,0 +1,57 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
+import tern.rpc.advice.PoolSnapshot;
+
+/** Counts who takes from a pool, how long that takes and how long it is kept. Thread-safe. */
+final class Borrowings {
+
+    private final LongAdder waiting = new LongAdder();
+    private final LongAdder active = new LongAdder();
+    private final LongAdder taken = new LongAdder();
+    private final LongAdder refused = new LongAdder();
+    private final LongAdder waitedNanos = new LongAdder();
+    private final LongAdder heldNanos = new LongAdder();
+
+    /** Somebody asks. Answers with the present time, for what follows. */
+    long asked() {
+        waiting.increment();
+        return System.nanoTime();
+    }
+
+    /** Somebody got one. Answers with the present time, for {@link #returned(long)}. */
+    long taken(long askedAt) {
+        long now = System.nanoTime();
+        waiting.decrement();
+        active.increment();
+        taken.increment();
+        waitedNanos.add(now - askedAt);
+        return now;
+    }
+
+    /** Somebody got none. */
+    void refused(long askedAt) {
+        waiting.decrement();
+        refused.increment();
+        waitedNanos.add(System.nanoTime() - askedAt);
+    }
+
+    void returned(long takenAt) {
+        active.decrement();
+        heldNanos.add(System.nanoTime() - takenAt);
+    }
+
+    int waiting() {
+        return (int) Math.max(0, waiting.sum());
+    }
+
+    int active() {
+        return (int) Math.max(0, active.sum());
+    }
+
+    PoolSnapshot.Builder into(PoolSnapshot.Builder snapshot) {
+        return snapshot.counts(taken.sum(), refused.sum())
+                .sums(Duration.ofNanos(waitedNanos.sum()), Duration.ofNanos(heldNanos.sum()));
+    }
+}

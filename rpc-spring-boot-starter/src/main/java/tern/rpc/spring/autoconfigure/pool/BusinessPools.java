@@ -1,0 +1,72 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.util.Map;
+import java.util.concurrent.Executor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.core.env.Environment;
+import tern.rpc.spring.autoconfigure.PropertyCheck;
+import tern.rpc.spring.autoconfigure.RpcPoolsProperties;
+import tern.rpc.spring.autoconfigure.SettingOrigins;
+
+/**
+ * Makes a bean of each group of properties below {@code rpc.pools.executors}, unless the application has a bean of that
+ * name. They are found by qualifier alone: a pool for one purpose must not become everybody's, nor take the place of
+ * Boot's own executor.
+ */
+final class BusinessPools implements BeanDefinitionRegistryPostProcessor {
+
+    static final String PREFIX = "rpc.pools.executors";
+
+    private static final int MOST_THREADS = 10_000;
+    private static final int MOST_QUEUED = 1_000_000;
+    private static final int QUEUED_PER_THREAD = 10;
+
+    private final Environment environment;
+
+    BusinessPools(Environment environment) {
+        this.environment = environment;
+    }
+
+    @Override
+    public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
+        Map<String, RpcPoolsProperties.Executor> pools = Binder.get(environment)
+                .bind(PREFIX, Bindable.mapOf(String.class, RpcPoolsProperties.Executor.class))
+                .orElseGet(Map::of);
+        pools.forEach((name, properties) -> {
+            if (!registry.containsBeanDefinition(name)) {
+                registry.registerBeanDefinition(name, definition(registry, name, settings(name, properties)));
+            }
+        });
+    }
+
+    private BusinessPool.Settings settings(String name, RpcPoolsProperties.Executor pool) {
+        String prefix = PREFIX + "." + name;
+        int threads = PropertyCheck.between(prefix + ".threads", pool.threads(), 1, MOST_THREADS);
+        Integer queue = pool.queueCapacity();
+        int capacity = queue == null
+                ? threads * QUEUED_PER_THREAD
+                : PropertyCheck.between(prefix + ".queue-capacity", queue, 0, MOST_QUEUED);
+        return new BusinessPool.Settings(name, prefix, threads, capacity, pool.rejection());
+    }
+
+    private RootBeanDefinition definition(
+            BeanDefinitionRegistry registry, String name, BusinessPool.Settings settings) {
+        RootBeanDefinition definition = new RootBeanDefinition(BusinessPool.class, () -> {
+            BusinessPool pool = new BusinessPool(settings, new SettingOrigins(environment));
+            ((ConfigurableListableBeanFactory) registry)
+                    .getBean(PoolSources.class)
+                    .add(name, pool::snapshot);
+            return pool;
+        });
+        definition.setTargetType(BusinessPool.class);
+        definition.setDefaultCandidate(false);
+        definition.setDestroyMethodName("stop");
+        definition.setDescription("by the properties " + settings.prefix() + ".*; an " + Executor.class.getName());
+        return definition;
+    }
+}

@@ -1,0 +1,33 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import org.springframework.boot.autoconfigure.condition.ConditionMessage;
+import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
+import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Whether the application wants Druid: it says so in {@code spring.datasource.type}, or has no other pool. A HikariCP
+ * that is there as well keeps its place, since Druid is also used for its SQL parser alone.
+ */
+final class DruidChosen extends SpringBootCondition {
+
+    static final String DRUID = "com.alibaba.druid.pool.DruidDataSource";
+    static final String TYPE = "spring.datasource.type";
+    private static final String HIKARI = "com.zaxxer.hikari.HikariDataSource";
+
+    @Override
+    public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+        ConditionMessage.Builder message = ConditionMessage.forCondition("Druid pool");
+        String type = context.getEnvironment().getProperty(TYPE);
+        if (type != null) {
+            return new ConditionOutcome(type.equals(DRUID), message.because(TYPE + " is " + type));
+        }
+        if (ClassUtils.isPresent(HIKARI, context.getClassLoader())) {
+            return ConditionOutcome.noMatch(
+                    message.because("HikariCP is there too; " + TYPE + "=" + DRUID + " chooses"));
+        }
+        return ConditionOutcome.match(message.because("there is no other pool"));
+    }
+}

@@ -1,0 +1,73 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import com.alibaba.druid.pool.DruidDataSource;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.advice.Sizing;
+import tern.rpc.spring.autoconfigure.InvalidPropertyException;
+import tern.rpc.spring.autoconfigure.PropertyCheck;
+import tern.rpc.spring.autoconfigure.SettingOrigins;
+
+/** Values for a pool that fails fast, has all its connections from the start and wakes nobody without need. */
+final class DruidTuning {
+
+    static final String PREFIX = "spring.datasource.druid";
+
+    private static final int MOST_CONNECTIONS = 10_000;
+    private static final int STATEMENTS_PER_CONNECTION = 20;
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
+    private static final Duration READ_TIMEOUT = Duration.ofSeconds(5);
+
+    private final Sizing sizing;
+    private final SettingOrigins origins;
+
+    DruidTuning(Sizing sizing, SettingOrigins origins) {
+        this.sizing = sizing;
+        this.origins = origins;
+    }
+
+    /** Before the pool's {@code init}. */
+    void apply(DruidDataSource pool) {
+        Integer wanted = number("max-active");
+        int max = wanted == null
+                ? Math.max(sizing.connections(), atLeastZero("min-idle"))
+                : PropertyCheck.between(PREFIX + ".max-active", wanted, 1, MOST_CONNECTIONS);
+        Integer idle = number("min-idle");
+        int minIdle = idle == null ? Math.min(max, sizing.connections()) : idle;
+        pool.setName("druid");
+        pool.setMaxActive(max);
+        pool.setMinIdle(minIdle);
+        pool.setInitialSize(minIdle);
+        pool.setMaxWait(sizing.jdbcWait().toMillis());
+        pool.setConnectTimeout((int) CONNECT_TIMEOUT.toMillis());
+        pool.setSocketTimeout((int) READ_TIMEOUT.toMillis());
+        pool.setUseUnfairLock(true); // also where a later release should choose otherwise
+        pool.setKeepAlive(true);
+        pool.setPoolPreparedStatements(true);
+        pool.setMaxPoolPreparedStatementPerConnectionSize(STATEMENTS_PER_CONNECTION);
+        pool.setValidationQuery("SELECT 1");
+        pool.setTestWhileIdle(true);
+        origins.bind(PREFIX, pool);
+        check(pool);
+    }
+
+    private static void check(DruidDataSource pool) {
+        int max = pool.getMaxActive();
+        PropertyCheck.between(PREFIX + ".min-idle", pool.getMinIdle(), 0, max);
+        PropertyCheck.between(PREFIX + ".initial-size", pool.getInitialSize(), 0, max);
+        if (pool.getMaxWait() < -1) {
+            throw new InvalidPropertyException(PREFIX + ".max-wait", pool.getMaxWait(), "-1 or more milliseconds");
+        }
+        PropertyCheck.atLeast(PREFIX + ".connect-timeout", pool.getConnectTimeout(), 0);
+        PropertyCheck.atLeast(PREFIX + ".socket-timeout", pool.getSocketTimeout(), 0);
+    }
+
+    private int atLeastZero(String property) {
+        Integer value = number(property);
+        return value == null ? 0 : PropertyCheck.between(PREFIX + "." + property, value, 0, MOST_CONNECTIONS);
+    }
+
+    private @Nullable Integer number(String property) {
+        return origins.value(PREFIX + "." + property, Integer.class);
+    }
+}

@@ -1,0 +1,85 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.io.IOException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.hc.client5.http.classic.ExecChain;
+import org.apache.hc.core5.http.ClassicHttpRequest;
+import org.apache.hc.core5.http.ClassicHttpResponse;
+import org.apache.hc.core5.http.HttpException;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+
+/**
+ * Sees each exchange of one client twice: before it asks for a connection, and when it has one. A body that is read as a
+ * stream is read after both, and so is not part of the exchange. Thread-safe.
+ */
+final class HttpExchanges {
+
+    /** Hosts beyond this make no difference to any advice. */
+    private static final int MOST_HOSTS = 64;
+
+    private final Borrowings borrowings = new Borrowings();
+    private final Set<String> hosts = ConcurrentHashMap.newKeySet();
+
+    Borrowings borrowings() {
+        return borrowings;
+    }
+
+    int hosts() {
+        return Math.max(1, hosts.size());
+    }
+
+    /** Around the wait for a connection, and the making of one if none is free. */
+    ClassicHttpResponse connect(ClassicHttpRequest request, ExecChain.Scope scope, ExecChain chain)
+            throws IOException, HttpException {
+        if (hosts.size() < MOST_HOSTS) {
+            hosts.add(scope.route.getTargetHost().toHostString());
+        }
+        CallLedger ledger = CallLedger.current();
+        Phase outer = ledger.enter(Phase.HTTP_CONNECTION);
+        Wait wait = new Wait(borrowings.asked());
+        scope.clientContext.setAttribute(Wait.NAME, wait);
+        try {
+            return chain.proceed(request, scope);
+        } finally {
+            if (!wait.over) {
+                borrowings.refused(wait.askedAt);
+            }
+            ledger.leave(outer);
+        }
+    }
+
+    /** Around what happens on the connection. */
+    ClassicHttpResponse exchange(ClassicHttpRequest request, ExecChain.Scope scope, ExecChain chain)
+            throws IOException, HttpException {
+        Wait wait = (Wait) scope.clientContext.getAttribute(Wait.NAME);
+        boolean first = wait != null && !wait.over; // a challenge repeats the exchange on the same connection
+        long takenAt = first ? borrowings.taken(wait.askedAt) : 0;
+        if (first) {
+            wait.over = true;
+        }
+        CallLedger ledger = CallLedger.current();
+        Phase outer = ledger.enter(Phase.HTTP);
+        try {
+            return chain.proceed(request, scope);
+        } finally {
+            if (first) {
+                borrowings.returned(takenAt);
+            }
+            ledger.leave(outer);
+        }
+    }
+
+    /** Of one request; the thread that makes it alone. */
+    private static final class Wait {
+        static final String NAME = "rpc.connection-wait";
+
+        final long askedAt;
+        boolean over;
+
+        Wait(long askedAt) {
+            this.askedAt = askedAt;
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.time.Duration;
+import tern.rpc.advice.Sizing;
+import tern.rpc.spring.autoconfigure.InvalidPropertyException;
+import tern.rpc.spring.autoconfigure.PropertyCheck;
+import tern.rpc.spring.autoconfigure.RpcPoolsProperties;
+
+/**
+ * What the properties of HTTP clients mean together, checked. Whoever sets the total alone means it for the one host
+ * that is asked: a lower limit per host would quietly undo it.
+ */
+record HttpPoolSettings(int maxTotal, int maxPerHost, Duration maxWait) {
+
+    static final String PREFIX = "rpc.pools.http";
+
+    private static final int MOST_CONNECTIONS = 10_000;
+
+    static HttpPoolSettings of(RpcPoolsProperties.Http properties, Sizing sizing) {
+        Integer total = properties.maxTotal();
+        Integer host = properties.maxPerHost();
+        Duration wait = properties.maxWait();
+        if (total != null) {
+            PropertyCheck.between(PREFIX + ".max-total", total, 1, MOST_CONNECTIONS);
+        }
+        if (host != null) {
+            PropertyCheck.between(PREFIX + ".max-per-host", host, 1, MOST_CONNECTIONS);
+        }
+        if (total != null && host != null && host > total) {
+            throw new InvalidPropertyException(
+                    PREFIX + ".max-per-host", host, "1 to " + total + ", which is " + PREFIX + ".max-total");
+        }
+        int perHost = host != null ? host : total != null ? total : sizing.connectionsPerHost();
+        return new HttpPoolSettings(
+                total != null ? total : Math.max(perHost, sizing.connectionsToAllHosts()),
+                perHost,
+                wait == null ? sizing.httpWait() : PropertyCheck.moreThanZero(PREFIX + ".max-wait", wait));
+    }
+}

@@ -1,0 +1,9 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import tern.rpc.advice.Situation.LoggingMode;
+
+/** Knows how the application's lines reach their appenders. */
+public interface LoggingWatch {
+
+    LoggingMode mode();
+}

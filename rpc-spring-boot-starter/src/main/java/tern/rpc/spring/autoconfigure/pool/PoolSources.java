@@ -1,0 +1,146 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.advice.PoolSource;
+
+/**
+ * Pools are found while beans are made, and HTTP clients later still: each becomes a bean of type {@link PoolSource}, and
+ * gets its gauges once there is a registry. Thread-safe.
+ */
+final class PoolSources implements SmartInitializingSingleton {
+
+    /** Clients that are made over and over again would else be remembered for ever. */
+    private static final int MOST = 64;
+
+    private final ConfigurableListableBeanFactory beans;
+    private final ObjectProvider<MeterRegistry> registries;
+    private final List<PoolSource> found = new ArrayList<>(); // guarded by this
+
+    @Nullable
+    private MeterRegistry registry; // guarded by this
+
+    PoolSources(ConfigurableListableBeanFactory beans, ObjectProvider<MeterRegistry> registries) {
+        this.beans = beans;
+        this.registries = registries;
+    }
+
+    /** A name that no other pool has: {@code http}, {@code http-2}. */
+    synchronized String nameFor(String wanted) {
+        String name = wanted;
+        for (int i = 2; beans.containsSingleton(beanName(name)); i++) {
+            name = wanted + "-" + i;
+        }
+        return name;
+    }
+
+    synchronized void add(String name, PoolSource source) {
+        if (found.size() >= MOST || beans.containsSingleton(beanName(name))) {
+            return;
+        }
+        beans.registerSingleton(beanName(name), source);
+        found.add(source);
+        if (registry != null) {
+            meter(registry, source);
+        }
+    }
+
+    private static String beanName(String pool) {
+        return "rpcPool." + pool;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        MeterRegistry unique = registries.getIfUnique();
+        if (unique == null) {
+            return;
+        }
+        List<PoolSource> all =
+                beans.getBeanProvider(PoolSource.class).orderedStream().toList();
+        synchronized (this) {
+            registry = unique;
+            all.forEach(source -> meter(unique, source));
+        }
+    }
+
+    private static void meter(MeterRegistry registry, PoolSource source) {
+        PoolSnapshot first = source.snapshot();
+        Tags tags = Tags.of("pool", first.name(), "kind", first.kind().name().toLowerCase(Locale.ROOT));
+        gauge(
+                registry,
+                source,
+                "rpc.pool.max",
+                "Most that can be handed out at once",
+                PoolSnapshot::effectiveMax,
+                tags);
+        gauge(registry, source, "rpc.pool.active", "Handed out now", PoolSnapshot::active, tags);
+        if (first.idle() >= 0) {
+            gauge(registry, source, "rpc.pool.idle", "Free now", PoolSnapshot::idle, tags);
+        }
+        gauge(
+                registry,
+                source,
+                "rpc.pool.waiting",
+                "Threads or tasks that wait for one now",
+                PoolSnapshot::waiting,
+                tags);
+        counter(registry, source, "rpc.pool.taken", "Handed out so far", PoolSnapshot::taken, tags);
+        counter(registry, source, "rpc.pool.refused", "Waits that ended with nothing", PoolSnapshot::refused, tags);
+        counter(registry, source, "rpc.pool.caller.runs", "Tasks run by their callers", PoolSnapshot::callerRuns, tags);
+        if (!first.waited().isNegative()) {
+            counter(
+                    registry,
+                    source,
+                    "rpc.pool.waited",
+                    "Seconds of all waits",
+                    pool -> pool.waited().toNanos() / 1e9,
+                    tags);
+        }
+        if (!first.held().isNegative()) {
+            counter(
+                    registry,
+                    source,
+                    "rpc.pool.held",
+                    "Seconds of all uses",
+                    pool -> pool.held().toNanos() / 1e9,
+                    tags);
+        }
+    }
+
+    private static void gauge(
+            MeterRegistry registry,
+            PoolSource source,
+            String name,
+            String description,
+            ToDoubleFunction<PoolSnapshot> value,
+            Tags tags) {
+        Gauge.builder(name, source, pool -> value.applyAsDouble(pool.snapshot()))
+                .description(description)
+                .tags(tags)
+                .register(registry);
+    }
+
+    private static void counter(
+            MeterRegistry registry,
+            PoolSource source,
+            String name,
+            String description,
+            ToDoubleFunction<PoolSnapshot> value,
+            Tags tags) {
+        FunctionCounter.builder(name, source, pool -> value.applyAsDouble(pool.snapshot()))
+                .description(description)
+                .tags(tags)
+                .register(registry);
+    }
+}

@@ -1,0 +1,66 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.logging.log4j.Level;
+import org.apache.logging.log4j.core.LogEvent;
+import org.apache.logging.log4j.core.async.AsyncLoggerConfig;
+import org.apache.logging.log4j.core.filter.AbstractFilter;
+import org.apache.logging.log4j.core.jmx.RingBufferAdmin;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+
+/**
+ * Keeps the last places of the ring for WARN and ERROR: lines of INFO and below are dropped, and counted, before they
+ * reach it. Thread-safe.
+ */
+final class RingReserve extends AbstractFilter {
+
+    static final int RESERVE = 4 * 1_024; // reliability table, logging
+
+    private final RingBufferAdmin ring;
+    private final int reserve;
+    private final LongAdder dropped = new LongAdder();
+    private final LongAdder lines = new LongAdder();
+
+    RingReserve(RingBufferAdmin ring) {
+        this.ring = ring;
+        this.reserve = (int) Math.min(RESERVE, ring.getBufferSize() / 2);
+    }
+
+    static RingReserve before(AsyncLoggerConfig logger, String context) {
+        RingReserve reserve = new RingReserve(logger.createRingBufferAdmin(context));
+        reserve.start();
+        logger.addFilter(reserve);
+        return reserve;
+    }
+
+    @Override
+    public Result filter(LogEvent event) {
+        if (event.getThreadId() != Thread.currentThread().getId()) {
+            return Result.NEUTRAL; // the background thread passes here too, with what it took from the ring
+        }
+        CallLedger.current().add(Phase.LOGGING, 0); // too short to be measured, but a line
+        lines.increment();
+        if (event.getLevel().isMoreSpecificThan(Level.WARN) || ring.getRemainingCapacity() > reserve) {
+            return Result.NEUTRAL;
+        }
+        dropped.increment();
+        return Result.DENY;
+    }
+
+    int size() {
+        return (int) ring.getBufferSize();
+    }
+
+    int free() {
+        return (int) ring.getRemainingCapacity();
+    }
+
+    long lines() {
+        return lines.sum();
+    }
+
+    long dropped() {
+        return dropped.sum() + DropWhenFull.dropped();
+    }
+}

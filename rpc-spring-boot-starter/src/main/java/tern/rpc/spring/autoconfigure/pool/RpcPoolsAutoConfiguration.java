@@ -1,0 +1,27 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
+import tern.rpc.spring.autoconfigure.RpcPoolsProperties;
+
+/** What all pools share, and the pools of threads that the application names. */
+@AutoConfiguration(after = RpcMetricsAutoConfiguration.class)
+@EnableConfigurationProperties(RpcPoolsProperties.class)
+public final class RpcPoolsAutoConfiguration {
+
+    @Bean
+    static PoolSources rpcPoolSources(ConfigurableListableBeanFactory beans, ObjectProvider<MeterRegistry> registries) {
+        return new PoolSources(beans, registries);
+    }
+
+    @Bean
+    static BusinessPools rpcBusinessPools(Environment environment) {
+        return new BusinessPools(environment);
+    }
+}

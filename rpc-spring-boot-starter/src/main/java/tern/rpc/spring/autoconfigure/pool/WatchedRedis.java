@@ -1,0 +1,130 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.util.ClassUtils;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+
+/**
+ * Stands before a connection to Redis, to see its commands and when it is given back. Commands that only go into a
+ * pipeline or a transaction are no round trips and count for nothing; closing the pipeline does. As thread-safe as the
+ * connection.
+ */
+final class WatchedRedis implements InvocationHandler {
+
+    /** Asks the pool. */
+    @FunctionalInterface
+    interface Pool {
+        @Nullable
+        RedisConnection take() throws Throwable;
+    }
+
+    private static final Set<String> NO_COMMANDS = Set.of(
+            "isClosed",
+            "getNativeConnection",
+            "isQueueing",
+            "isPipelined",
+            "openPipeline",
+            "getSentinelConnection",
+            "isSubscribed",
+            "getSubscription",
+            "subscribe",
+            "pSubscribe",
+            "multi",
+            "toString");
+
+    private final RedisConnection connection;
+    private final Object target;
+    private final @Nullable Runnable onClose;
+
+    private WatchedRedis(RedisConnection connection, Object target, @Nullable Runnable onClose) {
+        this.connection = connection;
+        this.target = target;
+        this.onClose = onClose;
+    }
+
+    static RedisConnection take(Borrowings borrowings, Pool pool) throws Throwable {
+        CallLedger ledger = CallLedger.current();
+        Phase outer = ledger.enter(Phase.REDIS_CONNECTION);
+        long askedAt = borrowings.asked();
+        RedisConnection connection = null;
+        try {
+            connection = pool.take();
+        } finally {
+            ledger.leave(outer);
+            if (connection == null) {
+                borrowings.refused(askedAt);
+            }
+        }
+        if (connection == null) {
+            throw new IllegalStateException("the pool gave no connection");
+        }
+        long takenAt = borrowings.taken(askedAt);
+        AtomicBoolean returned = new AtomicBoolean();
+        Runnable onClose = () -> {
+            if (returned.compareAndSet(false, true)) {
+                borrowings.returned(takenAt);
+            }
+        };
+        Class<?>[] types = ClassUtils.getAllInterfaces(connection);
+        return (RedisConnection) proxy(types, new WatchedRedis(connection, connection, onClose));
+    }
+
+    private static Object proxy(Class<?>[] types, InvocationHandler handler) {
+        return Proxy.newProxyInstance(RedisConnection.class.getClassLoader(), types, handler);
+    }
+
+    @Override
+    public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] arguments)
+            throws Throwable {
+        String name = method.getName();
+        if (method.getDeclaringClass() == Object.class) {
+            return switch (name) {
+                case "equals" -> arguments != null && proxy == arguments[0];
+                case "hashCode" -> System.identityHashCode(proxy);
+                default -> call(method, arguments);
+            };
+        }
+        if (name.equals("close") && onClose != null) {
+            try {
+                return call(method, arguments);
+            } finally {
+                onClose.run(); // after: the pool has it back now
+            }
+        }
+        if (name.endsWith("ommands") && method.getParameterCount() == 0) {
+            Object commands = call(method, arguments);
+            return commands == null
+                    ? null
+                    : proxy(ClassUtils.getAllInterfaces(commands), new WatchedRedis(connection, commands, onClose));
+        }
+        boolean roundTrip = name.equals("closePipeline")
+                || name.equals("exec")
+                || (!NO_COMMANDS.contains(name) && !connection.isPipelined() && !connection.isQueueing());
+        if (!roundTrip) {
+            return call(method, arguments);
+        }
+        CallLedger ledger = CallLedger.current();
+        Phase outer = ledger.enter(Phase.REDIS);
+        try {
+            return call(method, arguments);
+        } finally {
+            ledger.leave(outer);
+        }
+    }
+
+    private @Nullable Object call(Method method, @Nullable Object @Nullable [] arguments) throws Throwable {
+        try {
+            return method.invoke(target, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause() == null ? e : e.getCause();
+        }
+    }
+}
