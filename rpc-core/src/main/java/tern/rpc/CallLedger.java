@@ -36,7 +36,7 @@ public final class CallLedger {
 
     private final NanoClock clock;
     private final long begun;
-    private final @Nullable CallLedger parent;
+    private final @Nullable CallLedger parent; // of the whole call; null if this is it
     private final boolean open;
     private final long threadId;
 
@@ -140,42 +140,48 @@ public final class CallLedger {
     /** An operation begins that this call's thread does not stand still for. Any thread. */
     public void beganElsewhere(Phase kind) {
         if (open) {
-            elsewhere().incrementAndGet(PHASES.length + kind.ordinal());
+            whole().elsewhere().incrementAndGet(PHASES.length + kind.ordinal());
         }
     }
 
     /** Such an operation has ended. Any thread. */
     public void endedElsewhere(Phase kind, long spentNanos) {
         if (open) {
-            elsewhere().addAndGet(kind.ordinal(), spentNanos);
+            whole().elsewhere().addAndGet(kind.ordinal(), spentNanos);
         }
     }
 
     /**
      * A ledger for a part of the call that the calling thread is about to work on while the call's own thread does
-     * something else; {@link #join()} adds it to this one. Any thread.
+     * something else; {@link #join()} adds it to that of the whole call. Any thread.
      */
     public CallLedger child() {
-        return open ? new CallLedger(clock, clock.nanoTime(), Phase.OWN, this, true) : NONE;
+        return open ? new CallLedger(clock, clock.nanoTime(), Phase.OWN, whole(), true) : NONE;
     }
 
-    /** A part of a call ends: adds it to the ledger that it is a child of. Once, by the thread that wrote it. */
+    private CallLedger whole() {
+        return parent == null ? this : parent;
+    }
+
+    /**
+     * Adds what a part of a call has so far to the ledger of the whole: when the part ends, or the call does in the middle
+     * of it. Any number of times, by the thread that writes the part; does nothing for a whole call.
+     */
     public void join() {
         if (parent == null) {
             return;
         }
-        turnTo(Phase.UNATTRIBUTED);
+        turnTo(phase());
         AtomicLongArray sums = parent.elsewhere();
-        long now = clock.nanoTime();
-        for (Phase kind : PHASES) {
-            long spent = kind == Phase.UNATTRIBUTED ? 0 : nanos(kind, now);
-            if (spent != 0) {
-                sums.addAndGet(kind.ordinal(), spent);
+        for (int i = 0; i < PHASES.length; i++) {
+            if (nanos[i] != 0 && i != Phase.UNATTRIBUTED.ordinal()) {
+                sums.addAndGet(i, nanos[i]);
             }
-            int count = count(kind);
-            if (count != 0) {
-                sums.addAndGet(PHASES.length + kind.ordinal(), count);
+            if (counts[i] != 0) {
+                sums.addAndGet(PHASES.length + i, counts[i]);
             }
+            nanos[i] = 0;
+            counts[i] = 0;
         }
     }
 

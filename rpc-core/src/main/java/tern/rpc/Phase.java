@@ -33,6 +33,14 @@ public enum Phase {
 
     private final String key = name().toLowerCase(Locale.ROOT).replace('_', '-');
 
+    /** Whether it is something that a call begins, any number of times, so that its beginnings are counted. */
+    public boolean isOperation() {
+        return switch (this) {
+            case QUEUE, DECODE, OWN, UNATTRIBUTED -> false;
+            default -> true;
+        };
+    }
+
     /** As in meters and log lines: {@code jdbc-connection}. */
     public String key() {
         return key;

@@ -1,10 +1,18 @@
 package tern.rpc.client;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
 
-/** What callers of asynchronous methods get. Cancelling it cancels the call. */
+/**
+ * What callers of asynchronous methods get. Cancelling it cancels the call. A served call that waits for it is not busy
+ * with its own code meanwhile, as its ledger says.
+ */
 final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> implements CallScope {
 
     private final Executor executor;
@@ -35,5 +43,38 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
             action.run();
         }
         return cancelled;
+    }
+
+    @Override
+    public T get() throws InterruptedException, ExecutionException {
+        CallLedger ledger = CallLedger.current();
+        Phase before = ledger.turnTo(Phase.UNATTRIBUTED);
+        try {
+            return super.get();
+        } finally {
+            ledger.turnTo(before);
+        }
+    }
+
+    @Override
+    public T get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+        CallLedger ledger = CallLedger.current();
+        Phase before = ledger.turnTo(Phase.UNATTRIBUTED);
+        try {
+            return super.get(timeout, unit);
+        } finally {
+            ledger.turnTo(before);
+        }
+    }
+
+    @Override
+    public T join() {
+        CallLedger ledger = CallLedger.current();
+        Phase before = ledger.turnTo(Phase.UNATTRIBUTED);
+        try {
+            return super.join();
+        } finally {
+            ledger.turnTo(before);
+        }
     }
 }

@@ -9,10 +9,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
 import tern.rpc.CallOptions;
 import tern.rpc.Invocation;
 import tern.rpc.JavaShape;
 import tern.rpc.NanoClock;
+import tern.rpc.Phase;
 import tern.rpc.Response;
 import tern.rpc.ServerContext;
 import tern.rpc.concurrent.WorkerPool;
@@ -82,6 +84,8 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private @Nullable Object call(ClientMethod method, Object[] arguments) throws Throwable {
         long started = clock.nanoTime();
         ServerContext serving = ServerContext.current();
+        CallLedger ledger = serving == null ? CallLedger.none() : serving.ledger();
+        Phase interrupted = ledger.enter(Phase.RPC);
         Throwable failure = null;
         try {
             Response response;
@@ -99,6 +103,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             failure = template.showTrailers(e);
             throw CallTemplate.declared(method.descriptor(), failure);
         } finally {
+            ledger.leave(interrupted);
             method.meters().ended(failure, clock.nanoTime() - started);
         }
     }
@@ -114,15 +119,16 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private CompletableFuture<@Nullable Object> callAsync(
             ClientMethod method, Object[] arguments, @Nullable ServerContext serving) {
         long started = clock.nanoTime();
+        CallLedger ledger = serving == null ? CallLedger.none() : serving.ledger();
+        ledger.beganElsewhere(Phase.RPC);
         CallFuture<@Nullable Object> future = new CallFuture<>(executor);
         if (method.filtered() == null) {
             Invocation call = template.invocation(method, arguments, started, executor, serving);
-            future.onCancel(
-                    method.endpoints()
-                            .callAsync(
-                                    method,
-                                    call,
-                                    (response, failure) -> end(method, future, response, failure, started))::cancel);
+            future.onCancel(method.endpoints()
+                    .callAsync(
+                            method,
+                            call,
+                            (response, failure) -> end(method, ledger, future, response, failure, started))::cancel);
         } else {
             Invocation call = template.invocation(method, arguments, started, future, serving);
             CompletionStage<Response> stage;
@@ -131,20 +137,23 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             } catch (RuntimeException | Error e) {
                 stage = CompletableFuture.failedFuture(e);
             }
-            stage.whenComplete((response, failure) -> end(method, future, response, failure, started));
+            stage.whenComplete((response, failure) -> end(method, ledger, future, response, failure, started));
         }
         return future;
     }
 
     private void end(
             ClientMethod method,
+            CallLedger ledger,
             CallFuture<@Nullable Object> future,
             @Nullable Response response,
             @Nullable Throwable failure,
             long started) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        method.meters().ended(cause, clock.nanoTime() - started);
+        long took = clock.nanoTime() - started;
+        ledger.endedElsewhere(Phase.RPC, took);
+        method.meters().ended(cause, took);
         if (cause != null) {
             future.completeExceptionally(template.showTrailers(cause));
             return;

@@ -8,11 +8,13 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
 import tern.rpc.Filter;
 import tern.rpc.Invocation;
 import tern.rpc.JavaShape;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.Phase;
 import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -37,6 +39,7 @@ final class StreamCall implements StreamAttempts.Listener {
     private final MethodDescriptor descriptor;
     private final Object[] arguments;
     private final @Nullable ServerContext serving;
+    private final CallLedger ledger;
     private final SerialExecutor serial;
     private final StreamAttempts attempts;
     private final InboundPublisher answers;
@@ -63,6 +66,7 @@ final class StreamCall implements StreamAttempts.Listener {
         this.descriptor = method.descriptor();
         this.arguments = arguments;
         this.serving = serving;
+        this.ledger = serving == null ? CallLedger.none() : serving.ledger();
         this.serial = new SerialExecutor(executor);
         this.attempts = new StreamAttempts(method, serial, this);
         this.answers = new InboundPublisher(descriptor.fullName(), serial, attempts);
@@ -93,6 +97,7 @@ final class StreamCall implements StreamAttempts.Listener {
      */
     CompletableFuture<@Nullable Object> begin() {
         started = template.clock().nanoTime();
+        ledger.beganElsewhere(Phase.RPC);
         CompletionStage<Response> stage;
         try {
             Invocation call = template.invocation(method, arguments, started, serial, serving);
@@ -195,7 +200,9 @@ final class StreamCall implements StreamAttempts.Listener {
         } catch (RuntimeException | Error e) {
             cause = e;
         }
-        method.meters().ended(cause, template.clock().nanoTime() - started);
+        long took = template.clock().nanoTime() - started;
+        ledger.endedElsewhere(Phase.RPC, took);
+        method.meters().ended(cause, took);
         attempts.cancel(); // in case that the filters did not wait for the end
         attempts.close();
         if (!answersTaken) {

@@ -11,6 +11,8 @@ public enum RpcMeter {
     SERVER_CONNECTIONS("rpc.server.connections", "Connections from clients"),
     SERVER_WRITE_QUEUE("rpc.server.write.queue", "Bytes of answers waiting for sockets"),
     SERVER_IN_FLIGHT("rpc.server.in.flight", "Calls received and not answered yet"),
+    SERVER_PHASE("rpc.server.phase", "Time that calls spent waiting for one thing, or doing it"),
+    SERVER_OPERATIONS("rpc.server.operations", "Operations of one kind that calls made"),
     CLIENT_REQUESTS("rpc.client.requests", "Time from the call to its result, all attempts together"),
     CLIENT_RETRIES("rpc.client.retries", "Attempts after the first"),
     CLIENT_CONNECTIONS("rpc.client.connections", "Connections to servers"),
@@ -22,6 +24,9 @@ public enum RpcMeter {
     public static final String SERVICE = "service";
 
     public static final String METHOD = "method";
+
+    /** Key of a {@link tern.rpc.Phase}: {@code sql}. */
+    public static final String PHASE = "phase";
 
     /** {@code dubbo} or {@code memory}. */
     public static final String PROTOCOL = "protocol";

@@ -1,15 +1,21 @@
 package tern.rpc.metrics;
 
 import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
+import tern.rpc.Phase;
 
 /**
  * All meters of a client or a server. Response times are histograms with buckets around the target, so that the share
@@ -24,6 +30,7 @@ public final class RpcMeters {
     private final Slo slo;
     private final LatencyWindow server;
     private final LatencyWindow client;
+    private final ConcurrentMap<Tags, PhaseMeters> phases = new ConcurrentHashMap<>();
 
     public RpcMeters(MeterRegistry registry, Slo slo) {
         this.registry = registry;
@@ -64,6 +71,16 @@ public final class RpcMeters {
         return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, method, protocol, null, client);
     }
 
+    /** What calls of the method spend their time on; the same for methods whose meters have the same tags. */
+    public PhaseMeters phases(MethodDescriptor method) {
+        return phases.computeIfAbsent(methodTags(method), tags -> new PhaseMeters(this, method));
+    }
+
+    /** Those of all methods so far. */
+    public List<PhaseMeters> phases() {
+        return List.copyOf(phases.values());
+    }
+
     /** The object is held weakly. */
     public <T> void gauge(RpcMeter meter, T object, ToDoubleFunction<T> value, String... tags) {
         Gauge.builder(meter.key(), object, value)
@@ -88,6 +105,25 @@ public final class RpcMeters {
                 .publishPercentileHistogram()
                 .serviceLevelObjectives(bordersAroundTarget())
                 .register(registry);
+    }
+
+    void phase(PhaseMeters sums, MethodDescriptor method, Phase phase) {
+        Tags tags = methodTags(method).and(RpcMeter.PHASE, phase.key());
+        FunctionTimer.builder(
+                        RpcMeter.SERVER_PHASE.key(),
+                        sums,
+                        all -> all.callsWith(phase),
+                        all -> all.totalTime(phase, TimeUnit.NANOSECONDS),
+                        TimeUnit.NANOSECONDS)
+                .description(RpcMeter.SERVER_PHASE.description())
+                .tags(tags)
+                .register(registry);
+        if (phase.isOperation()) {
+            FunctionCounter.builder(RpcMeter.SERVER_OPERATIONS.key(), sums, all -> all.operations(phase))
+                    .description(RpcMeter.SERVER_OPERATIONS.description())
+                    .tags(tags)
+                    .register(registry);
+        }
     }
 
     private Timer queueTimer(MethodDescriptor method) {

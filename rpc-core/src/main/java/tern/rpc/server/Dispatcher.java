@@ -26,17 +26,26 @@ final class Dispatcher implements CallHandler {
     private final WorkerPool callbacks;
     private final Duration maxQueueWait;
     private final RpcMeters meters;
+    private final CallLedgers ledgers;
+    private final Runnable onRefusal;
     private final NanoClock clock;
     private final LongAdder refused = new LongAdder();
 
-    /** @param callbacks run what streams tell their services */
+    /**
+     * @param callbacks run what streams tell their services
+     * @param onRefusal told of each call that no worker was free for
+     */
     Dispatcher(
             HandlerRegistry registry,
             WorkerPool workers,
             WorkerPool callbacks,
             Duration maxQueueWait,
             RpcMeters meters,
+            CallLedgers ledgers,
+            Runnable onRefusal,
             NanoClock clock) {
+        this.ledgers = ledgers;
+        this.onRefusal = onRefusal;
         this.callbacks = callbacks;
         this.meters = meters;
         this.registry = registry;
@@ -64,6 +73,7 @@ final class Dispatcher implements CallHandler {
         refused.increment();
         meters.refused(clock.nanoTime() - call.receivedNanos());
         call.fail(reason, new Metadata());
+        onRefusal.run();
     }
 
     /** Calls refused because no worker was free, since the beginning. */
@@ -77,6 +87,10 @@ final class Dispatcher implements CallHandler {
 
     WorkerPool callbacks() {
         return callbacks;
+    }
+
+    CallLedgers ledgers() {
+        return ledgers;
     }
 
     NanoClock clock() {

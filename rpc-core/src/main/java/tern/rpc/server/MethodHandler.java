@@ -7,8 +7,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Filter;
 import tern.rpc.Invoker;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
 import tern.rpc.ServerFilter;
 import tern.rpc.metrics.CallMeters;
+import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
 
 /** What to do with calls of one method of one export, worked out at start-up. */
@@ -19,6 +21,7 @@ final class MethodHandler {
     private final List<ServerFilter> filters;
     private final @Nullable Invoker filtered;
     private final RpcMeters meters;
+    private final PhaseMeters phases;
     private final ConcurrentMap<String, CallMeters> metersByProtocol = new ConcurrentHashMap<>(4);
 
     MethodHandler(MethodDescriptor method, MethodInvoker last, List<ServerFilter> filters, RpcMeters meters) {
@@ -27,10 +30,15 @@ final class MethodHandler {
         this.filters = filters;
         this.filtered = filters.isEmpty() ? null : Filter.chain(filters, last);
         this.meters = meters;
+        this.phases = meters.phases(method);
     }
 
     MethodDescriptor method() {
         return method;
+    }
+
+    boolean isUnary() {
+        return method.type() == MethodType.UNARY;
     }
 
     MethodInvoker last() {
@@ -46,6 +54,10 @@ final class MethodHandler {
     @Nullable
     Invoker filtered() {
         return filtered;
+    }
+
+    PhaseMeters phases() {
+        return phases;
     }
 
     CallMeters meters(String protocol) {

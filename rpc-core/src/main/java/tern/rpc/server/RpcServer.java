@@ -9,6 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
+import tern.rpc.RunningCall;
 import tern.rpc.ServerFilter;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.metrics.RpcMeter;
@@ -55,7 +56,9 @@ public final class RpcServer implements AutoCloseable {
         this.callbacks =
                 new WorkerPool(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
         HandlerRegistry registry = new HandlerRegistry(exports, builder.filters, builder.meters, builder.genericCalls);
-        this.dispatcher = new Dispatcher(registry, workers, callbacks, builder.maxQueueWait, builder.meters, clock);
+        CallLedgers ledgers = new CallLedgers(builder.ledger, builder.threads, builder.meters.slo(), clock);
+        this.dispatcher = new Dispatcher(
+                registry, workers, callbacks, builder.maxQueueWait, builder.meters, ledgers, builder.onRefusal, clock);
         for (ServiceExport export : exports) {
             transport.prepare(export.service());
             export.service().warnings().forEach(LOG::warn);
@@ -102,6 +105,11 @@ public final class RpcServer implements AutoCloseable {
 
     public WorkerPool workers() {
         return workers;
+    }
+
+    /** The calls that run at present, with what each of them does; none when no ledgers are kept. */
+    public List<RunningCall> runningCalls() {
+        return dispatcher.ledgers().running();
     }
 
     /** Peers connected at present. */
@@ -169,6 +177,8 @@ public final class RpcServer implements AutoCloseable {
         private Duration keepAlive = Duration.ofSeconds(60);
         private ThreadFactory threadFactory = daemonThreads();
         private boolean genericCalls;
+        private boolean ledger = true;
+        private Runnable onRefusal = () -> {};
         private RpcMeters meters = RpcMeters.withoutRegistry();
         private NanoClock clock = NanoClock.SYSTEM;
 
@@ -228,6 +238,22 @@ public final class RpcServer implements AutoCloseable {
         /** Whether {@code $invoke} is served; false when never set. */
         public Builder genericCalls(boolean allowed) {
             this.genericCalls = allowed;
+            return this;
+        }
+
+        /** Whether each call keeps a {@link tern.rpc.CallLedger} of where its time goes; true when never set. */
+        public Builder ledger(boolean kept) {
+            this.ledger = kept;
+            return this;
+        }
+
+        /**
+         * Told of each call that is refused because no worker was free for it, on an event loop: must not block.
+         *
+         * @param told replaces the one before; nobody is told when never set
+         */
+        public Builder onRefusal(Runnable told) {
+            this.onRefusal = told;
             return this;
         }
 

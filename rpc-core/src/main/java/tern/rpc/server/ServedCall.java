@@ -6,14 +6,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.CallLedger;
 import tern.rpc.Invocation;
 import tern.rpc.Invoker;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
+import tern.rpc.Phase;
 import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.RunningCall;
 import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.metrics.CallMeters;
@@ -38,6 +41,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
     private volatile @Nullable MethodHandler handler; // set by the worker, read by whoever ends the call
     private volatile @Nullable ServerContext context; // likewise
     private volatile @Nullable ServedStream stream; // likewise; null for a call with one message each way
+    private int place = RunningCalls.NOWHERE; // set by the worker, read after left
+    private volatile boolean left; // by the worker, which runs it no more
 
     ServedCall(Dispatcher dispatcher, ServerCall call) {
         this.dispatcher = dispatcher;
@@ -51,6 +56,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
             return; // it waited too long or its peer is gone
         }
         long started = dispatcher.clock().nanoTime();
+        CallLedger ledger = dispatcher.ledgers().begin(started, started - call.receivedNanos());
         Invocation invocation;
         MethodHandler found;
         try {
@@ -63,7 +69,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         handler = found;
         CallMeters meters = found.meters(call.protocol());
         meters.dequeued(started - call.receivedNanos());
-        ServerContext serving = new ServerContext(invocation, call);
+        ledger.turnTo(Phase.OWN);
+        ServerContext serving = new ServerContext(invocation, call, ledger);
         context = serving;
         if (state.get() == ENDED) {
             return; // its peer left while it was read
@@ -78,11 +85,23 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
             return;
         }
         call.watch(invocation.deadline().isLimited() ? invocation.deadline().nanoTime() : Long.MAX_VALUE, this);
+        place = dispatcher.ledgers().runs(this);
         ServerContext before = ServerContext.replace(serving);
         try {
             invoke(found, invocation, serving);
         } finally {
             ServerContext.replace(before);
+            leave(ledger);
+        }
+    }
+
+    /** The call stays among the running ones until it has ended too; one that timed out, until its worker leaves. */
+    private void leave(CallLedger ledger) {
+        left = true;
+        if (state.get() == ENDED) {
+            dispatcher.ledgers().stopped(place, this);
+        } else {
+            ledger.turnTo(Phase.UNATTRIBUTED); // until somebody completes it
         }
     }
 
@@ -224,7 +243,25 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
     }
 
     private void count(MethodHandler found, @Nullable Throwable failure) {
-        found.meters(call.protocol()).ended(failure, dispatcher.clock().nanoTime() - call.receivedNanos());
+        long now = dispatcher.clock().nanoTime();
+        long tookNanos = now - call.receivedNanos();
+        found.meters(call.protocol()).ended(failure, tookNanos);
+        ServerContext serving = context;
+        if (serving != null) {
+            serving.joinPart();
+            dispatcher.ledgers().ended(found, serving.ledger(), tookNanos, now, failure);
+        }
+        if (left) {
+            dispatcher.ledgers().stopped(place, this);
+        }
+    }
+
+    /** What it does now; only while it runs. Any thread. */
+    RunningCall look(long now) {
+        MethodDescriptor method = Objects.requireNonNull(handler).method();
+        return Objects.requireNonNull(context)
+                .ledger()
+                .look(method.service().simpleName() + "." + method.name(), now - call.receivedNanos(), now);
     }
 
     /** What the method wanted sent before its answer. An exception with a type of its own travels alone (Triple). */

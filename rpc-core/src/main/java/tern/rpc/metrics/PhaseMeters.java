@@ -1,0 +1,96 @@
+package tern.rpc.metrics;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.LongAdder;
+import tern.rpc.CallLedger;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.Phase;
+
+/**
+ * Sums of the ledgers of one method: what its calls spent their time on, and how many operations of each kind they made.
+ * The registry reads them when it is looked at, so that a call only adds. Thread-safe.
+ */
+public final class PhaseMeters {
+
+    private static final Phase[] PHASES = Phase.values();
+
+    private final LongAdder calls = new LongAdder();
+    private final LongAdder[] callsWith = adders();
+    private final LongAdder[] operations = adders();
+    private final LongAdder[] nanos = adders();
+    private final AtomicIntegerArray registered = new AtomicIntegerArray(PHASES.length);
+    private final RpcMeters meters;
+    private final MethodDescriptor method;
+
+    PhaseMeters(RpcMeters meters, MethodDescriptor method) {
+        this.meters = meters;
+        this.method = method;
+    }
+
+    private static LongAdder[] adders() {
+        LongAdder[] made = new LongAdder[PHASES.length];
+        for (int i = 0; i < made.length; i++) {
+            made[i] = new LongAdder();
+        }
+        return made;
+    }
+
+    /**
+     * A call ended.
+     *
+     * @param now on the ledger's clock
+     */
+    public void ended(CallLedger ledger, long now) {
+        for (int i = 0; i < PHASES.length; i++) {
+            long spent = ledger.nanos(PHASES[i], now);
+            int made = ledger.count(PHASES[i]);
+            if (spent != 0 || made != 0) {
+                callsWith[i].increment();
+                nanos[i].add(spent);
+                if (made != 0) {
+                    operations[i].add(made);
+                }
+                if (registered.get(i) == 0) {
+                    register(i);
+                }
+            }
+        }
+        calls.increment(); // last, so that whoever sees the call sees its time
+    }
+
+    private void register(int i) {
+        if (registered.compareAndSet(i, 0, 1)) {
+            meters.phase(this, method, PHASES[i]);
+        }
+    }
+
+    /** Simple name of the interface. */
+    public String service() {
+        return method.service().simpleName();
+    }
+
+    public String method() {
+        return method.name();
+    }
+
+    /** Calls that ended. */
+    public long calls() {
+        return calls.sum();
+    }
+
+    /** Those of them that spent time in this phase. */
+    public long callsWith(Phase phase) {
+        return callsWith[phase.ordinal()].sum();
+    }
+
+    /** Operations of this kind, of all calls together; 0 for phases that are none. */
+    public long operations(Phase phase) {
+        return operations[phase.ordinal()].sum();
+    }
+
+    /** Of all calls together. */
+    public double totalTime(Phase phase, TimeUnit unit) {
+        return nanos[phase.ordinal()].sum() / (double) unit.toNanos(1);
+    }
+}

@@ -1,0 +1,81 @@
+package tern.rpc.server;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.CallLedger;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.Phase;
+import tern.rpc.RpcException;
+
+/** Says in the log where the time of a call went that missed the target; one in ten seconds at the most. Thread-safe. */
+final class SlowCalls {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SlowCalls.class);
+    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    /** Phases that took less than this part of the call are left out, unless there are many operations in them. */
+    private static final int SMALL_PART = 100;
+
+    private static final int MANY = 10;
+
+    private final long targetNanos;
+    private final AtomicLong next; // on the clock
+    private final LongAdder heldBack = new LongAdder();
+
+    /** @param now on the clock of the calls */
+    SlowCalls(long targetNanos, long now) {
+        this.targetNanos = targetNanos;
+        this.next = new AtomicLong(now);
+    }
+
+    /** A call ended. */
+    void ended(MethodDescriptor method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
+        if (tookNanos <= targetNanos) {
+            return;
+        }
+        long due = next.get();
+        if (now - due < 0 || !next.compareAndSet(due, now + PAUSE_NANOS)) {
+            heldBack.increment();
+            return;
+        }
+        long others = heldBack.sumThenReset();
+        LOG.warn(
+                "{}.{} took {} (target {}){}: {}{}",
+                method.service().simpleName(),
+                method.name(),
+                millis(tookNanos),
+                millis(targetNanos),
+                failure instanceof RpcException rpc ? " and ended as " + rpc.code() : "",
+                describe(ledger, tookNanos, now),
+                others == 0 ? "" : "; " + others + " more calls missed the target since the last such line");
+    }
+
+    /** The phases, longest first: {@code sql 60 ms (3), own 12 ms}. */
+    static String describe(CallLedger ledger, long tookNanos, long now) {
+        record Part(Phase phase, long nanos, int count) {}
+        List<Part> parts = new ArrayList<>();
+        for (Phase phase : Phase.values()) {
+            Part part = new Part(phase, ledger.nanos(phase, now), ledger.count(phase));
+            if (part.nanos * SMALL_PART >= tookNanos || part.count >= MANY) {
+                parts.add(part);
+            }
+        }
+        parts.sort(Comparator.comparingLong(Part::nanos).reversed());
+        return parts.stream()
+                .map(part -> part.phase.key() + " " + millis(part.nanos)
+                        + (part.phase.isOperation() ? " (" + part.count + ")" : ""))
+                .collect(Collectors.joining(", "));
+    }
+
+    private static String millis(long nanos) {
+        return TimeUnit.NANOSECONDS.toMillis(nanos + 500_000) + " ms";
+    }
+}

@@ -1,0 +1,170 @@
+package tern.rpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class CallLedgerTest {
+
+    private final AtomicLong time = new AtomicLong(-7_000); // a monotonic clock may begin below zero
+    private final NanoClock clock = time::get;
+    private final CallLedger ledger = new CallLedger(clock);
+
+    private void pass(long nanos) {
+        time.addAndGet(nanos);
+    }
+
+    private long nanos(Phase phase) {
+        return ledger.nanos(phase, time.get());
+    }
+
+    @Test
+    void timeOutsideOperationsIsTheCallsOwn() {
+        pass(5);
+        Phase outer = ledger.enter(Phase.SQL);
+        pass(30);
+        ledger.leave(outer);
+        pass(7);
+
+        assertThat(nanos(Phase.OWN)).isEqualTo(12);
+        assertThat(nanos(Phase.SQL)).isEqualTo(30);
+        assertThat(ledger.count(Phase.SQL)).isOne();
+        assertThat(ledger.count(Phase.OWN)).isZero();
+    }
+
+    @Test
+    void operationInsideAnotherInterruptsIt() {
+        Phase outermost = ledger.enter(Phase.REDIS);
+        pass(10);
+        Phase redis = ledger.enter(Phase.REDIS_CONNECTION);
+        pass(100);
+        ledger.leave(redis);
+        pass(20);
+        ledger.leave(outermost);
+
+        assertThat(redis).isEqualTo(Phase.REDIS);
+        assertThat(nanos(Phase.REDIS)).isEqualTo(30);
+        assertThat(nanos(Phase.REDIS_CONNECTION)).isEqualTo(100);
+        assertThat(nanos(Phase.OWN)).isZero();
+    }
+
+    @Test
+    void phasesOfOneThreadAddUpToTheWholeTime() {
+        for (Phase phase : Phase.values()) {
+            pass(3);
+            Phase outer = ledger.enter(phase);
+            pass(2);
+            ledger.leave(outer);
+        }
+
+        long sum = 0;
+        for (Phase phase : Phase.values()) {
+            sum += nanos(phase);
+        }
+
+        assertThat(sum).isEqualTo(5L * Phase.values().length);
+    }
+
+    @Test
+    void presentStretchCountsWhileItLasts() {
+        ledger.enter(Phase.HTTP);
+        pass(40);
+
+        assertThat(nanos(Phase.HTTP)).isEqualTo(40);
+        assertThat(ledger.look("OrderService.place", 55, time.get()))
+                .isEqualTo(new RunningCall(
+                        "OrderService.place", Thread.currentThread().getId(), Phase.HTTP, 40, 55));
+    }
+
+    @Test
+    void timeInTheQueueIsKnownFromTheBeginning() {
+        CallLedger received = CallLedger.ofReceived(clock, time.get(), 90);
+        pass(10);
+        received.turnTo(Phase.OWN);
+        pass(5);
+
+        assertThat(received.nanos(Phase.QUEUE, time.get())).isEqualTo(90);
+        assertThat(received.nanos(Phase.DECODE, time.get())).isEqualTo(10);
+        assertThat(received.nanos(Phase.OWN, time.get())).isEqualTo(5);
+    }
+
+    @Test
+    void whatWasMeasuredByOthersIsAdded() {
+        ledger.add(Phase.LOGGING, 8);
+        ledger.add(Phase.LOGGING, 9);
+
+        assertThat(nanos(Phase.LOGGING)).isEqualTo(17);
+        assertThat(ledger.count(Phase.LOGGING)).isEqualTo(2);
+    }
+
+    @Test
+    void partsOfOtherThreadsAddUpWhenTheyEnd() {
+        ledger.turnTo(Phase.UNATTRIBUTED);
+        CompletableFuture.runAsync(() -> {
+                    CallLedger part = ledger.child();
+                    Phase outer = part.enter(Phase.SQL);
+                    pass(30);
+                    part.leave(outer);
+                    pass(4);
+                    part.join();
+                })
+                .join();
+        pass(6);
+
+        assertThat(nanos(Phase.SQL)).isEqualTo(30);
+        assertThat(ledger.count(Phase.SQL)).isOne();
+        assertThat(nanos(Phase.OWN)).isEqualTo(4);
+        assertThat(nanos(Phase.UNATTRIBUTED))
+                .as("what the other thread did not explain")
+                .isEqualTo(6);
+    }
+
+    @Test
+    void partsOfPartsAddUpInTheWhole() {
+        CallLedger part = ledger.child();
+        CallLedger partOfPart = part.child();
+        Phase outer = partOfPart.enter(Phase.REDIS);
+        pass(9);
+        partOfPart.leave(outer);
+        partOfPart.join();
+
+        assertThat(nanos(Phase.REDIS)).isEqualTo(9);
+        assertThat(part.count(Phase.REDIS)).isZero();
+    }
+
+    @Test
+    void operationsThatNobodyStandsStillForExplainTheWait() {
+        ledger.beganElsewhere(Phase.RPC);
+        ledger.turnTo(Phase.UNATTRIBUTED);
+        pass(50);
+        ledger.child().endedElsewhere(Phase.RPC, 40);
+
+        assertThat(ledger.count(Phase.RPC)).isOne();
+        assertThat(nanos(Phase.RPC)).isEqualTo(40);
+        assertThat(nanos(Phase.UNATTRIBUTED)).isEqualTo(10);
+    }
+
+    @Test
+    void noLedgerKeepsNothing() {
+        CallLedger none = CallLedger.none();
+
+        none.leave(none.enter(Phase.SQL));
+        none.add(Phase.SQL, 5);
+        none.beganElsewhere(Phase.SQL);
+        none.endedElsewhere(Phase.SQL, 5);
+        none.child().join();
+
+        assertThat(none.child()).isSameAs(none);
+        for (Phase phase : Phase.values()) {
+            assertThat(none.nanos(phase, 1_000)).isZero();
+            assertThat(none.count(phase)).isZero();
+        }
+    }
+
+    @Test
+    void threadThatServesNothingHasNone() {
+        assertThat(CallLedger.current()).isSameAs(CallLedger.none());
+    }
+}
