@@ -9,12 +9,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.core.LoggerContext;
+import org.apache.logging.log4j.core.async.AsyncLoggerConfig;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -22,7 +27,6 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.web.client.RestClient;
@@ -59,7 +63,8 @@ class ProviderTest {
     private RedisConnectionFactory redisConnections;
 
     @Autowired
-    private ThreadPoolTaskExecutor bind;
+    @Qualifier("bind")
+    private ThreadPoolExecutor bind;
 
     @LocalServerPort
     private int httpPort;
@@ -189,11 +194,35 @@ class ProviderTest {
     @Test
     void poolsAreTheTunedOnes() {
         assertThat(druid.isUseUnfairLock()).isTrue();
-        assertThat(druid.getMaxWait()).isEqualTo(100);
+        assertThat(druid.getMaxActive()).isEqualTo(50);
+        assertThat(druid.getMaxWait()).isEqualTo(1_000);
         assertThat(druid.isPoolPreparedStatements()).isTrue();
         assertThat(redisConnections).isInstanceOf(JedisConnectionFactory.class);
         assertThat(((JedisConnectionFactory) redisConnections).getPoolConfig().getMaxTotal())
                 .isEqualTo(50);
+    }
+
+    @Test
+    void logLinesGoThroughTheRing() {
+        LoggerContext context = (LoggerContext) LogManager.getContext(false);
+
+        assertThat(context.getConfiguration().getRootLogger()).isInstanceOf(AsyncLoggerConfig.class);
+        assertThat(context.getConfiguration().getConfigurationSource().getLocation())
+                .contains("tern/rpc/spring/log4j2-async.xml");
+    }
+
+    @Test
+    void adviceShowsEveryPoolWithItsSettings() {
+        RestClient http = RestClient.create("http://127.0.0.1:" + httpPort);
+
+        assertThat(http.get().uri("/actuator/rpc/advice").retrieve().body(String.class))
+                .contains("\"name\":\"druid\"")
+                .contains("\"name\":\"jedis\"")
+                .contains("\"name\":\"http\"")
+                .contains("\"name\":\"bind\"")
+                .contains("\"name\":\"workers\"")
+                .contains("\"name\":\"log4j2\"")
+                .contains("\"property\":\"spring.datasource.druid.max-active\",\"value\":\"50\",\"source\":\"TUNED\"");
     }
 
     @Test
@@ -203,6 +232,6 @@ class ProviderTest {
         assertThat(http.get().uri("/actuator/health").retrieve().body(String.class))
                 .contains("\"status\":\"UP\"");
         assertThat(http.get().uri("/actuator/prometheus").retrieve().body(String.class))
-                .contains("executor_queued_tasks{name=\"bind\"}");
+                .contains("rpc_pool_waiting{kind=\"executor\",pool=\"bind\"}");
     }
 }

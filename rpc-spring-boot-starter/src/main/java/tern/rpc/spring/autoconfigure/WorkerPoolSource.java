@@ -37,10 +37,7 @@ final class WorkerPoolSource implements PoolSource {
                                 Source.TUNED,
                                 Use.QUEUE_CAPACITY),
                         origins.setting(
-                                "rpc.server.max-queue-wait",
-                                settings.maxQueueWait(),
-                                Source.TUNED,
-                                Use.WAIT_LIMIT)))
+                                "rpc.server.max-queue-wait", settings.maxQueueWait(), Source.TUNED, Use.WAIT_LIMIT)))
                 .build();
     }
 }

@@ -4,6 +4,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
+import tern.rpc.spring.autoconfigure.advice.RpcAdviceAutoConfiguration;
+import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
 /** Small applications that have nothing but the starter. */
 final class Applications {
@@ -27,6 +29,8 @@ final class Applications {
                         RpcMetricsAutoConfiguration.class,
                         RpcClientAutoConfiguration.class,
                         RpcServerAutoConfiguration.class,
+                        RpcPoolsAutoConfiguration.class,
+                        RpcAdviceAutoConfiguration.class,
                         RpcActuatorAutoConfiguration.class))
                 .withUserConfiguration(configurations);
     }

@@ -86,7 +86,10 @@ class PropertyTableTest {
     }
 
     private static String row(Property property) {
-        String name = property.name().replace("services.*", "services.<name>").replace("methods.*", "methods.<method>");
+        String name = property.name()
+                .replace("services.*", "services.<name>")
+                .replace("methods.*", "methods.<method>")
+                .replace("executors.*", "executors.<name>");
         String value = property.defaultValue().isEmpty() ? "" : "`" + property.defaultValue() + "`";
         return "| `" + name + "` | " + value + " | " + property.description().replace("|", "\\|") + " |\n";
     }

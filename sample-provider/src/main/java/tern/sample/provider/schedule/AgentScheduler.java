@@ -2,10 +2,10 @@ package tern.sample.provider.schedule;
 
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.annotation.Qualifier;
-import org.springframework.core.task.TaskRejectedException;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.spring.RpcService;
@@ -77,10 +77,10 @@ class AgentScheduler implements ScheduleService {
                 int now = loads.increment(agent);
                 log.info("{}: {} has {} tasks now", request.requestId(), agent.name(), now);
             });
-        } catch (TaskRejectedException e) {
+        } catch (RejectedExecutionException e) {
             throw new RpcException(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "the pool \"bind\" is full (set by sample.bind.threads and sample.bind.queue)",
+                    String.valueOf(e.getMessage()),
                     RpcException.Executed.YES,
                     e);
         }

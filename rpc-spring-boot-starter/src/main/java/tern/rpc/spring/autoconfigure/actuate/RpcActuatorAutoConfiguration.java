@@ -6,6 +6,7 @@ import org.springframework.boot.actuate.autoconfigure.info.ConditionalOnEnabledI
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.info.InfoContributor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
@@ -19,9 +20,12 @@ import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcReferences;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerLifecycle;
+import tern.rpc.spring.autoconfigure.advice.CapacityAdvice;
+import tern.rpc.spring.autoconfigure.advice.RpcAdviceAutoConfiguration;
 
 /** Endpoint, health and info, for applications with Actuator. */
-@AutoConfiguration(after = {RpcServerAutoConfiguration.class, RpcClientAutoConfiguration.class})
+@AutoConfiguration(
+        after = {RpcServerAutoConfiguration.class, RpcClientAutoConfiguration.class, RpcAdviceAutoConfiguration.class})
 @ConditionalOnClass(Endpoint.class)
 public final class RpcActuatorAutoConfiguration {
 
@@ -42,8 +46,14 @@ public final class RpcActuatorAutoConfiguration {
         @Bean
         @ConditionalOnAvailableEndpoint
         @ConditionalOnMissingBean
-        RpcActuatorEndpoint rpcActuatorEndpoint(RpcReporter reporter) {
-            return new RpcActuatorEndpoint(reporter);
+        RpcActuatorEndpoint rpcActuatorEndpoint(RpcReporter reporter, ObjectProvider<RpcEndpointPart> parts) {
+            return new RpcActuatorEndpoint(reporter, parts.orderedStream().toList());
+        }
+
+        @Bean
+        @ConditionalOnBean(CapacityAdvice.class)
+        AdvicePart rpcAdvicePart(CapacityAdvice advice) {
+            return new AdvicePart(advice);
         }
     }
 

@@ -34,7 +34,9 @@ public final class AsyncLogging implements EnvironmentPostProcessor {
     public void postProcessEnvironment(ConfigurableEnvironment environment, SpringApplication application) {
         ClassLoader loader = application.getClassLoader();
         if (isLog4j(loader) && isWanted(environment, loader)) {
-            environment.getPropertySources().addLast(new MapPropertySource("rpc.logging", Map.of(LOCATION, CONFIGURATION)));
+            environment
+                    .getPropertySources()
+                    .addLast(new MapPropertySource("rpc.logging", Map.of(LOCATION, CONFIGURATION)));
             setUnlessThere(POLICY, DropWhenFull.class.getName());
             setUnlessThere(RING, Integer.toString(RING_SIZE));
         }

@@ -61,7 +61,9 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
     @Override
     public LoggingMode mode() {
         List<Appender<ILoggingEvent>> root = appenders(context.getLogger(Logger.ROOT_LOGGER_NAME));
-        return root.stream().allMatch(AsyncAppender.class::isInstance) ? LoggingMode.ASYNCHRONOUS : LoggingMode.SYNCHRONOUS;
+        return root.stream().allMatch(AsyncAppender.class::isInstance)
+                ? LoggingMode.ASYNCHRONOUS
+                : LoggingMode.SYNCHRONOUS;
     }
 
     /** Counts the time of one appender for the call whose line it writes. */

@@ -67,7 +67,7 @@ final class RedisWatch implements BeanPostProcessor {
                 PoolSources sources, SettingOrigins origins, Object bean, String beanName, Borrowings borrowings) {
             JedisConnectionFactory factory = (JedisConnectionFactory) bean;
             GenericObjectPoolConfig<?> config = factory.getPoolConfig();
-            if (!factory.getUsePool() || config == null) {
+            if (!factory.getClientConfiguration().isUsePooling() || config == null) {
                 return;
             }
             String name = sources.nameFor(beanName.equals("redisConnectionFactory") ? "jedis" : beanName);

@@ -3,10 +3,10 @@ package tern.rpc.spring.autoconfigure.pool;
 import java.util.List;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import redis.clients.jedis.CommandObject;
-import redis.clients.jedis.CommandObjects;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.executors.CommandExecutor;
 import redis.clients.jedis.providers.PooledConnectionProvider;
@@ -56,7 +56,12 @@ final class WatchedJedis implements CommandExecutor {
     }
 
     UnifiedJedis client() {
-        return new UnifiedJedis(this, provider, new CommandObjects());
+        return RedisClient.builder()
+                .hostAndPort(JedisURIHelper.getHostAndPort(settings.address()))
+                .clientConfig(client(settings))
+                .connectionProvider(provider)
+                .commandExecutor(this)
+                .build();
     }
 
     @Override

@@ -1,0 +1,53 @@
+package tern.rpc.advice;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What the target makes of sizes and waits. */
+class SizingTest {
+
+    @ParameterizedTest
+    @CsvSource({
+        // qps, target ms, workers: connections, per host, to all hosts
+        "500, 100, 200, 50, 64, 200",
+        "10, 100, 200, 8, 64, 200",
+        "2000, 100, 200, 200, 200, 200",
+        "2000, 1000, 300, 300, 300, 300",
+        "500, 100, 4, 4, 64, 64",
+        "1, 1, 1, 1, 64, 64",
+    })
+    void sizesFollowLittlesLaw(int qps, int millis, int workers, int connections, int perHost, int total) {
+        Sizing sizing = new Sizing(new Goal(qps, Duration.ofMillis(millis)), workers);
+
+        assertThat(sizing.connections()).isEqualTo(connections);
+        assertThat(sizing.connectionsPerHost()).isEqualTo(perHost);
+        assertThat(sizing.connectionsToAllHosts()).isEqualTo(total);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // target ms: waits for JDBC, Redis, HTTP in ms
+        "100, 1000, 200, 1000",
+        "20, 200, 40, 200",
+        "1000, 1000, 200, 1000",
+        "1, 10, 10, 10",
+    })
+    void waitsFollowTheTarget(int millis, int jdbc, int redis, int http) {
+        Sizing sizing = new Sizing(new Goal(500, Duration.ofMillis(millis)), 200);
+
+        assertThat(sizing.jdbcWait()).hasMillis(jdbc);
+        assertThat(sizing.redisWait()).hasMillis(redis);
+        assertThat(sizing.httpWait()).hasMillis(http);
+    }
+
+    @Test
+    void goalOfNothingIsRefused() {
+        assertThatThrownBy(() -> new Goal(0, Duration.ofMillis(100))).hasMessageContaining("0 calls/s");
+        assertThatThrownBy(() -> new Goal(1, Duration.ZERO)).hasMessageContaining("more than 0");
+    }
+}

@@ -1,0 +1,90 @@
+package tern.rpc.spring.autoconfigure.actuate;
+
+import java.time.Duration;
+import java.util.List;
+import tern.rpc.advice.Finding;
+import tern.rpc.advice.PoolSetting;
+import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.advice.Severity;
+import tern.rpc.spring.autoconfigure.advice.CapacityAdvice;
+
+/** What is short and what to change, with every pool and its effective settings. */
+final class AdvicePart implements RpcEndpointPart {
+
+    private final CapacityAdvice advice;
+
+    AdvicePart(CapacityAdvice advice) {
+        this.advice = advice;
+    }
+
+    /** As people read it: times in milliseconds, -1 for what is unknown or unbounded. */
+    record Report(List<Advice> findings, List<Pool> pools) {}
+
+    /** A finding, without what only orders it. */
+    record Advice(
+            String rule,
+            Severity severity,
+            String bottleneck,
+            String evidence,
+            String change,
+            String gain,
+            double savedMillis) {
+
+        static Advice of(Finding finding) {
+            return new Advice(
+                    finding.rule(),
+                    finding.severity(),
+                    finding.bottleneck(),
+                    finding.evidence(),
+                    finding.change(),
+                    finding.gain(),
+                    millis(finding.saved()));
+        }
+    }
+
+    /** A pool as it is now. */
+    record Pool(
+            String name,
+            String kind,
+            int max,
+            int active,
+            int idle,
+            int waiting,
+            double waitLimitMillis,
+            long taken,
+            long refused,
+            long callerRuns,
+            List<PoolSetting> settings) {
+
+        static Pool of(PoolSnapshot pool) {
+            return new Pool(
+                    pool.name(),
+                    pool.kind().name(),
+                    pool.effectiveMax(),
+                    pool.active(),
+                    pool.idle(),
+                    pool.waiting(),
+                    millis(pool.waitLimit()),
+                    pool.taken(),
+                    pool.refused(),
+                    pool.callerRuns(),
+                    pool.settings());
+        }
+    }
+
+    @Override
+    public String name() {
+        return "advice";
+    }
+
+    @Override
+    public Report read() {
+        return new Report(
+                advice.findings().stream().map(Advice::of).toList(),
+                advice.pools().stream().map(Pool::of).toList());
+    }
+
+    private static double millis(Duration time) {
+        return time.isNegative() ? -1 : time.toNanos() / 1e6;
+    }
+}

@@ -1,0 +1,124 @@
+package tern.rpc.spring.autoconfigure.advice;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import tern.rpc.NanoClock;
+import tern.rpc.advice.Advisor;
+import tern.rpc.advice.CallSnapshot;
+import tern.rpc.advice.Finding;
+import tern.rpc.advice.Goal;
+import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.advice.PoolSource;
+import tern.rpc.advice.Situation;
+import tern.rpc.metrics.LatencyWindow;
+import tern.rpc.metrics.RpcMeters;
+
+/**
+ * What stands between this application and its target, now and as configured. Looks every few seconds, so that what it
+ * says is about the last minute. Thread-safe.
+ */
+public final class CapacityAdvice {
+
+    /** How far apart two looks are. */
+    static final Duration INTERVAL = Duration.ofSeconds(10);
+
+    /** How many are kept: a minute of them. */
+    private static final int LOOKS = 7;
+
+    private final Goal goal;
+    private final Supplier<Stream<PoolSource>> sources;
+    private final RpcMeters meters;
+    private final Supplier<Situation.LoggingMode> logging;
+    private final CallSnapshot.Limits clientLimits;
+    private final NanoClock clock;
+    private final Supplier<ProcessorTime> processorTime;
+    private final Deque<Look> looks = new ArrayDeque<>(); // guarded by this
+
+    CapacityAdvice(
+            Goal goal,
+            Supplier<Stream<PoolSource>> sources,
+            RpcMeters meters,
+            Supplier<Situation.LoggingMode> logging,
+            CallSnapshot.Limits clientLimits,
+            NanoClock clock,
+            Supplier<ProcessorTime> processorTime) {
+        this.goal = goal;
+        this.sources = sources;
+        this.meters = meters;
+        this.logging = logging;
+        this.clientLimits = clientLimits;
+        this.clock = clock;
+        this.processorTime = processorTime;
+    }
+
+    /** Findings on the last minute, or on the time since the start; the likeliest cause first. */
+    public List<Finding> findings() {
+        return Advisor.advise(situation());
+    }
+
+    /** Every pool with its effective settings, as it is now. */
+    public List<PoolSnapshot> pools() {
+        return sources.get().map(PoolSource::snapshot).toList();
+    }
+
+    /** Findings on the configuration alone. */
+    List<Finding> atStart() {
+        return Advisor.advise(Situation.atStart(goal, pools(), logging.get()));
+    }
+
+    Situation situation() {
+        Look now = take();
+        Look then;
+        synchronized (this) {
+            then = looks.isEmpty() ? now : looks.getFirst();
+        }
+        Duration p99 = millis(meters.served().p99Millis());
+        return new Situation(
+                goal,
+                now.poolsSince(then),
+                now.callsSince(then, p99),
+                called(meters.called()),
+                logging.get(),
+                now.cpuSince(then));
+    }
+
+    /** Remembers the present for what is asked later. */
+    void look() {
+        Look now = take();
+        synchronized (this) {
+            looks.addLast(now);
+            if (looks.size() > LOOKS) {
+                looks.removeFirst();
+            }
+        }
+    }
+
+    private Look take() {
+        return Look.at(clock.nanoTime(), pools(), meters.phases(), processorTime.get());
+    }
+
+    private List<CallSnapshot> called(LatencyWindow.Report all) {
+        if (all.calls() == 0) {
+            return List.of();
+        }
+        return List.of(new CallSnapshot(
+                "calls",
+                "to other services",
+                all.qps(),
+                millis(all.p50Millis()),
+                millis(all.p99Millis()),
+                clientLimits,
+                all.qps() * all.shareFailed(),
+                0,
+                Map.of()));
+    }
+
+    private static Duration millis(double millis) {
+        return Duration.ofNanos((long) (millis * 1e6));
+    }
+}

@@ -1,0 +1,73 @@
+package tern.rpc.spring.autoconfigure.advice;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import tern.rpc.advice.Situation;
+import tern.rpc.advice.ThreadGroupCpu;
+
+/**
+ * Processor time that this process and its platform threads have used so far.
+ *
+ * @param processNanos all threads, those of the JVM too
+ * @param threads by id
+ */
+record ProcessorTime(long processNanos, Map<Long, ThreadTime> threads) {
+
+    static final ProcessorTime NONE = new ProcessorTime(0, Map.of());
+
+    /** What tells threads of one group apart: {@code lettuce-nioEventLoop-5-1}. */
+    private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
+
+    /** Groups that matter stand out; a list of all would not be read. */
+    private static final int MOST_GROUPS = 16;
+
+    record ThreadTime(String group, long nanos) {}
+
+    static ProcessorTime now() {
+        ThreadMXBean bean = ManagementFactory.getThreadMXBean();
+        Map<Long, ThreadTime> threads = new HashMap<>();
+        if (bean.isThreadCpuTimeSupported() && bean.isThreadCpuTimeEnabled()) {
+            for (ThreadInfo thread : bean.getThreadInfo(bean.getAllThreadIds())) {
+                long nanos = thread == null ? -1 : bean.getThreadCpuTime(thread.getThreadId());
+                if (nanos >= 0) {
+                    threads.put(thread.getThreadId(), new ThreadTime(group(thread.getThreadName()), nanos));
+                }
+            }
+        }
+        return new ProcessorTime(ofProcess(), threads);
+    }
+
+    private static long ofProcess() {
+        return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system
+                ? system.getProcessCpuTime()
+                : 0;
+    }
+
+    static String group(String thread) {
+        return NUMBERS.matcher(thread).replaceFirst("");
+    }
+
+    Situation.Cpu since(ProcessorTime earlier, long nanos) {
+        Map<String, Integer> counts = new HashMap<>();
+        Map<String, Long> used = new HashMap<>();
+        threads.forEach((id, thread) -> {
+            ThreadTime then = earlier.threads.get(id);
+            counts.merge(thread.group(), 1, Integer::sum);
+            used.merge(thread.group(), thread.nanos() - (then == null ? 0 : then.nanos()), Long::sum);
+        });
+        double elapsed = Math.max(1, nanos);
+        List<ThreadGroupCpu> groups = used.entrySet().stream()
+                .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
+                .limit(MOST_GROUPS)
+                .map(group -> new ThreadGroupCpu(
+                        group.getKey(), counts.getOrDefault(group.getKey(), 0), group.getValue() / elapsed))
+                .toList();
+        return new Situation.Cpu(
+                Runtime.getRuntime().availableProcessors(), (processNanos - earlier.processNanos) / elapsed, groups);
+    }
+}

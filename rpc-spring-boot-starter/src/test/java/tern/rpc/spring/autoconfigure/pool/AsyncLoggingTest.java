@@ -1,0 +1,208 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.logging.log4j.core.LogEvent;
+import org.apache.logging.log4j.core.Logger;
+import org.apache.logging.log4j.core.LoggerContext;
+import org.apache.logging.log4j.core.appender.AbstractAppender;
+import org.apache.logging.log4j.core.async.AsyncLoggerConfig;
+import org.apache.logging.log4j.core.config.ConfigurationSource;
+import org.apache.logging.log4j.core.config.LoggerConfig;
+import org.apache.logging.log4j.core.config.xml.XmlConfiguration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.mock.env.MockEnvironment;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.advice.PoolSource;
+import tern.rpc.advice.Situation.LoggingMode;
+import tern.rpc.spring.autoconfigure.SettingOrigins;
+
+/** The ring of Log4j 2, with an appender that stands still as a stalled disk does. */
+class AsyncLoggingTest {
+
+    private static final int RING = 256; // half of it is the reserve, which is smaller than that of a ring of real size
+    private static final int RESERVE = RING / 2;
+
+    private final List<String> written = new CopyOnWriteArrayList<>();
+    private final CountDownLatch stalled = new CountDownLatch(1);
+    private final CountDownLatch writeOn = new CountDownLatch(1);
+    private LoggerContext context;
+
+    private LoggerContext start(String root) throws IOException {
+        System.setProperty(AsyncLogging.POLICY, DropWhenFull.class.getName());
+        System.setProperty(AsyncLogging.RING, Integer.toString(RING));
+        String xml = "<Configuration status='OFF'><Loggers><" + root + " level='INFO'/></Loggers></Configuration>";
+        context = new LoggerContext("test");
+        context.start(new XmlConfiguration(
+                context, new ConfigurationSource(new ByteArrayInputStream(xml.getBytes(StandardCharsets.UTF_8)))));
+        LoggerConfig config = context.getConfiguration().getRootLogger();
+        AbstractAppender appender = new AbstractAppender("disk", null, null, true, null) {
+            @Override
+            public void append(LogEvent event) {
+                stalled.countDown();
+                try {
+                    writeOn.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+                written.add(event.getMessage().getFormattedMessage());
+            }
+        };
+        appender.start();
+        config.addAppender(appender, null, null);
+        return context;
+    }
+
+    @AfterEach
+    void stop() {
+        writeOn.countDown();
+        if (context != null) {
+            context.stop(10, TimeUnit.SECONDS);
+        }
+        System.clearProperty(AsyncLogging.POLICY);
+        System.clearProperty(AsyncLogging.RING);
+    }
+
+    @Test
+    void fullRingDropsAndNobodyWaits() throws Exception {
+        Logger log = start("AsyncRoot").getRootLogger();
+        RingReserve ring = RingReserve.before(
+                (AsyncLoggerConfig) context.getConfiguration().getRootLogger(), "test");
+        long before = ring.dropped();
+        log.info("first");
+        stalled.await(); // the background thread has it, and its place in the ring
+
+        for (int i = 0; i < 1_000; i++) {
+            log.info("info {}", i); // would stand still here if anything waited
+        }
+
+        assertThat(ring.free()).isEqualTo(RESERVE);
+        long infosDropped = ring.dropped() - before;
+        assertThat(infosDropped).isEqualTo(1_000 - (RING - RESERVE - 1));
+
+        for (int i = 0; i < 1_000; i++) {
+            log.error("error {}", i);
+        }
+        assertThat(ring.free()).isZero();
+        assertThat(ring.dropped() - before - infosDropped).isEqualTo(1_000 - RESERVE);
+
+        writeOn.countDown();
+        assertThat(context.stop(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(written).hasSize(RING).contains("first", "info 0", "error 0").doesNotContain("error 999");
+    }
+
+    @Test
+    void whatTheRingHoldsIsWrittenOnceItMoves() throws Exception {
+        Logger log = start("AsyncRoot").getRootLogger();
+        RingReserve.before((AsyncLoggerConfig) context.getConfiguration().getRootLogger(), "test");
+        log.info("first");
+        stalled.await();
+        for (int i = 0; i < RING - RESERVE - 1; i++) {
+            log.info("info {}", i);
+        }
+
+        writeOn.countDown();
+        context.stop(30, TimeUnit.SECONDS);
+
+        assertThat(written).hasSize(RING - RESERVE); // the filter is passed again behind the ring, and lets all through
+    }
+
+    @Test
+    void synchronousAppenderCountsInTheLedgerOfItsCaller() throws Exception {
+        Logger log = start("Root").getRootLogger();
+        writeOn.countDown();
+        watch(true).afterSingletonsInstantiated();
+
+        CallLedger ledger = Serving.ledgerOf(() -> {
+            log.info("served");
+            return null;
+        });
+
+        assertThat(ledger.count(Phase.LOGGING)).isEqualTo(1);
+        assertThat(written).containsExactly("served");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"AsyncRoot, true, ASYNCHRONOUS", "Root, true, SYNCHRONOUS", "Root, false, NO_DISRUPTOR"})
+    void modeIsWhatIsReallyActive(String root, boolean disruptor, LoggingMode mode) throws Exception {
+        start(root);
+
+        assertThat(watch(disruptor).mode()).isEqualTo(mode);
+    }
+
+    @Test
+    void ringIsShownAsAPool() throws Exception {
+        start("AsyncRoot");
+
+        PoolApplications.with().run(there -> {
+            Log4jWatch watch = new Log4jWatch(
+                    context, there.getBean(PoolSources.class), there.getBean(SettingOrigins.class), true);
+            watch.afterSingletonsInstantiated();
+            context.getRootLogger().info("one");
+
+            PoolSource ring = there.getBean("rpcPool.log4j2", PoolSource.class);
+
+            assertThat(ring.snapshot().max()).isEqualTo(RING);
+            assertThat(ring.snapshot().taken()).isEqualTo(1);
+            watch.destroy();
+        });
+    }
+
+    private Log4jWatch watch(boolean disruptor) {
+        PoolSources none = new PoolSources(
+                new org.springframework.beans.factory.support.DefaultListableBeanFactory(),
+                new org.springframework.beans.factory.support.StaticListableBeanFactory()
+                        .getBeanProvider(io.micrometer.core.instrument.MeterRegistry.class));
+        return new Log4jWatch(context, none, new SettingOrigins(new MockEnvironment()), disruptor);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "rpc.logging.async=true, true",
+        "rpc.logging.async=false, false",
+        "logging.config=classpath:mine.xml, false",
+        "other=1, true",
+    })
+    void switchFollowsTheProperties(String property, boolean wanted) {
+        String[] pair = property.split("=");
+
+        assertThat(AsyncLogging.isWanted(
+                        new MockEnvironment().withProperty(pair[0], pair[1]),
+                        getClass().getClassLoader()))
+                .isEqualTo(wanted);
+    }
+
+    @Test
+    void withoutTheDisruptorNothingIsSwitched() {
+        assertThat(AsyncLogging.isWanted(
+                        new MockEnvironment(), new FilteredClassLoader(com.lmax.disruptor.dsl.Disruptor.class)))
+                .isFalse();
+    }
+
+    @Test
+    void applicationsOwnConfigurationStays(@TempDir Path folder) throws Exception {
+        Files.writeString(folder.resolve("log4j2-spring.xml"), "<Configuration/>");
+
+        try (URLClassLoader loader = new URLClassLoader(
+                new URL[] {folder.toUri().toURL()}, getClass().getClassLoader())) {
+            assertThat(AsyncLogging.isWanted(new MockEnvironment(), loader)).isFalse();
+        }
+    }
+}
