@@ -8,7 +8,6 @@ import tern.rpc.advice.PoolSnapshot;
 final class Borrowings {
 
     private final LongAdder waiting = new LongAdder();
-    private final LongAdder active = new LongAdder();
     private final LongAdder taken = new LongAdder();
     private final LongAdder refused = new LongAdder();
     private final LongAdder waitedNanos = new LongAdder();
@@ -24,7 +23,6 @@ final class Borrowings {
     long taken(long askedAt) {
         long now = System.nanoTime();
         waiting.decrement();
-        active.increment();
         taken.increment();
         waitedNanos.add(now - askedAt);
         return now;
@@ -37,17 +35,17 @@ final class Borrowings {
         waitedNanos.add(System.nanoTime() - askedAt);
     }
 
+    /** Of a pool that measures by itself how long one was away. */
+    void returnedAfter(Duration time) {
+        heldNanos.add(time.toNanos());
+    }
+
     void returned(long takenAt) {
-        active.decrement();
         heldNanos.add(System.nanoTime() - takenAt);
     }
 
     int waiting() {
         return (int) Math.max(0, waiting.sum());
-    }
-
-    int active() {
-        return (int) Math.max(0, active.sum());
     }
 
     PoolSnapshot.Builder into(PoolSnapshot.Builder snapshot) {

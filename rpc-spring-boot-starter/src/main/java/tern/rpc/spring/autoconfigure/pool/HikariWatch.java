@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.BeanClassLoaderAware;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.NativeDetector;
@@ -22,7 +23,7 @@ import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
 /** Stands before every HikariCP pool, as a subclass of its class, to see who takes a connection. */
-final class HikariWatch implements BeanPostProcessor {
+final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware {
 
     private static final Logger LOG = LoggerFactory.getLogger(HikariWatch.class);
     private static final String PREFIX = "spring.datasource.hikari";
@@ -33,6 +34,7 @@ final class HikariWatch implements BeanPostProcessor {
     private final ObjectProvider<PoolSources> sources;
     private final ObjectProvider<SettingOrigins> origins;
     private final Environment environment;
+    private ClassLoader loader = HikariWatch.class.getClassLoader();
 
     HikariWatch(ObjectProvider<PoolSources> sources, ObjectProvider<SettingOrigins> origins, Environment environment) {
         this.sources = sources;
@@ -41,12 +43,17 @@ final class HikariWatch implements BeanPostProcessor {
     }
 
     @Override
+    public void setBeanClassLoader(ClassLoader classLoader) {
+        loader = classLoader;
+    }
+
+    @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
         if (!(bean instanceof HikariDataSource pool)) {
             return bean;
         }
         if (environment.getProperty(DruidChosen.TYPE) == null
-                && ClassUtils.isPresent(DruidChosen.DRUID, pool.getClass().getClassLoader())) {
+                && ClassUtils.isPresent(DruidChosen.DRUID, loader)) {
             LOG.info(
                     "{} is a HikariCP pool although Druid is there too; {}={} chooses Druid",
                     beanName,

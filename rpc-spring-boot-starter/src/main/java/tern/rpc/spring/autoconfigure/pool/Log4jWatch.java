@@ -2,7 +2,6 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import java.beans.PropertyChangeListener;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.core.Appender;
@@ -19,6 +18,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.advice.PoolKind;
+import tern.rpc.advice.PoolSetting;
 import tern.rpc.advice.PoolSetting.Source;
 import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.advice.Situation.LoggingMode;
@@ -112,9 +112,9 @@ final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, Disp
                 .queueCapacity(0)
                 .waitLimit(Duration.ZERO)
                 .counts(now == null ? 0 : now.lines(), now == null ? 0 : now.dropped())
-                .settings(new ArrayList<>(List.of(
+                .settings(List.of(
                         origins.setting(AsyncLogging.PROPERTY, true, Source.TUNED),
-                        origins.setting(AsyncLogging.RING, size, Source.TUNED))))
+                        new PoolSetting(AsyncLogging.RING, Integer.toString(size), Source.TUNED)))
                 .build();
     }
 

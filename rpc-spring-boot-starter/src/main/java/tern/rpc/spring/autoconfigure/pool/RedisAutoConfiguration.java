@@ -8,9 +8,12 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.RedisClient;
 import tern.rpc.advice.Sizing;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
@@ -22,8 +25,20 @@ import tern.rpc.spring.autoconfigure.SettingOrigins;
 public final class RedisAutoConfiguration {
 
     @Bean
-    static RedisWatch rpcRedisWatch(ObjectProvider<PoolSources> sources, ObjectProvider<SettingOrigins> origins) {
-        return new RedisWatch(sources, origins);
+    static RedisWatch rpcRedisWatch() {
+        return new RedisWatch();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({Jedis.class, RedisClient.class})
+    static class WatchConfiguration {
+
+        /** First, so that the application's own customizers win. */
+        @Bean
+        @Order(Ordered.HIGHEST_PRECEDENCE)
+        JedisWatch rpcJedisWatch(PoolSources sources, SettingOrigins origins) {
+            return new JedisWatch(sources, origins);
+        }
     }
 
     @Configuration(proxyBeanMethods = false)

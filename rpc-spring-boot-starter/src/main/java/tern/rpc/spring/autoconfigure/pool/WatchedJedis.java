@@ -4,16 +4,15 @@ import java.util.List;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import redis.clients.jedis.CommandObject;
 import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionFactory;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.executors.CommandExecutor;
-import redis.clients.jedis.providers.PooledConnectionProvider;
 import redis.clients.jedis.util.JedisURIHelper;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
-import tern.rpc.advice.PoolKind;
 import tern.rpc.advice.PoolSetting;
 import tern.rpc.advice.PoolSetting.Source;
 import tern.rpc.advice.PoolSetting.Use;
@@ -24,12 +23,11 @@ import tern.rpc.spring.autoconfigure.SettingOrigins;
 final class WatchedJedis implements CommandExecutor {
 
     private final JedisSettings settings;
-    private final PooledConnectionProvider provider;
-    private final Borrowings borrowings = new Borrowings();
+    private final WatchedConnections connections;
 
-    private WatchedJedis(JedisSettings settings, PooledConnectionProvider provider) {
+    private WatchedJedis(JedisSettings settings, WatchedConnections connections) {
         this.settings = settings;
-        this.provider = provider;
+        this.connections = connections;
     }
 
     static WatchedJedis open(JedisSettings settings) {
@@ -38,10 +36,9 @@ final class WatchedJedis implements CommandExecutor {
         pool.setMaxIdle(settings.maxTotal());
         pool.setMaxWait(settings.maxWait());
         pool.setJmxEnabled(false);
-        return new WatchedJedis(
-                settings,
-                new PooledConnectionProvider(
-                        JedisURIHelper.getHostAndPort(settings.address()), client(settings), pool));
+        ConnectionFactory factory =
+                new ConnectionFactory(JedisURIHelper.getHostAndPort(settings.address()), client(settings));
+        return new WatchedJedis(settings, WatchedConnections.of(factory, pool));
     }
 
     private static JedisClientConfig client(JedisSettings settings) {
@@ -59,7 +56,7 @@ final class WatchedJedis implements CommandExecutor {
         return RedisClient.builder()
                 .hostAndPort(JedisURIHelper.getHostAndPort(settings.address()))
                 .clientConfig(client(settings))
-                .connectionProvider(provider)
+                .connectionProvider(connections)
                 .commandExecutor(this)
                 .build();
     }
@@ -68,44 +65,21 @@ final class WatchedJedis implements CommandExecutor {
     public <T> T executeCommand(CommandObject<T> command) {
         CallLedger ledger = CallLedger.current();
         Phase outer = ledger.enter(Phase.REDIS);
-        try {
-            long askedAt = borrowings.asked();
-            Connection connection = take(ledger, command, askedAt);
-            long takenAt = borrowings.taken(askedAt);
-            try (connection) {
-                return connection.executeCommand(command);
-            } finally {
-                borrowings.returned(takenAt);
-            }
+        try (Connection connection = connections.getConnection(command.getArguments())) {
+            return connection.executeCommand(command);
         } finally {
             ledger.leave(outer);
         }
     }
 
-    private Connection take(CallLedger ledger, CommandObject<?> command, long askedAt) {
-        Phase around = ledger.enter(Phase.REDIS_CONNECTION);
-        Connection connection = null;
-        try {
-            connection = provider.getConnection(command.getArguments());
-            return connection;
-        } finally {
-            ledger.leave(around);
-            if (connection == null) {
-                borrowings.refused(askedAt);
-            }
-        }
-    }
-
     @Override
     public void close() {
-        provider.close();
+        connections.close();
     }
 
     PoolSnapshot snapshot(String name, SettingOrigins origins) {
-        return borrowings
-                .into(PoolSnapshot.builder(name, PoolKind.REDIS, settings.maxTotal()))
-                .now(provider.getPool().getNumActive(), provider.getPool().getNumIdle(), borrowings.waiting())
-                .waitLimit(settings.maxWait())
+        return connections
+                .snapshot(name)
                 .settings(List.of(
                         setting(origins, "max-total", settings.maxTotal(), Use.MAX),
                         setting(origins, "max-wait", settings.maxWait(), Use.WAIT_LIMIT),

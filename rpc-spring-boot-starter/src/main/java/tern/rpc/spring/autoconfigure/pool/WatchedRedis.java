@@ -5,7 +5,6 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.util.ClassUtils;
@@ -13,20 +12,14 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Stands before a connection to Redis, to see its commands and when it is given back. Commands that only go into a
+ * Stands before a connection to Redis, to see its commands. Commands that only go into a
  * pipeline or a transaction are no round trips and count for nothing; closing the pipeline does. As thread-safe as the
  * connection.
  */
 final class WatchedRedis implements InvocationHandler {
 
-    /** Asks the pool. */
-    @FunctionalInterface
-    interface Pool {
-        @Nullable
-        RedisConnection take() throws Throwable;
-    }
-
     private static final Set<String> NO_COMMANDS = Set.of(
+            "close",
             "isClosed",
             "getNativeConnection",
             "isQueueing",
@@ -41,40 +34,16 @@ final class WatchedRedis implements InvocationHandler {
             "toString");
 
     private final RedisConnection connection;
-    private final Object target;
-    private final @Nullable Runnable onClose;
+    private final Object target; // the connection, or a group of its commands
 
-    private WatchedRedis(RedisConnection connection, Object target, @Nullable Runnable onClose) {
+    private WatchedRedis(RedisConnection connection, Object target) {
         this.connection = connection;
         this.target = target;
-        this.onClose = onClose;
     }
 
-    static RedisConnection take(Borrowings borrowings, Pool pool) throws Throwable {
-        CallLedger ledger = CallLedger.current();
-        Phase outer = ledger.enter(Phase.REDIS_CONNECTION);
-        long askedAt = borrowings.asked();
-        RedisConnection connection = null;
-        try {
-            connection = pool.take();
-        } finally {
-            ledger.leave(outer);
-            if (connection == null) {
-                borrowings.refused(askedAt);
-            }
-        }
-        if (connection == null) {
-            throw new IllegalStateException("the pool gave no connection");
-        }
-        long takenAt = borrowings.taken(askedAt);
-        AtomicBoolean returned = new AtomicBoolean();
-        Runnable onClose = () -> {
-            if (returned.compareAndSet(false, true)) {
-                borrowings.returned(takenAt);
-            }
-        };
-        Class<?>[] types = ClassUtils.getAllInterfaces(connection);
-        return (RedisConnection) proxy(types, new WatchedRedis(connection, connection, onClose));
+    static RedisConnection of(RedisConnection connection) {
+        return (RedisConnection)
+                proxy(ClassUtils.getAllInterfaces(connection), new WatchedRedis(connection, connection));
     }
 
     private static Object proxy(Class<?>[] types, InvocationHandler handler) {
@@ -92,18 +61,11 @@ final class WatchedRedis implements InvocationHandler {
                 default -> call(method, arguments);
             };
         }
-        if (name.equals("close") && onClose != null) {
-            try {
-                return call(method, arguments);
-            } finally {
-                onClose.run(); // after: the pool has it back now
-            }
-        }
         if (name.endsWith("ommands") && method.getParameterCount() == 0) {
             Object commands = call(method, arguments);
             return commands == null
                     ? null
-                    : proxy(ClassUtils.getAllInterfaces(commands), new WatchedRedis(connection, commands, onClose));
+                    : proxy(ClassUtils.getAllInterfaces(commands), new WatchedRedis(connection, commands));
         }
         boolean roundTrip = name.equals("closePipeline")
                 || name.equals("exec")

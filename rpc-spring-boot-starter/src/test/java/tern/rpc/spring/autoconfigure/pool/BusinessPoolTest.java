@@ -81,7 +81,7 @@ class BusinessPoolTest {
     void wrongValuesStopTheStart(String property, String message) {
         PoolApplications.with()
                 .withPropertyValues("rpc.pools.executors." + property)
-                .run(there -> assertThat(there).getFailure().rootCause().hasMessageContaining(message));
+                .run(there -> assertThat(there).getFailure().hasStackTraceContaining(message));
     }
 
     @Test

@@ -5,24 +5,27 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static tern.rpc.spring.autoconfigure.pool.PoolApplications.pool;
 import static tern.rpc.spring.autoconfigure.pool.PoolApplications.setting;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.alibaba.druid.pool.DruidDataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.sql.SQLTransientConnectionException;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.advice.PoolSnapshot;
 
 /** HikariCP, watched and not changed. */
-@ExtendWith(OutputCaptureExtension.class)
 class HikariPoolTest {
 
     private static ApplicationContextRunner application() {
@@ -111,19 +114,27 @@ class HikariPoolTest {
                         .isNotNull());
     }
 
-    @Test
-    void logSaysHowToChooseDruidOnlyWhenItIsThere(CapturedOutput output) {
-        application().run(there -> assertThat(output).contains("spring.datasource.type=" + DruidChosen.DRUID));
-    }
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void logSaysHowToChooseDruidOnlyWhenItIsThere(boolean there) {
+        Logger log = (Logger) LoggerFactory.getLogger(HikariWatch.class);
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        log.setLevel(Level.INFO);
+        log.addAppender(lines);
+        try {
+            FilteredClassLoader without = new FilteredClassLoader(DruidDataSource.class);
+            (there ? application() : application().withClassLoader(without))
+                    .run(application -> assertThat(application).hasSingleBean(HikariDataSource.class));
+        } finally {
+            log.detachAppender(lines);
+            log.setLevel(null);
+        }
 
-    @Test
-    void withoutDruidNothingIsSaid(CapturedOutput output) {
-        application()
-                .withClassLoader(new FilteredClassLoader(DruidDataSource.class))
-                .run(there -> {
-                    assertThat(there).hasSingleBean(HikariDataSource.class);
-                    assertThat(pool(there, "hikari").max()).isEqualTo(10);
-                });
+        assertThat(lines.list)
+                .extracting(ILoggingEvent::getFormattedMessage)
+                .filteredOn(line -> line.contains("spring.datasource.type=" + DruidChosen.DRUID))
+                .hasSize(there ? 1 : 0);
     }
 
     @Test

@@ -26,6 +26,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
+import redis.clients.jedis.Connection;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.UnifiedJedis;
@@ -187,16 +188,23 @@ class JedisPoolTest {
     @Test
     void waitThatEndsWithNothingIsBoundedAndCounted() {
         spring().withPropertyValues("spring.data.redis.jedis.pool.max-active=1").run(there -> {
-            RedisConnectionFactory factory = there.getBean(RedisConnectionFactory.class);
-            try (RedisConnection taken = factory.getConnection()) {
-                assertThat(taken.ping()).isEqualTo("PONG"); // Jedis takes its connection now at the latest
+            StringRedisTemplate redis = there.getBean(StringRedisTemplate.class);
+            RedisClient client;
+            try (RedisConnection connection =
+                    there.getBean(RedisConnectionFactory.class).getConnection()) {
+                client = (RedisClient) connection.getNativeConnection();
+            }
+            try (Connection taken = client.getPool().getResource()) {
                 assertThat(pool(there, "jedis").active()).isEqualTo(1);
-                assertThatThrownBy(() -> {
-                            try (RedisConnection second = factory.getConnection()) {
-                                second.ping();
-                            }
-                        })
-                        .hasStackTraceContaining("Could not get a resource");
+
+                CallLedger ledger = Serving.ledgerOf(() -> {
+                    assertThatThrownBy(() -> redis.opsForValue().get("a"))
+                            .hasStackTraceContaining("Could not get a resource");
+                    return null;
+                });
+
+                assertThat(ledger.count(Phase.REDIS_CONNECTION)).isEqualTo(1);
+                assertThat(ledger.phase()).isEqualTo(Phase.OWN);
             }
             assertThat(pool(there, "jedis").refused()).isEqualTo(1);
             assertThat(pool(there, "jedis").active()).isZero();

@@ -1,0 +1,98 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import org.apache.commons.pool2.PooledObject;
+import org.apache.commons.pool2.PooledObjectFactory;
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.providers.PooledConnectionProvider;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.advice.PoolKind;
+import tern.rpc.advice.PoolSnapshot;
+
+/** The connections of a client of Jedis, which takes one for each command. Thread-safe. */
+final class WatchedConnections extends PooledConnectionProvider {
+
+    private final Borrowings borrowings;
+
+    private WatchedConnections(
+            PooledObjectFactory<Connection> factory,
+            GenericObjectPoolConfig<Connection> config,
+            Borrowings borrowings) {
+        super(new Returns(factory, borrowings), config);
+        this.borrowings = borrowings;
+    }
+
+    static WatchedConnections of(PooledObjectFactory<Connection> factory, GenericObjectPoolConfig<Connection> config) {
+        return new WatchedConnections(factory, config, new Borrowings());
+    }
+
+    @Override
+    public Connection getConnection(CommandArguments command) {
+        return getConnection();
+    }
+
+    @Override
+    public Connection getConnection() {
+        CallLedger ledger = CallLedger.current();
+        Phase outer = ledger.enter(Phase.REDIS_CONNECTION);
+        long askedAt = borrowings.asked();
+        Connection connection = null;
+        try {
+            connection = super.getConnection();
+            return connection;
+        } finally {
+            if (connection == null) {
+                borrowings.refused(askedAt);
+            } else {
+                borrowings.taken(askedAt);
+            }
+            ledger.leave(outer);
+        }
+    }
+
+    PoolSnapshot.Builder snapshot(String name) {
+        int max = getPool().getMaxTotal() < 0 ? Integer.MAX_VALUE : getPool().getMaxTotal();
+        return borrowings
+                .into(PoolSnapshot.builder(name, PoolKind.REDIS, max))
+                .fair(getPool().getFairness())
+                .now(getPool().getNumActive(), getPool().getNumIdle(), borrowings.waiting())
+                .waitLimit(
+                        getPool().getMaxWaitDuration().isNegative()
+                                ? PoolSnapshot.UNKNOWN
+                                : getPool().getMaxWaitDuration());
+    }
+
+    /** The pool tells its factory when a connection comes back, and how long it was away. */
+    private record Returns(PooledObjectFactory<Connection> factory, Borrowings borrowings)
+            implements PooledObjectFactory<Connection> {
+
+        @Override
+        public void passivateObject(PooledObject<Connection> connection) throws Exception {
+            borrowings.returnedAfter(connection.getActiveDuration());
+            factory.passivateObject(connection);
+        }
+
+        @Override
+        public void activateObject(PooledObject<Connection> connection) throws Exception {
+            factory.activateObject(connection);
+        }
+
+        @Override
+        public void destroyObject(PooledObject<Connection> connection) throws Exception {
+            factory.destroyObject(connection);
+        }
+
+        @Override
+        public @Nullable PooledObject<Connection> makeObject() throws Exception {
+            return factory.makeObject();
+        }
+
+        @Override
+        public boolean validateObject(PooledObject<Connection> connection) {
+            return factory.validateObject(connection);
+        }
+    }
+}
