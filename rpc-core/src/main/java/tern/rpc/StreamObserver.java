@@ -29,4 +29,11 @@ public interface StreamObserver<T> {
      * beginning. Does nothing for those that receive.
      */
     default void onReady(Runnable task) {}
+
+    /**
+     * Whether values from the next one on are compressed, where the protocol and the peer can. A server may always say so;
+     * a client whose call was made with {@link CallOptions#compressed()}, which is also how it begins. Does nothing for
+     * those that receive.
+     */
+    default void compress(boolean compressed) {}
 }

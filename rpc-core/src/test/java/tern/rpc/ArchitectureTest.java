@@ -42,6 +42,7 @@ class ArchitectureTest {
     private static final String REFLECTION = "tern.rpc.reflection..";
     private static final String GRPC = "tern.rpc.grpc..";
     private static final String ADVICE = "tern.rpc.advice..";
+    private static final String WAITING = "tern.rpc.waiting..";
 
     private static final JavaClasses CORE = new ClassFileImporter().importPath(ownClasses());
 
@@ -146,9 +147,18 @@ class ArchitectureTest {
     }
 
     @Test
-    void adviceSeesBaseOnlyAndNobodySeesAdvice() {
+    void adviceSeesBaseOnly() {
         onlySees(ADVICE);
-        check(noClasses().that().resideOutsideOfPackage(ADVICE).should(dependOn(ADVICE)));
+    }
+
+    @Test
+    void waitingSeesBaseAndSnapshotsOfPoolsOnly() {
+        onlySees(WAITING, ADVICE);
+    }
+
+    @Test
+    void nobodyElseSeesAdviceAndWaiting() {
+        check(noClasses().that().resideOutsideOfPackages(ADVICE, WAITING).should(dependOn(ADVICE, WAITING)));
     }
 
     @Test

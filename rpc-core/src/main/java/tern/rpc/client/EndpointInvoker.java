@@ -177,10 +177,11 @@ final class EndpointInvoker implements AutoCloseable {
         }
         ClientConnection connecting = null;
         for (ClientConnection candidate : connections) {
+            boolean soon = candidate.isConnecting(); // asked first, or it might be neither
             if (isUsable(candidate, except)) {
                 return candidate;
             }
-            if (candidate != except && candidate.isConnecting()) {
+            if (candidate != except && soon) {
                 connecting = candidate;
             }
         }

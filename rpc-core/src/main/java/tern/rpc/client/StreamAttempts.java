@@ -58,6 +58,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private volatile @Nullable ClientStream stream;
     private volatile boolean committed; // whoever sends has seen it ready, or an answer has come
     private boolean requestsEnded;
+    private boolean plain; // whether whoever sends wants values as they are, though the call offers compression
     private int asked; // until it is committed
 
     private int number; // by the thread of the present attempt, as the next
@@ -186,6 +187,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private void opened(Attempt opener, ClientStream opened) {
         int messages;
         boolean withoutRequests;
+        boolean asTheyAre;
         synchronized (this) {
             if (attempt != opener || opener.completed.get()) {
                 return; // it has failed meanwhile
@@ -193,6 +195,10 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             stream = opened;
             messages = asked;
             withoutRequests = requestsEnded;
+            asTheyAre = plain;
+        }
+        if (asTheyAre) {
+            opened.compress(false);
         }
         if (messages > 0) {
             opened.request(messages);
@@ -306,6 +312,18 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         ClientStream present = stream;
         if (present != null) {
             present.send(value);
+        }
+    }
+
+    @Override
+    public void compress(boolean compressed) {
+        ClientStream present;
+        synchronized (this) {
+            plain = !compressed;
+            present = stream;
+        }
+        if (present != null) {
+            present.compress(compressed);
         }
     }
 

@@ -1,6 +1,7 @@
 package tern.rpc.server;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,13 +28,13 @@ final class Dispatcher implements CallHandler {
     private final Duration maxQueueWait;
     private final RpcMeters meters;
     private final CallLedgers ledgers;
-    private final Runnable onRefusal;
+    private final List<Runnable> onRefusal;
     private final NanoClock clock;
     private final LongAdder refused = new LongAdder();
 
     /**
      * @param callbacks run what streams tell their services
-     * @param onRefusal told of each call that no worker was free for
+     * @param onRefusal are told of each call that no worker was free for
      */
     Dispatcher(
             HandlerRegistry registry,
@@ -42,10 +43,10 @@ final class Dispatcher implements CallHandler {
             Duration maxQueueWait,
             RpcMeters meters,
             CallLedgers ledgers,
-            Runnable onRefusal,
+            List<Runnable> onRefusal,
             NanoClock clock) {
         this.ledgers = ledgers;
-        this.onRefusal = onRefusal;
+        this.onRefusal = List.copyOf(onRefusal);
         this.callbacks = callbacks;
         this.meters = meters;
         this.registry = registry;
@@ -73,7 +74,7 @@ final class Dispatcher implements CallHandler {
         refused.increment();
         meters.refused(clock.nanoTime() - call.receivedNanos());
         call.fail(reason, new Metadata());
-        onRefusal.run();
+        onRefusal.forEach(Runnable::run);
     }
 
     /** Calls refused because no worker was free, since the beginning. */

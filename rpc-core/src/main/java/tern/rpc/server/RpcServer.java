@@ -178,7 +178,7 @@ public final class RpcServer implements AutoCloseable {
         private ThreadFactory threadFactory = daemonThreads();
         private boolean genericCalls;
         private boolean ledger = true;
-        private Runnable onRefusal = () -> {};
+        private final List<Runnable> onRefusal = new ArrayList<>();
         private RpcMeters meters = RpcMeters.withoutRegistry();
         private NanoClock clock = NanoClock.SYSTEM;
 
@@ -248,12 +248,11 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Told of each call that is refused because no worker was free for it, on an event loop: must not block.
-         *
-         * @param told replaces the one before; nobody is told when never set
+         * Told of each call that is refused because no worker was free for it, after those told before. Runs on an event
+         * loop: must not block.
          */
         public Builder onRefusal(Runnable told) {
-            this.onRefusal = told;
+            onRefusal.add(told);
             return this;
         }
 

@@ -259,9 +259,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
     /** What it does now; only while it runs. Any thread. */
     RunningCall look(long now) {
         MethodDescriptor method = Objects.requireNonNull(handler).method();
-        return Objects.requireNonNull(context)
+        RunningCall seen = Objects.requireNonNull(context)
                 .ledger()
                 .look(method.service().simpleName() + "." + method.name(), now - call.receivedNanos(), now);
+        return left ? seen.withoutThread() : seen;
     }
 
     /** What the method wanted sent before its answer. An exception with a type of its own travels alone (Triple). */

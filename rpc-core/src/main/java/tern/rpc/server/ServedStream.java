@@ -267,6 +267,11 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     @Override
+    public void compress(boolean compressed) {
+        serving.compressResponse(compressed);
+    }
+
+    @Override
     public boolean isReady() {
         return over == null && messages.isReady();
     }

@@ -14,6 +14,9 @@ public interface MessageSink {
      */
     void send(@Nullable Object value);
 
+    /** Whether values from the next one on are compressed, where the protocol and the peer can. */
+    default void compress(boolean compressed) {}
+
     /** Whether one more value should be sent now. */
     boolean isReady();
 

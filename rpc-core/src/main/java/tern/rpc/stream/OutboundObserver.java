@@ -123,6 +123,11 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
     }
 
     @Override
+    public void compress(boolean compressed) {
+        sink.compress(compressed);
+    }
+
+    @Override
     public void wake() {
         waiting.forEach(LockSupport::unpark);
         if (onReady != null && isReady()) {

@@ -11,6 +11,12 @@ public interface ClientStream extends MessageStream {
         throw new IllegalStateException("the receiver of a client's stream is named when it is opened");
     }
 
+    /**
+     * Whether requests from the next one on are compressed, if the call offers that; at the beginning they are
+     * ({@link tern.rpc.Invocation#isCompressed()}).
+     */
+    default void compress(boolean compressed) {}
+
     /** No more requests follow. */
     void end();
 

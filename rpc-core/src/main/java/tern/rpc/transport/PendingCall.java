@@ -51,6 +51,7 @@ public final class PendingCall implements Runnable {
     private volatile @Nullable Object outcome; // null, Answer or RpcException; set once
     private volatile @Nullable Thread waiter;
     private volatile boolean sent;
+    private volatile boolean answerHere;
     private volatile @Nullable Carrier carrier;
     private volatile long id; // given by the connection before the call can be found by it
 
@@ -109,6 +110,15 @@ public final class PendingCall implements Runnable {
     /** Whether it ended without an answer. */
     public boolean hasFailed() {
         return outcome instanceof RpcException;
+    }
+
+    /** All of the answer has come, though not all was told: from here on the connection may be lost. Event loop. */
+    public void answerIsHere() {
+        answerHere = true;
+    }
+
+    public boolean isAnswerHere() {
+        return answerHere;
     }
 
     /** An answer came. The answer is discarded if the call is over. */

@@ -257,6 +257,7 @@ class LedgerOfCallsTest {
     @Test
     void metersHaveTheTimeOfEachPhaseAndCountItsOperations() {
         schedules.schedule(40);
+        awaitCalls("schedule", 1);
         schedules.schedule(1);
         awaitCalls("schedule", 2);
 

@@ -3,6 +3,7 @@ package tern.rpc.transport;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.math.BigDecimal;
@@ -59,6 +60,11 @@ public abstract class TransportContractTest extends TransportTest {
     /** What a caller gets in place of a {@link StackOverflowError}. */
     protected Class<? extends Throwable> errorsAreToldAs() {
         return StackOverflowError.class;
+    }
+
+    /** Whether exceptions travel as what they are; with plain JSON they are told as code and text. */
+    protected boolean carriesExceptions() {
+        return true;
     }
 
     @Override
@@ -159,6 +165,7 @@ public abstract class TransportContractTest extends TransportTest {
 
     @Test
     void declaredExceptionArrivesWithItsFields() {
+        assumeTrue(carriesExceptions());
         ContractService proxy = proxy();
 
         Refused refused = catchThrowableOfType(Refused.class, () -> proxy.fails("declared"));
@@ -169,6 +176,7 @@ public abstract class TransportContractTest extends TransportTest {
 
     @Test
     void standardExceptionArrivesTypedWithItsCause() {
+        assumeTrue(carriesExceptions());
         ContractService proxy = proxy();
 
         assertThatThrownBy(() -> proxy.fails("standard"))
@@ -181,6 +189,7 @@ public abstract class TransportContractTest extends TransportTest {
 
     @Test
     void exceptionThatCallersCannotKnowIsToldInWords() {
+        assumeTrue(carriesExceptions());
         ContractService proxy = proxy();
 
         assertThatThrownBy(() -> proxy.fails("secret"))
@@ -215,6 +224,7 @@ public abstract class TransportContractTest extends TransportTest {
 
     @Test
     void asynchronousFailureFailsTheFuture() {
+        assumeTrue(carriesExceptions());
         ContractService proxy = proxy();
 
         assertThatThrownBy(() -> proxy.failsLater("oh").toCompletableFuture().join())

@@ -39,14 +39,15 @@ public @interface RpcReference {
     String timeout() default "";
 
     /**
-     * Addresses of providers, separated by commas: {@code host:port}, {@code dubbo://host:port} or {@code tri://host:port}, each optionally with
-     * {@code ?weight=50}. The port is 20880 when missing. When empty, {@code rpc.client.url}.
+     * Addresses of providers, separated by commas: {@code host:port}, {@code dubbo://host:port}, {@code tri://host:port} or
+     * {@code http://host:port}, each optionally with {@code ?weight=50}. The port is 20880 when missing. When empty,
+     * {@code rpc.client.url}.
      */
     String url() default "";
 
     /**
-     * The protocol of addresses that do not name one: {@code dubbo}, or {@code tri} for Triple and gRPC; {@code dubbo}
-     * when empty.
+     * The protocol of addresses that do not name one: {@code dubbo}, {@code tri} for Triple and gRPC, or {@code http} for
+     * JSON over HTTP/1.1; {@code dubbo} when empty.
      */
     String protocol() default "";
 

@@ -26,6 +26,14 @@ public interface ClientProtocol {
         return List.of();
     }
 
+    /**
+     * Whether a connection carries one call at a time, so that there are as many connections as calls. Their handlers
+     * tell {@link Connection#released()} after each, and they are not asked for signs of life.
+     */
+    default boolean isExclusive() {
+        return false;
+    }
+
     /** The handler of a connection. */
     ChannelHandler clientHandler(Connection connection);
 
@@ -47,7 +55,8 @@ public interface ClientProtocol {
     @Nullable
     WriteCommand abandon(PendingCall call, Connection connection);
 
-    /** Asks the peer for a sign of life. */
+    /** Asks the peer for a sign of life; null where there is no way. */
+    @Nullable
     WriteCommand ping(Connection connection);
 
     /** How long that sign may take to come while no call waits. */

@@ -35,6 +35,9 @@ public final class Connection implements PendingCall.Carrier {
     /** How late a call may fail after its deadline. */
     private static final long SWEEP_MILLIS = 20;
 
+    /** Calls of a connection that carries one at a time: the next may come while the answer of the last is handed over. */
+    private static final int ONE_AND_THE_NEXT = 2;
+
     /** What becomes of a connection, in this order. */
     enum State {
         CONNECTING,
@@ -47,6 +50,9 @@ public final class Connection implements PendingCall.Carrier {
     /** Told, on the event loop, what becomes of a connection. */
     interface Owner {
         void changed(Connection connection, State state);
+
+        /** A connection that carries one call at a time is free for the next. */
+        default void released(Connection connection) {}
 
         /** One that takes calls in the place of this one, or null. */
         default @Nullable Connection insteadOf(Connection connection) {
@@ -83,7 +89,7 @@ public final class Connection implements PendingCall.Carrier {
         this.protocol = protocol;
         this.tls = tls;
         this.owner = owner;
-        this.pending = new PendingCalls(settings.maxInFlight());
+        this.pending = new PendingCalls(protocol.isExclusive() ? ONE_AND_THE_NEXT : settings.maxInFlight());
         this.keepAlive = new KeepAlive(this, settings, protocol.idlePatience(settings));
     }
 
@@ -149,7 +155,9 @@ public final class Connection implements PendingCall.Carrier {
         }
         LOG.debug("Connected to {}: {}", endpoint, opened);
         state = State.READY;
-        keepAlive.start(opened.eventLoop());
+        if (!protocol.isExclusive()) {
+            keepAlive.start(opened.eventLoop());
+        }
         queue.start(opened);
         owner.changed(this, State.READY);
         // Last, since it runs at once if the server has closed already.
@@ -165,21 +173,26 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    /** Encodes on the calling thread and queues. The call completes in any case. */
-    void send(PendingCall call) {
+    /**
+     * Encodes on the calling thread and queues. The call completes in any case.
+     *
+     * @return false if it failed before it was queued
+     */
+    boolean send(PendingCall call) {
         RpcException refusal = enter(call);
         if (refusal != null) {
             call.fail(refusal);
-            return;
+            return false;
         }
         try {
             queue.add(protocol.request(call, this));
         } catch (Throwable e) {
             pending.remove(call.id());
             call.fail(unsendable(call, e));
-            return;
+            return false;
         }
         entered();
+        return true;
     }
 
     /** Begins a streaming call; see {@link tern.rpc.transport.ClientConnection#open}. */
@@ -222,7 +235,7 @@ public final class Connection implements PendingCall.Carrier {
 
     private void entered() {
         if (state == State.CLOSED) {
-            pending.clear(this::lost); // it may have been entered after the others were failed
+            failCalls(); // it may have been entered after the others were failed
         } else {
             sweepLater();
         }
@@ -301,6 +314,11 @@ public final class Connection implements PendingCall.Carrier {
         closeIfDrained();
     }
 
+    /** The answer has been read to its end, and this connection carries one call at a time. Event loop. */
+    public void released() {
+        owner.released(this);
+    }
+
     public boolean isPending(long id) {
         return pending.contains(id);
     }
@@ -334,7 +352,10 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     void ping() {
-        queue.add(protocol.ping(this));
+        WriteCommand ping = protocol.ping(this);
+        if (ping != null) {
+            queue.add(ping);
+        }
     }
 
     /** The server asked for no new calls. Event loop. */
@@ -397,7 +418,7 @@ public final class Connection implements PendingCall.Carrier {
         close(reason);
     }
 
-    /** Ends the connection, once; what is pending fails. Any thread. */
+    /** Ends the connection, once; what waits for an answer fails. Any thread. */
     public void close(String reason) {
         EventLoop loop = eventLoop;
         if (loop == null || loop.inEventLoop() || loop.isShuttingDown()) {
@@ -425,6 +446,26 @@ public final class Connection implements PendingCall.Carrier {
         try {
             owner.changed(this, State.CLOSED); // first: a call that is sent again at once finds the next connection
         } finally {
+            failCalls();
+        }
+    }
+
+    /** Those of which the answer has come are told it, or fail by their deadlines. */
+    private void failCalls() {
+        pending.clear(call -> !call.isAnswerHere(), this::lost);
+    }
+
+    /** Ends the connection, if it is still there, and all of its calls. Any thread. */
+    void closeWithCalls(String reason) {
+        close(reason);
+        EventLoop loop = eventLoop;
+        if (loop == null || loop.inEventLoop() || loop.isShuttingDown()) {
+            pending.clear(this::lost);
+            return;
+        }
+        try {
+            loop.execute(() -> pending.clear(this::lost));
+        } catch (RejectedExecutionException e) { // it ended just now
             pending.clear(this::lost);
         }
     }

@@ -2,10 +2,10 @@ package tern.rpc.netty;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -20,22 +20,27 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The connections to one endpoint, usually one. A lost one is replaced: at once the first time, then after pauses that
- * double, with full jitter. A draining one is replaced too and lives on until its last answer. Thread-safe.
+ * The connections to one endpoint, usually one, each with many calls at once. A lost one is replaced: at once the first
+ * time, then after pauses that double, with full jitter. A draining one is replaced too and lives on until its last answer. Thread-safe.
  */
 final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionPool.class);
+
+    private static final String CLOSED = "the client is closed";
 
     private final Endpoint endpoint;
     private final ClientTransportSettings settings;
     private final ClientProtocol protocol;
     private final @Nullable TlsContext tls;
     private final EventLoops loops;
+    private final Consumer<ClientConnection> whenClosed;
     private final AtomicReferenceArray<Connection> current;
     private final AtomicInteger turn = new AtomicInteger();
     private final List<Connection> retiring = new ArrayList<>(); // guarded by this
-    private int failures; // guarded by this; connections in a row from which nothing was heard
+    private final List<Connection> untold =
+            new ArrayList<>(); // guarded by this; lost, with answers that are still told
+    private final ReconnectBackoff backoff; // guarded by this
     private volatile boolean available;
     private volatile boolean closed;
     private volatile String lastFailure = "";
@@ -46,12 +51,15 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             ClientTransportSettings settings,
             ClientProtocol protocol,
             @Nullable TlsContext tls,
-            EventLoops loops) {
+            EventLoops loops,
+            Consumer<ClientConnection> whenClosed) {
         this.endpoint = endpoint;
         this.settings = settings;
         this.protocol = protocol;
         this.tls = tls;
         this.loops = loops;
+        this.whenClosed = whenClosed;
+        this.backoff = new ReconnectBackoff(settings);
         Connection[] first = new Connection[size];
         for (int i = 0; i < size; i++) {
             first[i] = new Connection(endpoint, settings, protocol, tls, this);
@@ -75,14 +83,10 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return available;
     }
 
+    /** One that is ready and was not told of yet is as good as connecting. */
     @Override
     public boolean isConnecting() {
-        for (int i = 0; i < current.length(); i++) {
-            if (current.get(i).state() == State.CONNECTING) {
-                return true;
-            }
-        }
-        return false;
+        return !available && (isAny(State.CONNECTING) || isAny(State.READY));
     }
 
     @Override
@@ -144,6 +148,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     @Override
     public synchronized void changed(Connection connection, State state) {
+        untold.removeIf(lost -> lost.inFlight() == 0);
         switch (state) {
             case READY -> lastFailure = "";
             case DRAINING -> {
@@ -155,12 +160,12 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             case CLOSED -> lost(connection);
             default -> throw new IllegalStateException(state.name());
         }
-        available = isAnyReady();
+        available = isAny(State.READY);
     }
 
-    private boolean isAnyReady() {
+    private boolean isAny(State state) {
         for (int i = 0; i < current.length(); i++) {
-            if (current.get(i).state() == State.READY) {
+            if (current.get(i).state() == state) {
                 return true;
             }
         }
@@ -168,32 +173,25 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     }
 
     private void lost(Connection connection) {
+        if (connection.inFlight() > 0) {
+            untold.add(connection);
+        }
         if (retiring.remove(connection) || closed) {
             return;
         }
         lastFailure = connection.closeReason();
         if (connection.wasHeard()) {
-            failures = 0;
+            backoff.reset();
         }
-        long pauseMillis = pauseMillis(failures++);
+        long pauseMillis = backoff.nextMillis();
         if (pauseMillis == 0) {
             replace(connection);
             return;
         }
-        if (failures <= 2) {
+        if (backoff.isNew()) {
             LOG.info("{} is not connected: {}; next attempt in {} ms", endpoint, lastFailure, pauseMillis);
         }
         loops.group().schedule(() -> replace(connection), pauseMillis, TimeUnit.MILLISECONDS);
-    }
-
-    /** None after the first loss; then anything up to a bound that doubles, so that clients do not come all at once. */
-    private long pauseMillis(int failuresBefore) {
-        if (failuresBefore == 0) {
-            return 0;
-        }
-        long bound = settings.reconnectMin().toMillis() << Math.min(20, failuresBefore - 1);
-        long capped = Math.min(bound, settings.reconnectMax().toMillis());
-        return ThreadLocalRandom.current().nextLong(1, capped + 1);
     }
 
     private synchronized boolean replace(Connection connection) {
@@ -206,10 +204,6 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             }
         }
         return false;
-    }
-
-    boolean isClosed() {
-        return closed;
     }
 
     @Override
@@ -236,13 +230,19 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     }
 
     @Override
-    public synchronized void close() {
+    public void close() {
+        closeAll();
+        whenClosed.accept(this);
+    }
+
+    private synchronized void closeAll() {
         closed = true;
         available = false;
         for (int i = 0; i < current.length(); i++) {
-            current.get(i).close("the client is closed");
+            current.get(i).closeWithCalls(CLOSED);
         }
-        List.copyOf(retiring).forEach(connection -> connection.close("the client is closed"));
+        List.copyOf(retiring).forEach(connection -> connection.closeWithCalls(CLOSED));
+        List.copyOf(untold).forEach(connection -> connection.closeWithCalls(CLOSED));
     }
 
     @Override

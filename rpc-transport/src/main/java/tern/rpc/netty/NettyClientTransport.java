@@ -18,7 +18,7 @@ public final class NettyClientTransport implements ClientTransport {
     private final EventLoops loops;
     private final ClientProtocol protocol;
     private final Map<Supplier<Tls>, TlsContext> contexts = new ConcurrentHashMap<>();
-    private final Set<ConnectionPool> pools = ConcurrentHashMap.newKeySet();
+    private final Set<ClientConnection> opened = ConcurrentHashMap.newKeySet();
 
     /**
      * @param loops not closed with the transport
@@ -50,17 +50,24 @@ public final class NettyClientTransport implements ClientTransport {
 
     @Override
     public ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls) {
-        pools.removeIf(ConnectionPool::isClosed);
         TlsContext context = context(tls == null ? settings.tls() : tls);
-        ConnectionPool pool = new ConnectionPool(endpoint, connections, settings, protocol, context, loops);
-        pools.add(pool);
-        pool.open();
-        return pool;
+        if (protocol.isExclusive()) {
+            ExclusiveConnections made =
+                    new ExclusiveConnections(endpoint, settings, protocol, context, loops, opened::remove);
+            opened.add(made);
+            made.open();
+            return made;
+        }
+        ConnectionPool made =
+                new ConnectionPool(endpoint, connections, settings, protocol, context, loops, opened::remove);
+        opened.add(made);
+        made.open();
+        return made;
     }
 
     @Override
     public void close() {
-        pools.forEach(ConnectionPool::close);
-        pools.clear();
+        opened.forEach(ClientConnection::close);
+        opened.clear();
     }
 }

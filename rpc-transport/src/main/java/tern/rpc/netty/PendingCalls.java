@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.PendingCall;
 
@@ -105,9 +106,14 @@ final class PendingCalls {
 
     /** Takes out and hands over every call. */
     void clear(Consumer<PendingCall> lost) {
+        clear(call -> true, lost);
+    }
+
+    /** Takes out and hands over those calls. */
+    void clear(Predicate<PendingCall> which, Consumer<PendingCall> lost) {
         for (int slot = 0; slot <= mask; slot++) {
             PendingCall call = slots.get(slot);
-            if (call != null && remove(slot, call)) {
+            if (call != null && which.test(call) && remove(slot, call)) {
                 lost.accept(call);
             }
         }

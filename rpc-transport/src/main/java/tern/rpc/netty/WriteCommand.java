@@ -1,5 +1,6 @@
 package tern.rpc.netty;
 
+import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
 /** Something that waits in a {@link WriteQueue} to be written by the event loop. Queued once. */
@@ -13,6 +14,9 @@ public abstract class WriteCommand {
 
     /** Writes itself, on the event loop. */
     protected abstract void write(WriteBatch batch);
+
+    /** In the place of writing, on the event loop: the channel is closed. */
+    protected void dropped(Channel closed) {}
 
     /** After the batch was flushed, on the event loop. */
     protected void written() {}

@@ -76,6 +76,9 @@ public final class WriteQueue implements Runnable {
         if (open.isActive()) {
             write(open, oldest, bytes);
         } else {
+            for (WriteCommand command = oldest; command != null; command = command.next) {
+                command.dropped(open);
+            }
             left(bytes);
         }
     }

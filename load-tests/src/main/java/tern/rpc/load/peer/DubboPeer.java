@@ -9,20 +9,27 @@ import org.apache.dubbo.config.bootstrap.DubboBootstrap;
 import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 
-/** Apache Dubbo over the dubbo protocol with hessian2, with its defaults but a longer time-out. */
+/** Apache Dubbo with hessian2, over dubbo or Triple, with its defaults but a longer time-out. */
 final class DubboPeer implements Peer {
 
     private static final int TIMEOUT_MILLIS = 3_000;
 
+    private final String protocol;
+
+    /** @param protocol {@code dubbo} or {@code tri} */
+    DubboPeer(String protocol) {
+        this.protocol = protocol;
+    }
+
     @Override
     public void serve(int port, UserService users, EchoService echo) {
-        ProtocolConfig protocol = new ProtocolConfig("dubbo", port);
-        protocol.setSerialization("hessian2");
-        protocol.setPreferSerialization("hessian2");
+        ProtocolConfig listening = new ProtocolConfig(protocol, port);
+        listening.setSerialization("hessian2");
+        listening.setPreferSerialization("hessian2");
         DubboBootstrap.getInstance()
                 .application(application("load-provider"))
                 .registry(new RegistryConfig(RegistryConfig.NO_AVAILABLE))
-                .protocol(protocol)
+                .protocol(listening)
                 .service(service(UserService.class, users))
                 .service(service(EchoService.class, echo))
                 .start();
@@ -43,10 +50,10 @@ final class DubboPeer implements Peer {
                 reference(EchoService.class, port).get());
     }
 
-    private static <T> ReferenceConfig<T> reference(Class<T> type, int port) {
+    private <T> ReferenceConfig<T> reference(Class<T> type, int port) {
         ReferenceConfig<T> reference = new ReferenceConfig<>();
         reference.setInterface(type);
-        reference.setUrl("dubbo://127.0.0.1:" + port + "?serialization=hessian2&prefer.serialization=hessian2");
+        reference.setUrl(protocol + "://127.0.0.1:" + port + "?serialization=hessian2&prefer.serialization=hessian2");
         reference.setTimeout(TIMEOUT_MILLIS);
         reference.setRetries(0);
         return reference;

@@ -1,5 +1,6 @@
 package tern.rpc.load.peer;
 
+import java.util.List;
 import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 
@@ -15,13 +16,16 @@ interface Peer {
     /** Proxies of both services. */
     record Services(UserService users, EchoService echo) {}
 
+    List<String> NAMES = List.of("tern-dubbo", "dubbo-hessian2", "tern-tri", "dubbo-tri", "tern-http");
+
     static Peer named(String name) {
         return switch (name) {
-            case "tern-dubbo" -> new TernPeer();
-            case "dubbo-hessian2" -> new DubboPeer();
-            default ->
-                throw new IllegalArgumentException(
-                        "peer '" + name + "' is not known; known are tern-dubbo and dubbo-hessian2");
+            case "tern-dubbo" -> new TernPeer("dubbo");
+            case "tern-tri" -> new TernPeer("tri");
+            case "tern-http" -> new TernPeer("http");
+            case "dubbo-hessian2" -> new DubboPeer("dubbo");
+            case "dubbo-tri" -> new DubboPeer("tri");
+            default -> throw new IllegalArgumentException("peer '" + name + "' is not known; known are " + NAMES);
         };
     }
 }

@@ -15,11 +15,12 @@ import java.util.Map;
  * Tern beside others, in turn: for each round and peer a fresh pair of processes with the same flags, trained with few
  * callers, then every scene. CPU per call, client and server, decides; medians over the rounds are printed.
  *
- * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.peer.PeerComparison [rounds] [millis] [callers]</pre>
+ * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.peer.PeerComparison [rounds] [millis] [callers] [peers]</pre>
+ *
+ * The peers are separated by commas; the ratios are to the first.
  */
 public final class PeerComparison {
 
-    private static final List<String> PEERS = List.of("tern-dubbo", "dubbo-hessian2");
     private static final List<String> SCENES = List.of("existUser", "createUser", "getUser", "listUser", "1KB", "50KB");
     private static final int TRAINERS = 8;
 
@@ -39,9 +40,11 @@ public final class PeerComparison {
         int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 3;
         int millis = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 2_000;
         int callers = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 200;
+        List<String> peers = arguments.length > 3 ? List.of(arguments[3].split(",")) : Peer.NAMES;
+        peers.forEach(Peer::named); // an unknown one is told at once
         Map<String, List<Result>> results = new LinkedHashMap<>();
         for (int round = 0; round < rounds; round++) {
-            for (String peer : PEERS) {
+            for (String peer : peers) {
                 measure(peer, millis, callers, results);
             }
         }
@@ -63,7 +66,7 @@ public final class PeerComparison {
                 "errors");
         for (String scene : SCENES) {
             double first = Double.NaN;
-            for (String peer : PEERS) {
+            for (String peer : peers) {
                 Result median = median(results.getOrDefault(scene + " " + peer, List.of()));
                 double sum = median.clientMicros + median.serverMicros;
                 first = Double.isNaN(first) ? sum : first;

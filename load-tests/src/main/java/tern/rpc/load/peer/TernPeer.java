@@ -6,28 +6,56 @@ import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointResolver;
 import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.netty.ClientProtocol;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.triple.Http1ClientProtocol;
+import tern.rpc.netty.triple.Http1Protocol;
+import tern.rpc.netty.triple.HttpSettings;
+import tern.rpc.netty.triple.TripleClientProtocol;
+import tern.rpc.netty.triple.TripleCodecs;
+import tern.rpc.netty.triple.TripleProtocol;
+import tern.rpc.serialization.Serializer;
 import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
+import tools.jackson.databind.json.JsonMapper;
 
-/** Tern over the dubbo protocol, with its defaults. */
+/** Tern, with its defaults, over one of its protocols. */
 final class TernPeer implements Peer {
 
-    private final DubboProtocol protocol =
-            new DubboProtocol(HessianSerializer.builder().build(), 0);
+    private final Serializer serializer = HessianSerializer.builder().build();
+    private final DubboProtocol dubbo = new DubboProtocol(serializer, 0);
+    private final TripleCodecs codecs =
+            new TripleCodecs(serializer, new JsonCodec(JsonMapper.builder().build()), 0);
+    private final ClientProtocol client;
+
+    /** @param protocol of the client; the server speaks all */
+    TernPeer(String protocol) {
+        this.client = switch (protocol) {
+            case DubboProtocol.NAME -> dubbo;
+            case TripleClientProtocol.NAME -> new TripleClientProtocol(codecs);
+            case Http1ClientProtocol.NAME -> new Http1ClientProtocol(codecs);
+            default -> throw new IllegalArgumentException("protocol '" + protocol + "' is not known");
+        };
+    }
 
     @Override
     public void serve(int port, UserService users, EchoService echo) {
         RpcServer.builder(new NettyServerTransport(
-                        ServerTransportSettings.onPort(port), EventLoops.start(0), List.of(protocol)))
+                        ServerTransportSettings.onPort(port),
+                        EventLoops.start(0),
+                        List.of(
+                                dubbo,
+                                new TripleProtocol(codecs, HttpSettings.defaults()),
+                                new Http1Protocol(codecs, HttpSettings.defaults()))))
                 .export(ServiceExport.of(UserService.class, users))
                 .export(ServiceExport.of(EchoService.class, echo))
                 .build()
@@ -36,16 +64,17 @@ final class TernPeer implements Peer {
 
     @Override
     public Services connect(int port) {
-        RpcClient client = RpcClient.builder()
-                .transport(
-                        new NettyClientTransport(ClientTransportSettings.named("load"), EventLoops.start(0), protocol))
+        RpcClient caller = RpcClient.builder()
+                .transport(new NettyClientTransport(ClientTransportSettings.named("load"), EventLoops.start(0), client))
                 .build();
         EndpointResolver address = new StaticEndpoints(List.of(new Endpoint("127.0.0.1", port)));
         return new Services(
-                client.refer(ServiceReference.to(UserService.class, address)
+                caller.refer(ServiceReference.to(UserService.class, address)
+                        .protocol(client.name())
                         .check(true)
                         .build()),
-                client.refer(ServiceReference.to(EchoService.class, address)
+                caller.refer(ServiceReference.to(EchoService.class, address)
+                        .protocol(client.name())
                         .check(true)
                         .build()));
     }

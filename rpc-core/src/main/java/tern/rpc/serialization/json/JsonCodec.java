@@ -2,6 +2,7 @@ package tern.rpc.serialization.json;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 import tools.jackson.databind.MapperFeature;
@@ -37,6 +38,11 @@ public final class JsonCodec {
                         .rebuild()
                         .enable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
                         .build();
+    }
+
+    /** The body of an answer that is an error; null if it has not the form that Tern, Dubbo and Connect write. */
+    public @Nullable JsonError error(byte[] json, int offset, int length) {
+        return JsonError.read(mapper, json, offset, length);
     }
 
     /** The method's types, resolved at the first call for it: costly, so best asked for at start-up. */

@@ -108,9 +108,9 @@ public final class RpcAutoConfiguration {
         @Bean
         @Lazy
         @ConditionalOnMissingBean
-        JsonCodec rpcJsonCodec(ObjectProvider<JsonMapper> mapper) {
+        JsonCodec rpcJsonCodec(ObjectProvider<JsonMapper> mapper, RpcLimitsProperties limits) {
             return new JsonCodec(
-                    mapper.getIfAvailable(() -> JsonMapper.builder().build()));
+                    mapper.getIfAvailable(() -> JsonMapper.builder().build()), Serializers.jsonLimits(limits));
         }
     }
 

@@ -14,6 +14,7 @@ import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.triple.Http1ClientProtocol;
 import tern.rpc.netty.triple.TripleClientProtocol;
 import tern.rpc.netty.triple.TripleCodecs;
 import tern.rpc.spring.RpcClientCustomizer;
@@ -57,6 +58,13 @@ public final class RpcClientAutoConfiguration {
         NettyClientTransport rpcTripleClientTransport(
                 ClientTransportSettings settings, EventLoops loops, TripleCodecs codecs) {
             return new NettyClientTransport(settings, loops, new TripleClientProtocol(codecs));
+        }
+
+        @Bean(destroyMethod = "")
+        @Lazy
+        NettyClientTransport rpcHttpClientTransport(
+                ClientTransportSettings settings, EventLoops loops, TripleCodecs codecs) {
+            return new NettyClientTransport(settings, loops, new Http1ClientProtocol(codecs));
         }
     }
 

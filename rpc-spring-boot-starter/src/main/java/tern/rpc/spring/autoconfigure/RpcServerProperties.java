@@ -21,6 +21,8 @@ import tern.rpc.transport.Tls.ClientAuth;
  * @param health Whether grpc.health.v1 is served, which follows the readiness of the application.
  * @param reflection Whether tools are told the services and the types of their messages, by gRPC server reflection.
  * @param genericCalls Whether callers without the interface are served, by names and maps.
+ * @param ledger Whether each call keeps account of where its time goes, for meters, the log of slow calls and the waiting
+ *     report.
  * @param exceptionFrames Number of stack frames sent along with an exception, up to 64.
  * @param idleTimeout Time after which a connection without traffic is closed.
  * @param shutdownTimeout Longest time that a shutdown waits for calls to end.
@@ -40,6 +42,7 @@ record RpcServerProperties(
         @DefaultValue("true") boolean health,
         @DefaultValue("false") boolean reflection,
         @DefaultValue("false") boolean genericCalls,
+        @DefaultValue("true") boolean ledger,
         @DefaultValue("0") int exceptionFrames,
         @DefaultValue("180s") Duration idleTimeout,
         @DefaultValue("25s") Duration shutdownTimeout,

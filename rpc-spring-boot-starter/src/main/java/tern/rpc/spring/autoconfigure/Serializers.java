@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import tern.rpc.serialization.Serializer;
 import tern.rpc.serialization.hessian.HessianLimits;
 import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.json.JsonLimits;
 import tern.rpc.transport.GenericException;
 
 /** Serializers as the limits describe them. */
@@ -34,12 +35,21 @@ final class Serializers {
     private static HessianLimits hessianLimits(RpcLimitsProperties limits) {
         HessianLimits defaults = HessianLimits.defaults();
         return new HessianLimits(
-                PropertyCheck.between("rpc.limits.max-depth", limits.maxDepth(), 1, MOST_DEPTH),
+                depth(limits),
                 PropertyCheck.atLeast("rpc.limits.max-values", limits.maxValues(), 1),
                 defaults.classDefinitions(),
                 defaults.fields(),
                 defaults.typeNameLength(),
                 defaults.hashedNesting(),
                 defaults.nonScalarKeys());
+    }
+
+    static JsonLimits jsonLimits(RpcLimitsProperties limits) {
+        JsonLimits defaults = JsonLimits.defaults();
+        return new JsonLimits(depth(limits), defaults.numberDigits(), defaults.nameLength(), defaults.nonScalarKeys());
+    }
+
+    private static int depth(RpcLimitsProperties limits) {
+        return PropertyCheck.between("rpc.limits.max-depth", limits.maxDepth(), 1, MOST_DEPTH);
     }
 }

@@ -16,6 +16,7 @@ import tern.rpc.transport.Tls.ClientAuth;
  *
  * @param health whether grpc.health.v1 is served
  * @param reflection whether services are described to callers
+ * @param ledger whether calls keep account of their time
  * @param exceptionFrames stack frames sent with an exception
  * @param shutdownTimeout longest drain
  */
@@ -29,6 +30,7 @@ record ServerSettings(
         boolean health,
         boolean reflection,
         boolean genericCalls,
+        boolean ledger,
         int exceptionFrames,
         Duration shutdownTimeout) {
 
@@ -55,6 +57,7 @@ record ServerSettings(
                 server.health(),
                 server.reflection(),
                 server.genericCalls(),
+                server.ledger(),
                 PropertyCheck.between("rpc.server.exception-frames", server.exceptionFrames(), 0, MOST_FRAMES),
                 PropertyCheck.notNegative("rpc.server.shutdown-timeout", server.shutdownTimeout()));
     }
@@ -147,6 +150,9 @@ record ServerSettings(
     }
 
     void applyTo(RpcServer.Builder server) {
-        server.workers(threads, queueCapacity).maxQueueWait(maxQueueWait).genericCalls(genericCalls);
+        server.workers(threads, queueCapacity)
+                .maxQueueWait(maxQueueWait)
+                .genericCalls(genericCalls)
+                .ledger(ledger);
     }
 }

@@ -6,6 +6,7 @@ import org.springframework.context.ApplicationContext;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.advice.RpcAdviceAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
+import tern.rpc.spring.autoconfigure.waiting.RpcWaitingAutoConfiguration;
 
 /** Small applications that have nothing but the starter. */
 final class Applications {
@@ -31,6 +32,7 @@ final class Applications {
                         RpcServerAutoConfiguration.class,
                         RpcPoolsAutoConfiguration.class,
                         RpcAdviceAutoConfiguration.class,
+                        RpcWaitingAutoConfiguration.class,
                         RpcActuatorAutoConfiguration.class))
                 .withUserConfiguration(configurations);
     }

@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.addressOf;
 import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
@@ -10,6 +11,8 @@ import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -58,6 +61,28 @@ class RpcReferenceTest {
                 .run(there -> consumerOf(there, BeanMethodUser.class).run(here -> {
                     assertThat(here.getBean(String.class)).isEqualTo("Hello bean method");
                 }));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri", "http"})
+    void addressNamesTheProtocol(String protocol) {
+        provider(Greeter.class)
+                .run(there -> application(FieldUser.class)
+                        .withPropertyValues("rpc.client.url=" + protocol + "://" + addressOf(there))
+                        .run(here -> assertThat(
+                                        here.getBean(FieldUser.class).greetings.greet(protocol))
+                                .isEqualTo("Hello " + protocol)));
+    }
+
+    @Test
+    void protocolThatIsNotThereIsToldWithThoseThatAre() {
+        application(FieldUser.class)
+                .withPropertyValues("rpc.client.url=thrift://127.0.0.1:1")
+                .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))
+                        .hasMessageContaining("'thrift'")
+                        .hasMessageContaining("dubbo")
+                        .hasMessageContaining("http")
+                        .hasMessageContaining("tri"));
     }
 
     @Test

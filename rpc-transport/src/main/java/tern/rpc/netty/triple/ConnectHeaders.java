@@ -23,7 +23,7 @@ final class ConnectHeaders {
     static final AsciiString STREAM_ACCEPT_ENCODING = AsciiString.cached("connect-accept-encoding");
     static final AsciiString GZIP = AsciiString.cached("gzip");
 
-    private static final AsciiString TRIPLE_TIMEOUT = AsciiString.cached("tri-service-timeout");
+    static final AsciiString TRIPLE_TIMEOUT = AsciiString.cached("tri-service-timeout");
     private static final String RESERVED = "connect-";
     private static final int MOST_DIGITS = 10;
 

@@ -30,6 +30,7 @@ import io.netty.handler.codec.http2.ReadOnlyHttp2Headers;
 import io.netty.handler.codec.http2.UniformStreamByteDistributor;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.AsciiString;
+import io.netty.util.AttributeKey;
 import io.netty.util.collection.LongObjectHashMap;
 import io.netty.util.collection.LongObjectMap;
 import java.io.IOException;
@@ -76,6 +77,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private static final AsciiString HTTPS = AsciiString.cached("https");
     private static final AsciiString TRACE = AsciiString.cached("traceparent");
 
+    private static final AttributeKey<Http2ClientHandler> OF_CHANNEL =
+            AttributeKey.valueOf(Http2ClientHandler.class, "handler");
+
     private final Connection connection;
     private final AsciiString authority;
     private final Http2Connection.PropertyKey callKey;
@@ -112,9 +116,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         return new Builder(connection).build();
     }
 
-    /** That of an open channel. */
+    /** That of a channel which was opened, also when it is closed. */
     static Http2ClientHandler of(Channel channel) {
-        return Objects.requireNonNull(channel.pipeline().get(Http2ClientHandler.class));
+        return Objects.requireNonNull(channel.attr(OF_CHANNEL).get());
     }
 
     private static final class Builder extends AbstractHttp2ConnectionHandlerBuilder<Http2ClientHandler, Builder> {
@@ -167,6 +171,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     @Override
     public void handlerAdded(ChannelHandlerContext added) throws Exception {
         context = added;
+        added.channel().attr(OF_CHANNEL).set(this);
         if (added.pipeline().get(SslHandler.class) != null) {
             scheme = HTTPS;
         }
@@ -189,8 +194,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     public void channelInactive(ChannelHandlerContext closed) throws Exception {
         active = false;
         super.channelInactive(closed);
-        List.copyOf(calls.values()).forEach(ClientCall::close);
-        calls.clear();
+        List.copyOf(calls.values()).forEach(this::lost);
         for (OpenCall call = waiting.poll(); call != null; call = waiting.poll()) {
             drop(call);
         }
@@ -216,6 +220,14 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             closing.flush();
         }
         closing.close(promise);
+    }
+
+    /** A call of which all has come is told it as it asks; the others fail with the connection. */
+    private void lost(ClientCall call) {
+        if (call.isOver() || !call.isAnswered()) {
+            calls.remove(call.pending().id());
+            call.close();
+        }
     }
 
     // Requests

@@ -10,6 +10,8 @@ import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
 import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.WriteBatch;
 
@@ -31,6 +33,12 @@ final class Http2Exchange extends HttpExchange {
     @Override
     boolean isHttp2() {
         return true;
+    }
+
+    @Override
+    @Nullable
+    RpcException overload() {
+        return handler.overload();
     }
 
     @Override
@@ -95,7 +103,7 @@ final class Http2Exchange extends HttpExchange {
             left(bytes);
             return;
         }
-        handler.moved();
+        handler.writing(bytes);
         ChannelHandlerContext context = handler.context();
         Http2ConnectionEncoder encoder = handler.encoder();
         ChannelFuture last = null;
@@ -115,12 +123,12 @@ final class Http2Exchange extends HttpExchange {
             last = encoder.writeHeaders(context, stream.id(), trailers, 0, true, context.newPromise());
         }
         if (last == null) {
-            handler.written();
+            handler.written(bytes);
             left(bytes);
             return;
         }
         last.addListener(done -> {
-            handler.written();
+            handler.written(bytes);
             left(bytes);
             if (part.isEnd() && stream.state() == Http2Stream.State.HALF_CLOSED_LOCAL) {
                 handler.resetByUs(stream, Http2Error.NO_ERROR); // the rest of the request is not wanted

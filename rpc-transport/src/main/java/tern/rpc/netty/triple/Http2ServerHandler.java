@@ -16,11 +16,15 @@ import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
+import java.io.IOException;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
 import tern.rpc.netty.ServerConnection;
 
 /**
@@ -55,7 +59,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private final StreamHistory history = new StreamHistory();
     private @Nullable ChannelHandlerContext context;
     private boolean draining;
+    private final UnreadAnswers unread = new UnreadAnswers();
     private int writing;
+    private boolean watching;
     private boolean drainAnnounced;
 
     private Http2ServerHandler(
@@ -199,15 +205,53 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /** Something of an answer is being written. */
-    void moved() {
+    void writing(int bytes) {
         limits.moved();
         writing++;
+        if (unread.add(bytes, System.nanoTime()) && !watching) {
+            watching = true;
+            watchLater();
+        }
     }
 
     /** It was written, or dropped. */
-    void written() {
+    void written(int bytes) {
         limits.moved();
         writing--;
+        unread.left(bytes, System.nanoTime());
+    }
+
+    private void watchLater() {
+        context().executor().schedule(this::watch, UnreadAnswers.STALL_NANOS / 4, TimeUnit.NANOSECONDS);
+    }
+
+    /** A client may keep its window shut only over little. */
+    private void watch() {
+        watching = unread.mayStall() && context().channel().isActive();
+        if (!watching) {
+            return;
+        }
+        if (unread.areStalled(System.nanoTime())) {
+            fail(
+                    context(),
+                    Http2Error.ENHANCE_YOUR_CALM,
+                    unread.bytes() + " bytes of answers wait, and none was taken for "
+                            + TimeUnit.NANOSECONDS.toSeconds(UnreadAnswers.STALL_NANOS) + " s");
+        } else {
+            watchLater();
+        }
+    }
+
+    /** Why no call may be added, or null. */
+    @Nullable
+    RpcException overload() {
+        return !unread.areTooMany()
+                ? null
+                : RpcException.refusal(
+                        StatusCode.RESOURCE_EXHAUSTED,
+                        unread.bytes() + " bytes of answers on this connection were not taken yet; with more than "
+                                + UnreadAnswers.MOST_BYTES + " no call is added",
+                        Executed.NO);
     }
 
     /** Asks the client for no new streams: first in general, then, when all on their way have come, for good. */
@@ -280,6 +324,17 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             }
         }
         super.onStreamError(failed, outbound, cause, error);
+    }
+
+    /** A client that is gone is no news, and neither is one that breaks TLS. */
+    @Override
+    public void exceptionCaught(ChannelHandlerContext failed, Throwable cause) throws Exception {
+        if (cause instanceof IOException || cause.getCause() instanceof IOException) {
+            LOG.debug("Closing {}", failed.channel(), cause);
+            failed.close();
+        } else {
+            super.exceptionCaught(failed, cause);
+        }
     }
 
     private void fail(ChannelHandlerContext failed, Http2Error error, String how) {
@@ -387,6 +442,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
         @Override
         public void onWindowUpdateRead(ChannelHandlerContext read, int streamId, int increment) throws Http2Exception {
+            unread.windowOpened(System.nanoTime());
             limits.controlFrame(System.nanoTime());
         }
     }

@@ -201,6 +201,11 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
                     Executed.NO));
             return;
         }
+        RpcException overload = exchange.overload();
+        if (overload != null) {
+            abort(overload);
+            return;
+        }
         handedOver = true;
         completeNanos = System.nanoTime();
         connection().complete(this);

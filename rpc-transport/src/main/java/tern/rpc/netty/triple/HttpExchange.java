@@ -6,6 +6,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.WriteBatch;
 
@@ -56,6 +57,12 @@ abstract class HttpExchange {
 
     /** Whether trailers can be sent and messages flow both ways at once. */
     abstract boolean isHttp2();
+
+    /** Why no call may be added to those of the connection, or null. Event loop. */
+    @Nullable
+    RpcException overload() {
+        return null;
+    }
 
     /** Runs a task on the event loop, at once if this is it. */
     abstract void execute(Runnable task);

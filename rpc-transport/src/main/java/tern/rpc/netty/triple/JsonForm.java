@@ -98,7 +98,7 @@ final class JsonForm implements HttpForm {
     }
 
     /** First letters of the types of the parameters, as in {@code iS} for {@code int} and {@code String}. */
-    private static String letters(MethodDescriptor method) {
+    static String letters(MethodDescriptor method) {
         return method.parameters().stream()
                 .map(type -> type.raw().getSimpleName().substring(0, 1))
                 .collect(Collectors.joining());
@@ -218,6 +218,9 @@ final class JsonForm implements HttpForm {
         TripleMetadata.write(metadata, head::add);
         if (reason instanceof HttpRefusal refusal && !refusal.headerName().isEmpty()) {
             head.set(refusal.headerName(), refusal.headerValue());
+        }
+        if (reason.wasExecuted() == Executed.NO) {
+            head.set(GrpcForm.EXECUTED, GrpcForm.NOT_EXECUTED);
         }
         head.status(status.codeAsText()).set(CONTENT_TYPE, JSON);
         return whole(exchange, head, ErrorBody.of(told(reason), status.code()));

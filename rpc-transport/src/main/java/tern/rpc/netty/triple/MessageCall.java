@@ -175,10 +175,7 @@ abstract class MessageCall extends HttpCall {
             return message(Objects.requireNonNull(method()), value, compressed);
         } catch (MessageTooLargeException e) {
             throw new RpcException(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    "the answer cannot be sent: " + e.getMessage() + " (set by rpc.limits.max-message)",
-                    Executed.YES,
-                    e);
+                    StatusCode.RESOURCE_EXHAUSTED, "the answer cannot be sent: " + e.getMessage(), Executed.YES, e);
         } catch (SerializationException e) {
             throw new RpcException(
                     StatusCode.INTERNAL, "the answer cannot be written: " + e.getMessage(), Executed.YES, e);

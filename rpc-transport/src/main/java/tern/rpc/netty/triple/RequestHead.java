@@ -14,8 +14,8 @@ final class RequestHead {
     private static final AsciiString TE = AsciiString.cached("te");
     private static final AsciiString TRAILERS = AsciiString.cached("trailers");
     private static final AsciiString USER_AGENT = AsciiString.cached("user-agent");
-    private static final AsciiString OURS = AsciiString.cached(userAgent());
-    private static final AsciiString APPLICATION = AsciiString.cached("tri-consumer-appname");
+    static final AsciiString OURS = AsciiString.cached(userAgent());
+    static final AsciiString APPLICATION = AsciiString.cached("tri-consumer-appname");
 
     private final AsciiString path;
     private final AsciiString[] fixed;
@@ -49,14 +49,14 @@ final class RequestHead {
         pairs.add(value);
     }
 
-    private static AsciiString ascii(String what, String text) {
+    static AsciiString ascii(String what, String text) {
         if (!isAscii(text)) {
             throw new IllegalArgumentException(what + " is '" + text + "'; headers of HTTP carry ASCII alone");
         }
         return new AsciiString(text);
     }
 
-    private static boolean isAscii(String text) {
+    static boolean isAscii(String text) {
         return text.chars().allMatch(character -> character >= 0x20 && character <= 0x7E);
     }
 

@@ -129,6 +129,7 @@ final class StreamCall extends ClientCall {
     @Override
     void endsLater(GrpcAnswer answer) {
         ending = answer;
+        pending().answerIsHere();
         endIfAllIsTold();
     }
 

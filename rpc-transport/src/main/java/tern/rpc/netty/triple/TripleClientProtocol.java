@@ -1,5 +1,6 @@
 package tern.rpc.netty.triple;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import java.time.Duration;
 import java.util.List;
@@ -132,6 +133,11 @@ public final class TripleClientProtocol implements ClientProtocol {
         @Override
         protected void write(WriteBatch batch) {
             run(Http2ClientHandler.of(batch.channel()));
+        }
+
+        @Override
+        protected void dropped(Channel closed) {
+            run(Http2ClientHandler.of(closed));
         }
     }
 }

@@ -1,5 +1,6 @@
 package tern.rpc.netty.triple;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelPromise;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,7 @@ final class TripleClientStream implements ClientStream {
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
     private final AtomicLong waitingBytes = new AtomicLong();
+    private volatile boolean plain; // by who sends
 
     TripleClientStream(StreamCall call, TripleCodecs codecs, PayloadCodec payload) {
         this.call = call;
@@ -76,9 +78,14 @@ final class TripleClientStream implements ClientStream {
         connection().queue().add(new Send(message, false, bytes));
     }
 
+    @Override
+    public void compress(boolean compressed) {
+        plain = !compressed;
+    }
+
     private byte[] encode(@Nullable Object value) {
         int limit = connection().settings().maxMessageBytes();
-        boolean compressed = call.pending().call().isCompressed();
+        boolean compressed = call.pending().call().isCompressed() && !plain;
         try {
             return codecs.frame(limit, compressed, out -> payload.writeRequest(arguments(value), out));
         } catch (SerializationException e) {
@@ -159,6 +166,11 @@ final class TripleClientStream implements ClientStream {
         @Override
         protected void write(WriteBatch batch) {
             Http2ClientHandler.of(batch.channel()).ask(call, messages);
+        }
+
+        @Override
+        protected void dropped(Channel closed) {
+            Http2ClientHandler.of(closed).ask(call, messages); // all may have come before
         }
     }
 }

@@ -4,6 +4,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.Payload;
 import tern.rpc.RpcException;
@@ -17,6 +19,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
 import tern.rpc.serialization.json.JsonCodec;
+import tern.rpc.serialization.json.JsonError;
 import tern.rpc.serialization.json.JsonMethod;
 
 /** What messages of Triple and its relatives are read and written with. Thread-safe. */
@@ -27,6 +30,8 @@ public final class TripleCodecs {
 
     /** Flag of a message that is compressed. */
     private static final int COMPRESSED = 1;
+
+    private static final Logger LOG = LoggerFactory.getLogger(TripleCodecs.class);
 
     private final CoderPool coders;
     private final PayloadCodecs payloads;
@@ -51,7 +56,7 @@ public final class TripleCodecs {
         for (MethodDescriptor method : service.methods()) {
             payloads.of(method);
             if (json != null && method.payload() != Payload.RAW) {
-                json(method);
+                json(method).warnings().forEach(LOG::warn);
             }
         }
     }
@@ -81,6 +86,12 @@ public final class TripleCodecs {
                             + (codec == null ? "; tools.jackson.core:jackson-databind is not on the class path" : ""));
         }
         return codec.method(method);
+    }
+
+    /** The body of an answer that is an error; null if it has not the form that is known. */
+    @Nullable
+    JsonError jsonError(byte[] bytes, int length) {
+        return json == null ? null : json.error(bytes, 0, length);
     }
 
     /** Whether messages of the method travel as JSON, or else as protobuf or bytes of the service's own. */

@@ -18,6 +18,11 @@ import tern.rpc.StatusCode;
 final class TripleMetadata {
 
     private static final String BINARY = "-bin";
+
+    /** The calling application, and what it is called among the metadata, as on the dubbo protocol. */
+    private static final String CONSUMER = "tri-consumer-appname";
+
+    private static final String REMOTE_APPLICATION = "remote.application";
     private static final int MOST_ENTRIES = 128;
     private static final int MOST_BYTES = 64 << 10;
 
@@ -36,7 +41,7 @@ final class TripleMetadata {
             "group",
             "interface",
             "path",
-            "remote.application",
+            REMOTE_APPLICATION,
             "application",
             "serialization",
             "rest-service-version",
@@ -51,7 +56,7 @@ final class TripleMetadata {
             "tri-service-version",
             "tri-service-group",
             "tri-service-timeout",
-            "tri-consumer-appname",
+            CONSUMER,
             "tri-exception-code",
             "tern-executed",
             HeaderCase.NAME);
@@ -76,6 +81,8 @@ final class TripleMetadata {
                 check(metadata.size(), bytes);
             } else if (name.equals(HeaderCase.NAME)) {
                 convert = header.getValue();
+            } else if (name.equals(CONSUMER)) {
+                metadata.put(REMOTE_APPLICATION, header.getValue().toString());
             }
         }
         return convert == null ? metadata : renamed(metadata, HeaderCase.decode(convert));

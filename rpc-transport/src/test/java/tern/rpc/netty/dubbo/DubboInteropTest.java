@@ -4,328 +4,56 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import com.example.wire.BizException;
-import com.example.wire.Color;
-import com.example.wire.GreetServer;
 import com.example.wire.GreetService;
-import com.example.wire.MixedServer;
-import com.example.wire.MixedService;
-import com.example.wire.Person;
-import com.example.wire.Point;
-import java.math.BigDecimal;
-import java.math.BigInteger;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.LocalDate;
-import java.time.LocalDateTime;
-import java.time.LocalTime;
-import java.time.OffsetDateTime;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
-import java.util.ArrayList;
-import java.util.Date;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.UUID;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
-import org.apache.dubbo.config.MethodConfig;
-import org.apache.dubbo.config.ReferenceConfig;
-import org.apache.dubbo.rpc.RpcContext;
-import org.apache.dubbo.rpc.service.EchoService;
-import org.apache.dubbo.rpc.service.GenericException;
-import org.apache.dubbo.rpc.service.GenericService;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestFactory;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-import tern.rpc.CallOptions;
-import tern.rpc.Metadata;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
-import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
-import tern.rpc.client.MethodSettings;
 import tern.rpc.client.RpcClient;
+import tern.rpc.netty.ClientProtocol;
 import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.netty.ServerProtocol;
 import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.DubboInteropContract;
 import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.Relay;
-import tern.rpc.server.RpcServer;
-import tern.rpc.server.ServiceExport;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.transport.GenericException;
 
-/** Calls between us and a real Apache Dubbo in the same process, over sockets, in both directions. */
-@Timeout(120)
-class DubboInteropTest {
+/** Calls between us and a real Apache Dubbo on the dubbo protocol. */
+class DubboInteropTest extends DubboInteropContract {
 
-    /** Who calls whom. */
-    private enum Direction {
-        DUBBO_TO_US,
-        US_TO_DUBBO
+    private final DubboProtocol protocol = new DubboProtocol(
+            HessianSerializer.builder()
+                    .alias(GenericException.class, GenericException.WIRE_NAME)
+                    .build(),
+            0);
+
+    DubboInteropTest() {
+        super("dubbo");
     }
 
-    private static final Sides SIDES = new Sides();
-    private static final GreetServer DUBBO_SERVICE = new DubboGreetServer();
-    private static final MixedServer OUR_MIXED = new MixedServer();
-    private static final MixedServer DUBBO_MIXED = new MixedServer();
-
-    private static DubboPeer dubbo;
-    private static int port;
-    private static GreetService dubboToUs;
-    private static GreetService usToDubbo;
-    private static RpcClient client;
-
-    /** The service behind a Dubbo provider. */
-    private static final class DubboGreetServer extends GreetServer {
-        @Override
-        protected void attach(String name, Object value) {
-            RpcContext.getServerResponseContext().setObjectAttachment(name, value);
-        }
-
-        @Override
-        public String echo(String s) {
-            if ("seen".equals(s)) {
-                Map<String, Object> seen = RpcContext.getServerAttachment().getObjectAttachments();
-                return seen.get("Tenant") + " " + ((byte[]) seen.get("blob")).length + " "
-                        + seen.get("remote.application");
-            }
-            return super.echo(s);
-        }
+    @Override
+    protected List<ServerProtocol> serverProtocols() {
+        return List.of(protocol);
     }
 
-    @BeforeAll
-    static void start() {
-        dubbo = new DubboPeer("interop");
-        dubbo.provide(GreetService.class, DUBBO_SERVICE, "", "");
-        dubbo.provide(GreetService.class, DUBBO_SERVICE, "g1", "1.2.3");
-        dubbo.provide(MixedService.class, DUBBO_MIXED, "", "");
-        port = SIDES.serve(
-                        limits -> limits,
-                        settings -> settings.genericCalls(true)
-                                .export(ServiceExport.of(MixedService.class, OUR_MIXED))
-                                .filter((call, next) -> {
-                                    if (call.method().name().equals("echo") && "seen".equals(call.arguments()[0])) {
-                                        ServerContext context = ServerContext.current();
-                                        call = call.withArguments(
-                                                context.metadata().get("Tenant") + " "
-                                                        + context.metadata().getBytes("blob").length + " "
-                                                        + context.metadata().get("remote.application"));
-                                    }
-                                    return next.invoke(call);
-                                }))
-                .port();
-        dubboToUs = dubbo.refer(GreetService.class, DubboPeer.url(port), DubboInteropTest::oneWay);
-        client = SIDES.client(limits -> limits);
-        usToDubbo = Sides.refer(
-                client,
-                reference -> reference.method("oneway", new MethodSettings(null, null, true)),
-                dubbo.endpoint());
-    }
-
-    private static void oneWay(ReferenceConfig<GreetService> reference) {
-        MethodConfig method = new MethodConfig();
-        method.setName("oneway");
-        method.setReturn(false);
-        reference.setMethods(new ArrayList<>(List.of(method)));
-    }
-
-    @AfterAll
-    static void stop() {
-        SIDES.close();
-        dubbo.close();
-    }
-
-    private static GreetService service(Direction direction) {
-        return direction == Direction.DUBBO_TO_US ? dubboToUs : usToDubbo;
-    }
-
-    private static GreetServer target(Direction direction) {
-        return direction == Direction.DUBBO_TO_US ? SIDES.service : DUBBO_SERVICE;
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void textsArrive(Direction direction) {
-        GreetService service = service(direction);
-
-        assertThat(service.echo("hello")).isEqualTo("hello");
-        assertThat(service.echo("")).isEmpty();
-        assertThat(service.echo(null)).isNull();
-        assertThat(service.echo("hé中😀\u0000\n")).isEqualTo("hé中😀\u0000\n");
-        assertThat(service.echo("x".repeat(40_000))).isEqualTo("x".repeat(40_000));
-        assertThat(service.echo("x".repeat(32_767) + "😀".repeat(20_000)))
-                .isEqualTo("x".repeat(32_767) + "😀".repeat(20_000));
-        assertThat(service.nul()).isNull();
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void beansRecordsMapsAndBytesArrive(Direction direction) {
-        GreetService service = service(direction);
-        Map<String, Object> map = new LinkedHashMap<>();
-        map.put("int", 1);
-        map.put("long", 2L);
-        map.put("double", 1.5);
-        map.put("boolean", true);
-        map.put("null", null);
-        map.put("list", new ArrayList<>(List.of("a", "b")));
-        byte[] bytes = new byte[100_000];
-        bytes[99_999] = 7;
-
-        assertThat(service.pojo(person())).isEqualTo(person());
-        assertThat(service.pojo(new Person())).isEqualTo(new Person());
-        assertThat(service.pojo(null)).isNull();
-        assertThat(service.record(new Point(3, -4))).isEqualTo(new Point(3, -4));
-        assertThat(service.map(map, new ArrayList<>(List.of(person())))).isEqualTo(map);
-        assertThat(service.bytes(new byte[0])).isEmpty();
-        assertThat(service.bytes(new byte[] {0, 1, -1})).containsExactly(0, 1, -1);
-        assertThat(service.bytes(bytes)).isEqualTo(bytes);
-    }
-
-    private static Person person() {
-        Person friend = Person.named("Bob", 3);
-        Person person = Person.named("Ann", 30);
-        person.setId(5_000_000_000L);
-        person.setActive(true);
-        person.setColor(Color.GREEN);
-        person.setTags(new ArrayList<>(List.of("a", "b")));
-        person.setBalance(new BigDecimal("12.50"));
-        person.setBorn(new Date(894_621_091_123L));
-        person.setFriend(friend);
-        return person;
-    }
-
-    @TestFactory
-    Stream<DynamicTest> valueAtAPositionOfNoTypeArrives() {
-        List<Object> values = List.of(
-                1,
-                -1L,
-                1.5,
-                0.001,
-                true,
-                "text",
-                new BigDecimal("123.4500"),
-                new BigInteger("123456789012345678901234567890"),
-                UUID.fromString("123e4567-e89b-12d3-a456-426614174000"),
-                new Date(1_700_000_000_123L),
-                Instant.ofEpochSecond(1_700_000_000L, 5),
-                LocalDate.of(2024, 1, 2),
-                LocalTime.of(3, 4, 5, 6),
-                LocalDateTime.of(2024, 1, 2, 3, 4, 5),
-                OffsetDateTime.of(2024, 1, 2, 3, 4, 5, 6, ZoneOffset.ofHours(2)),
-                LocalDateTime.of(2024, 1, 2, 3, 4, 5).atZone(ZoneId.of("Europe/Berlin")),
-                Duration.ofMillis(1_234),
-                Color.RED,
-                new Point(1, 2),
-                person(),
-                new int[] {1, 2, 3},
-                new String[] {"a", "b"},
-                new ArrayList<>(List.of(1, "two", 3L)),
-                new HashSet<>(Set.of("one")),
-                new HashMap<>(Map.of("k", new Point(5, 6))));
-        return Stream.of(Direction.values())
-                .flatMap(direction -> values.stream()
-                        .map(value -> DynamicTest.dynamicTest(
-                                direction + " " + value.getClass().getSimpleName(),
-                                () -> assertThat(service(direction).types(value))
-                                        .isEqualTo(value))));
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void overloadsAreToldApart(Direction direction) {
-        assertThat(service(direction).add(1, 2)).isEqualTo(3);
-        assertThat(service(direction).add(1L << 40, 2L)).isEqualTo((1L << 40) + 2);
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void voidAndOneWayCallsReachTheMethod(Direction direction) throws Exception {
-        service(direction).nothing("nothing");
-        assertThat(target(direction).told.poll(20, TimeUnit.SECONDS)).isEqualTo("nothing");
-
-        service(direction).oneway("one way");
-        assertThat(target(direction).told.poll(20, TimeUnit.SECONDS)).isEqualTo("one way");
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void asynchronousResultCompletesTheFuture(Direction direction) throws Exception {
-        assertThat(service(direction).async("q").get(20, TimeUnit.SECONDS)).isEqualTo("async:q");
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void exceptionsArriveWithTheirFields(Direction direction) {
-        BizException checked = catchThrowableOfType(
-                BizException.class, () -> service(direction).checked("x"));
-        assertThat(checked).hasMessage("biz:x");
-        assertThat(checked.getCode()).isEqualTo(42);
-
-        assertThat(catchThrowable(() -> service(direction).unchecked("x")))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("bad:x");
-    }
-
-    @Test
-    void attachmentsTravelFromUsToDubboAndBack() {
-        AtomicReference<Metadata> seen = new AtomicReference<>();
-        CallOptions options = CallOptions.none()
-                .header("Tenant", "blue")
-                .header("blob", new byte[] {1, 2})
-                .onResponseHeaders(seen::set);
-
-        assertThat(options.on(usToDubbo).echo("seen")).isEqualTo("blue 2 wire-consumer");
-        assertThat(options.on(usToDubbo).echo("att")).isEqualTo("att");
-
-        assertThat(seen.get().get("resp-key")).isEqualTo("resp-val");
-        assertThat(seen.get().get("RespCamel")).isEqualTo("v2");
-        assertThat(seen.get().getBytes("resp-bytes")).containsExactly(1, 2, -1);
-    }
-
-    @Test
-    void attachmentsTravelFromDubboToUsAndBack() {
-        RpcContext.getClientAttachment().setAttachment("Tenant", "blue");
-        RpcContext.getClientAttachment().setObjectAttachment("blob", new byte[] {1, 2});
-        RpcContext.getClientAttachment().setObjectAttachment("number", 7);
-        RpcContext.getClientAttachment().setObjectAttachment("bean", new Point(1, 2));
-        assertThat(dubboToUs.echo("seen")).isEqualTo("blue 2 interop");
-        RpcContext.removeClientAttachment();
-
-        assertThat(dubboToUs.echo("att")).isEqualTo("att");
-
-        Map<String, Object> seen = RpcContext.getClientResponseContext().getObjectAttachments();
-        assertThat(seen).containsEntry("resp-key", "resp-val").containsEntry("RespCamel", "v2");
-        assertThat((byte[]) seen.get("resp-bytes")).containsExactly(1, 2, -1);
-    }
-
-    @Test
-    void groupAndVersionChooseTheExport() {
-        GreetService ours = Sides.refer(client, to -> to.group("g1").version("1.2.3"), dubbo.endpoint());
-        GreetService theirs = dubbo.refer(GreetService.class, DubboPeer.url(port), reference -> {
-            reference.setGroup("g1");
-            reference.setVersion("1.2.3");
-        });
-
-        assertThat(ours.echo("x")).isEqualTo("x");
-        assertThat(theirs.echo("x")).isEqualTo("x");
+    @Override
+    protected ClientProtocol clientProtocol() {
+        return protocol;
     }
 
     @Test
     void unknownVersionFailsWithoutHavingRun() {
-        GreetService ours = Sides.refer(client, to -> to.version("9.9.9"), dubbo.endpoint());
+        GreetService ours = refer(client, to -> to.version("9.9.9"), dubbo.endpoint());
         GreetService theirs =
-                dubbo.refer(GreetService.class, DubboPeer.url(port), reference -> reference.setVersion("9.9.9"));
+                dubbo.refer(GreetService.class, dubbo.url(port), reference -> reference.setVersion("9.9.9"));
 
         RpcException failure = catchThrowableOfType(RpcException.class, () -> ours.echo("x"));
         assertThat(failure.code()).isEqualTo(StatusCode.INVALID_ARGUMENT);
@@ -343,8 +71,8 @@ class DubboInteropTest {
 
     @Test
     void unknownServiceFails() {
-        Unknown ours = Sides.refer(Unknown.class, client, to -> {}, dubbo.endpoint());
-        Unknown theirs = dubbo.refer(Unknown.class, DubboPeer.url(port), reference -> {});
+        Unknown ours = refer(Unknown.class, client, to -> {}, dubbo.endpoint());
+        Unknown theirs = dubbo.refer(Unknown.class, dubbo.url(port), reference -> {});
 
         assertThat(catchThrowableOfType(RpcException.class, () -> ours.nope("x"))
                         .code())
@@ -355,90 +83,9 @@ class DubboInteropTest {
     }
 
     @Test
-    void unknownMethodOfAGenericCallFails() {
-        assertThat(catchThrowable(() -> generic().$invoke("nope", new String[0], new Object[0])))
-                .isInstanceOf(org.apache.dubbo.rpc.RpcException.class)
-                .hasMessageContaining("GreetService has no method nope");
-    }
-
-    private static GenericService generic() {
-        return dubbo.refer(GenericService.class, DubboPeer.url(port), reference -> {
-            reference.setInterface(GreetService.class.getName());
-            reference.setGeneric("true");
-        });
-    }
-
-    @Test
-    void genericCallOfDubboIsServed() {
-        GenericService generic = generic();
-        Map<String, Object> ann = new HashMap<>(Map.of("name", "Ann", "age", 30, "color", "GREEN"));
-        ann.put("friend", new HashMap<>(Map.of("name", "Bob")));
-
-        assertThat(generic.$invoke("echo", new String[] {"java.lang.String"}, new Object[] {"gen"}))
-                .isEqualTo("gen");
-        assertThat(generic.$invoke("add", new String[] {"int", "int"}, new Object[] {1, 2}))
-                .isEqualTo(3);
-        Map<?, ?> answer =
-                (Map<?, ?>) generic.$invoke("pojo", new String[] {"com.example.wire.Person"}, new Object[] {ann});
-        assertThat(answer.get("name")).isEqualTo("Ann");
-        assertThat(answer.get("color")).isEqualTo("GREEN");
-        assertThat(answer.get("class")).isEqualTo("com.example.wire.Person");
-        assertThat(((Map<?, ?>) answer.get("friend")).get("name")).isEqualTo("Bob");
-        GenericException failure = catchThrowableOfType(
-                GenericException.class,
-                () -> generic.$invoke("checked", new String[] {"java.lang.String"}, new Object[] {"gx"}));
-        assertThat(failure.getExceptionClass()).isEqualTo("com.example.wire.BizException");
-        assertThat(failure.getExceptionMessage()).isEqualTo("biz:gx");
-    }
-
-    @Test
-    void echoOfDubboIsAnswered() {
-        EchoService echo = (EchoService) dubboToUs;
-
-        assertThat(echo.$echo("OK")).isEqualTo("OK");
-        assertThat(echo.$echo(7)).isEqualTo(7);
-        assertThat(echo.$echo(person())).isEqualTo(person());
-    }
-
-    @Test
-    void deadlineEndsTheCallOnBothSides() {
-        RpcException ours = catchThrowableOfType(
-                RpcException.class,
-                () -> CallOptions.none()
-                        .timeout(Duration.ofMillis(100))
-                        .on(usToDubbo)
-                        .slow(300));
-        GreetService impatient =
-                dubbo.refer(GreetService.class, DubboPeer.url(port), reference -> reference.setTimeout(100));
-        Throwable theirs = catchThrowable(() -> impatient.slow(30_000));
-
-        assertThat(ours.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
-        assertThat(ours.wasExecuted()).isEqualTo(Executed.MAYBE);
-        assertThat(theirs).isInstanceOf(org.apache.dubbo.rpc.RpcException.class);
-        assertThat(((org.apache.dubbo.rpc.RpcException) theirs).isTimeout()).isTrue();
-    }
-
-    @Test
-    void smallFieldsSideBySideArriveWhole() throws Exception {
-        MixedService ours = Sides.refer(MixedService.class, client, to -> {}, dubbo.endpoint());
-        MixedService theirs = dubbo.refer(MixedService.class, DubboPeer.url(port), reference -> {});
-
-        assertThat(ours.small(MixedService.Small.some())).isEqualTo(MixedService.Small.some());
-        assertThat(theirs.small(MixedService.Small.some())).isEqualTo(MixedService.Small.some());
-        assertThat(ours.shorts((byte) -1, (short) 300)).isEqualTo((short) 299);
-        assertThat(theirs.shorts((byte) -1, (short) 300)).isEqualTo((short) 299);
-        assertThat(ours.floats(0.5f, 'a')).isEqualTo(97.5f);
-        assertThat(theirs.floats(0.5f, 'a')).isEqualTo(97.5f);
-        // Dubbo's reader writes eight bytes into a field of four: only what we read is looked at.
-        assertThat(ours.make()).isEqualTo(MixedService.Mixed.some());
-        theirs.take(MixedService.Mixed.some());
-        assertThat(OUR_MIXED.taken.poll(20, TimeUnit.SECONDS)).isEqualTo(MixedService.Mixed.some());
-    }
-
-    @Test
     void heartbeatOfDubboIsAnswered() {
         try (Relay relay = new Relay(port)) {
-            GreetService service = dubbo.refer(GreetService.class, DubboPeer.url(relay.port()), reference -> {
+            GreetService service = dubbo.refer(GreetService.class, dubbo.url(relay.port()), reference -> {
                 reference.setParameters(new HashMap<>(Map.of("heartbeat", "300")));
             });
             assertThat(service.echo("x")).isEqualTo("x");
@@ -455,8 +102,8 @@ class DubboInteropTest {
     @Test
     void dubboAnswersOurHeartbeat() {
         try (Relay relay = new Relay(dubbo.endpoint().port());
-                RpcClient impatient = SIDES.client(DubboInteropTest::impatient)) {
-            GreetService service = Sides.refer(impatient, to -> {}, relay.endpoint());
+                RpcClient impatient = client(DubboInteropTest::impatient)) {
+            GreetService service = refer(impatient, to -> {}, relay.endpoint());
             assertThat(service.echo("x")).isEqualTo("x");
 
             Await.until("two heartbeats were sent and answered", () -> count(relay.fromServer, 0x22) >= 2);
@@ -485,52 +132,14 @@ class DubboInteropTest {
                 defaults.maxMessageBytes());
     }
 
-    /** Says which of several providers it is. */
-    private static final class Named extends GreetServer {
-        private final String name;
-
-        Named(String name) {
-            this.name = name;
-        }
-
-        @Override
-        public String echo(String s) {
-            return name;
-        }
-    }
-
-    @Test
-    void dubboGoesElsewhereWhenOurServerDrains() {
-        RpcServer leaving = SIDES.serve(
-                limits -> limits,
-                settings -> settings.export(ServiceExport.of(GreetService.class, new Named("leaving"), "drain", "")));
-        RpcServer staying = SIDES.serve(
-                limits -> limits,
-                settings -> settings.export(ServiceExport.of(GreetService.class, new Named("staying"), "drain", "")));
-        GreetService service = dubbo.refer(
-                GreetService.class, DubboPeer.url(leaving.port()) + ";" + DubboPeer.url(staying.port()), reference -> {
-                    reference.setGroup("drain");
-                    reference.setLoadbalance("roundrobin");
-                });
-        Await.until("both are called", () -> service.echo("x").equals("leaving"));
-        Await.until("both are called", () -> service.echo("x").equals("staying"));
-
-        leaving.drain(Duration.ofMillis(200));
-
-        Await.until(
-                "only one is called",
-                () -> Stream.generate(() -> service.echo("x")).limit(6).allMatch("staying"::equals));
-        assertThat(Stream.generate(() -> service.echo("x")).limit(20)).containsOnly("staying");
-    }
-
     @Test
     void shutdownOfDubboMovesOurCallsElsewhere() {
-        DubboPeer leaving = new DubboPeer("leaving");
+        DubboPeer leaving = new DubboPeer("leaving", "dubbo");
         leaving.provide(GreetService.class, new Named("leaving"), "", "");
-        DubboPeer staying = new DubboPeer("staying");
+        DubboPeer staying = new DubboPeer("staying", "dubbo");
         staying.provide(GreetService.class, new Named("staying"), "", "");
         try (Relay relay = new Relay(leaving.endpoint().port())) {
-            GreetService service = Sides.refer(client, to -> {}, relay.endpoint(), staying.endpoint());
+            GreetService service = refer(client, to -> {}, relay.endpoint(), staying.endpoint());
             Await.until("both are called", () -> service.echo("x").equals("leaving"));
             Await.until("both are called", () -> service.echo("x").equals("staying"));
 

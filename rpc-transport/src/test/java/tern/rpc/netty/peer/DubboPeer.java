@@ -22,15 +22,16 @@ public final class DubboPeer implements AutoCloseable {
     private final ApplicationModel application;
     private final ProtocolConfig protocol;
 
-    public DubboPeer(String name) {
+    /** @param protocol {@code dubbo} or {@code tri}; spoken by its providers and its consumers */
+    public DubboPeer(String name, String protocol) {
         System.setProperty(SHUTDOWN_WAIT, "1");
         application = framework.newApplication();
         ApplicationConfig config = new ApplicationConfig(name);
         config.setQosEnable(false);
         config.setDumpEnable(false);
-        protocol = new ProtocolConfig("dubbo", freePort());
-        protocol.setThreads(20);
-        config.setMetadataServicePort(protocol.getPort()); // else all of a machine share one
+        this.protocol = new ProtocolConfig(protocol, freePort());
+        this.protocol.setThreads(20);
+        config.setMetadataServicePort(this.protocol.getPort()); // else all of a machine share one
         application.getApplicationConfigManager().setApplication(config);
     }
 
@@ -44,15 +45,21 @@ public final class DubboPeer implements AutoCloseable {
 
     /** Exports a service. */
     public <T> void provide(Class<T> type, T target, String group, String version) {
+        provide(type, target, service -> {
+            if (!group.isEmpty()) {
+                service.setGroup(group);
+                service.setVersion(version);
+            }
+        });
+    }
+
+    public <T> void provide(Class<T> type, T target, Consumer<ServiceConfig<T>> settings) {
         ServiceConfig<T> service = new ServiceConfig<>(application.getDefaultModule());
         service.setInterface(type);
         service.setRef(target);
         service.setRegistry(new RegistryConfig(RegistryConfig.NO_AVAILABLE));
         service.setProtocol(protocol);
-        if (!group.isEmpty()) {
-            service.setGroup(group);
-            service.setVersion(version);
-        }
+        settings.accept(service);
         service.export();
     }
 
@@ -73,8 +80,8 @@ public final class DubboPeer implements AutoCloseable {
     }
 
     /** The address of a provider of ours; Dubbo puts the machine's own in place of the loopback's. */
-    public static String url(int port) {
-        return "dubbo://127.0.0.1:" + port;
+    public String url(int port) {
+        return protocol.getName() + "://127.0.0.1:" + port;
     }
 
     @Override

@@ -7,12 +7,14 @@ import com.example.wire.GreetService;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tern.rpc.ServerContext;
+import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.server.RpcServer;
@@ -79,6 +81,37 @@ class Http2ServerTest {
             }
 
             assertThat(wire.endOfConnection()).isEqualTo(ENHANCE_YOUR_CALM);
+        }
+    }
+
+    /** Answers with more than any window. */
+    public interface Large {
+        byte[] seven(String text);
+    }
+
+    @Test
+    void clientThatTakesNoAnswersGetsNoMoreCallsServed() {
+        AtomicInteger served = new AtomicInteger();
+        Large large = text -> {
+            served.incrementAndGet();
+            return new byte[7 << 20];
+        };
+        RpcServer server =
+                sides.serve(limits -> limits, settings -> settings.export(ServiceExport.of(Large.class, large)));
+        try (Http2Wire wire = Http2Wire.open(server.port())) {
+            Answer last;
+            int stream = -1;
+            do {
+                stream += 2;
+                wire.request(stream, "/" + Large.class.getName() + "/seven", false);
+                wire.message(stream, true, 0, HELLO);
+                last = wire.begun(stream);
+            } while (last.header("grpc-status").isEmpty() && stream < 100);
+
+            assertThat(last.header("grpc-status")).isEqualTo("8");
+            assertThat(last.header("grpc-message")).contains("bytes of answers on this connection were not taken");
+            assertThat(last.header("tern-executed")).isEqualTo("no");
+            assertThat(served.get()).isBetween(9, 12);
         }
     }
 
@@ -218,18 +251,40 @@ class Http2ServerTest {
         }
     }
 
-    @Test
-    void callerWhoLeavesCancelsTheCall() throws Exception {
-        CountDownLatch begun = new CountDownLatch(1);
-        CountDownLatch cancelled = new CountDownLatch(1);
-        int port = sides.serve(
+    /** Serves calls that never end. */
+    private int serveEndless(CountDownLatch begun, CountDownLatch cancelled) {
+        return sides.serve(
                         limits -> limits,
                         server -> server.filter((call, next) -> {
                             ServerContext.current().onCancel(cancelled::countDown);
                             begun.countDown();
-                            return new java.util.concurrent.CompletableFuture<>();
+                            return new CompletableFuture<>();
                         }))
                 .port();
+    }
+
+    @Test
+    void connectionThatIsResetCancelsItsCallsAndIsNoNews() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch cancelled = new CountDownLatch(1);
+        int port = serveEndless(begun, cancelled);
+        try (CapturedLog log = new CapturedLog("io.netty.channel.DefaultChannelPipeline");
+                Http2Wire wire = Http2Wire.open(port)) {
+            call(wire, 1);
+            begun.await();
+
+            wire.leaveAbruptly();
+
+            cancelled.await(); // told after the exception
+            assertThat(log.lines()).isEmpty();
+        }
+    }
+
+    @Test
+    void callerWhoLeavesCancelsTheCall() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch cancelled = new CountDownLatch(1);
+        int port = serveEndless(begun, cancelled);
         try (Http2Wire wire = Http2Wire.open(port)) {
             call(wire, 1);
             begun.await();

@@ -241,6 +241,12 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
+    /** The beginning of the answer on a stream; waits for it. */
+    Answer begun(int stream) {
+        readUntil(() -> answers.containsKey(stream));
+        return answers.get(stream);
+    }
+
     /** Reads to the end of the connection and tells the code of its last GOAWAY, or null. */
     @Nullable
     Long endOfConnection() {
@@ -296,6 +302,16 @@ final class Http2Wire implements AutoCloseable {
 
     private Answer on(int stream) {
         return answers.computeIfAbsent(stream, id -> new Answer());
+    }
+
+    /** As a process that is killed with bytes unread. */
+    void leaveAbruptly() {
+        try {
+            socket.setSoLinger(true, 0);
+            socket.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Override

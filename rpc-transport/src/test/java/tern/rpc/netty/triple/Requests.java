@@ -235,9 +235,13 @@ final class Requests implements AutoCloseable {
         }
     }
 
+    void closeTransports() {
+        transports.forEach(NettyClientTransport::close);
+    }
+
     @Override
     public void close() {
-        transports.forEach(NettyClientTransport::close);
+        closeTransports();
         executor.shutdownNow();
         loops.close();
     }

@@ -290,6 +290,24 @@ class TripleClientStreamTest {
     }
 
     @Test
+    void eachRequestMayBeCompressedOrNotIfTheCallOffersIt() {
+        ClientConnection connection = requests.connect(server.endpoint());
+        Opened opened = requests.open(connection, requests.call(method("up")).withCompression(true));
+        opened.stream.compress(false);
+        opened.stream.send(bytes("plain"));
+        opened.stream.compress(true);
+        opened.stream.send(bytes("x".repeat(1_000)));
+        opened.stream.end();
+        Http2Script script = Http2Script.accept(server);
+        Request request = script.request();
+
+        byte[] plain = framed("plain");
+        assertThat(request.header("grpc-encoding")).isEqualTo("gzip");
+        assertThat(request.body.toByteArray()).startsWith(plain).hasSizeLessThan(plain.length + 100);
+        assertThat(request.body.toByteArray()[plain.length]).isEqualTo((byte) 1);
+    }
+
+    @Test
     void requestsSentBeforeThereIsAStreamWaitForIt() {
         ClientConnection connection = requests.connect(server.endpoint());
         Opened first = requests.open(connection, requests.call(method("both")));
@@ -438,6 +456,48 @@ class TripleClientStreamTest {
         assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
         opened.stream.send(bytes("dropped"));
+    }
+
+    /** A stream whose answer has come whole, of which nothing was asked for, and whose connection is lost. */
+    private Opened openedAndLost(Duration timeout) {
+        Opened opened = requests.open(
+                requests.connect(server.endpoint()), requests.call(method("down"), timeout, (Object) bytes("x")));
+        Http2Script script = Http2Script.accept(server);
+        script.request();
+        script.head(3, OK).data(3, framed("a")).data(3, framed("b")).end(3, "grpc-status", "0", "last", "1");
+        ping(script);
+        opened.next(Metadata.class);
+        script.close();
+        server.next(); // it connects anew when it knows
+        return opened;
+    }
+
+    @Test
+    void answerThatCameWholeIsToldAfterTheConnectionWasLost() {
+        Opened opened = openedAndLost(Requests.LONG);
+
+        opened.stream.request(1);
+        assertThat(text(opened.next())).isEqualTo("a");
+        opened.stream.request(1);
+
+        assertThat(text(opened.next())).isEqualTo("b");
+        assertThat(opened.next(Response.class).metadata().get("last")).isEqualTo("1");
+    }
+
+    @Test
+    void answerThatNobodyAsksForAfterTheConnectionWasLostEndsAtItsDeadline() {
+        Opened opened = openedAndLost(Duration.ofSeconds(2));
+
+        assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+    }
+
+    @Test
+    void closedClientTellsNothingOfAnswersWhoseConnectionWasLost() {
+        Opened opened = openedAndLost(Requests.LONG);
+
+        requests.closeTransports();
+
+        assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.UNAVAILABLE);
     }
 
     @Test

@@ -130,7 +130,6 @@ class TripleMetadataTest {
                 "grpc-status-details-bin",
                 "tri-service-group",
                 "tri-service-version",
-                "tri-consumer-appname",
                 "tri-exception-code",
                 "tri-service-timeout",
                 "http-status",
@@ -142,6 +141,13 @@ class TripleMetadataTest {
         assertThat(written(new Metadata().put(name, "x"))).isEmpty();
         assertThat(written(new Metadata().put(name.toUpperCase(Locale.ROOT), "x")))
                 .isEmpty();
+    }
+
+    @Test
+    void callingApplicationHasTheNameThatItHasOnDubbo() {
+        assertThat(TripleMetadata.read(headers("tri-consumer-appname", "shop")).get("remote.application"))
+                .isEqualTo("shop");
+        assertThat(written(new Metadata().put("tri-consumer-appname", "shop"))).isEmpty();
     }
 
     @Test

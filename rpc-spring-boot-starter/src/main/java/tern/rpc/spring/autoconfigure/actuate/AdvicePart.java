@@ -9,7 +9,7 @@ import tern.rpc.advice.Severity;
 import tern.rpc.spring.autoconfigure.advice.CapacityAdvice;
 
 /** What is short and what to change, with every pool and its effective settings. */
-final class AdvicePart implements RpcEndpointPart {
+final class AdvicePart implements RpcReportPart {
 
     private final CapacityAdvice advice;
 
@@ -78,7 +78,7 @@ final class AdvicePart implements RpcEndpointPart {
     }
 
     @Override
-    public Report read() {
+    public Report report() {
         return new Report(
                 advice.findings().stream().map(Advice::of).toList(),
                 advice.pools().stream().map(Pool::of).toList());

@@ -22,10 +22,17 @@ import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerLifecycle;
 import tern.rpc.spring.autoconfigure.advice.CapacityAdvice;
 import tern.rpc.spring.autoconfigure.advice.RpcAdviceAutoConfiguration;
+import tern.rpc.spring.autoconfigure.waiting.RpcWaitingAutoConfiguration;
+import tern.rpc.spring.autoconfigure.waiting.WaitingReporter;
 
 /** Endpoint, health and info, for applications with Actuator. */
 @AutoConfiguration(
-        after = {RpcServerAutoConfiguration.class, RpcClientAutoConfiguration.class, RpcAdviceAutoConfiguration.class})
+        after = {
+            RpcServerAutoConfiguration.class,
+            RpcClientAutoConfiguration.class,
+            RpcAdviceAutoConfiguration.class,
+            RpcWaitingAutoConfiguration.class
+        })
 @ConditionalOnClass(Endpoint.class)
 public final class RpcActuatorAutoConfiguration {
 
@@ -46,13 +53,21 @@ public final class RpcActuatorAutoConfiguration {
         @Bean
         @ConditionalOnAvailableEndpoint
         @ConditionalOnMissingBean
-        RpcActuatorEndpoint rpcActuatorEndpoint(RpcReporter reporter, ObjectProvider<RpcEndpointPart> parts) {
-            return new RpcActuatorEndpoint(reporter, parts.orderedStream().toList());
+        RpcActuatorEndpoint rpcActuatorEndpoint(RpcReporter reporter, ObjectProvider<RpcReportPart> parts) {
+            return new RpcActuatorEndpoint(reporter, parts);
         }
 
         @Bean
+        @ConditionalOnAvailableEndpoint(endpoint = RpcActuatorEndpoint.class)
+        @ConditionalOnBean(WaitingReporter.class)
+        RpcReportPart rpcWaitingPart(WaitingReporter reporter) {
+            return new WaitingPart(reporter);
+        }
+
+        @Bean
+        @ConditionalOnAvailableEndpoint(endpoint = RpcActuatorEndpoint.class)
         @ConditionalOnBean(CapacityAdvice.class)
-        AdvicePart rpcAdvicePart(CapacityAdvice advice) {
+        RpcReportPart rpcAdvicePart(CapacityAdvice advice) {
             return new AdvicePart(advice);
         }
     }

@@ -1,21 +1,24 @@
 package tern.rpc.spring.autoconfigure.actuate;
 
-import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
-/** Shows services, references and the last minute under {@code /actuator/rpc}, and each part below it. */
+/**
+ * Shows services, references and the last minute under {@code /actuator/rpc}, and each {@link RpcReportPart} below it:
+ * {@code /actuator/rpc/waiting}.
+ */
 @Endpoint(id = "rpc")
 public final class RpcActuatorEndpoint {
 
     private final RpcReporter reporter;
-    private final List<RpcEndpointPart> parts;
+    private final ObjectProvider<RpcReportPart> parts;
 
-    RpcActuatorEndpoint(RpcReporter reporter, List<RpcEndpointPart> parts) {
+    RpcActuatorEndpoint(RpcReporter reporter, ObjectProvider<RpcReportPart> parts) {
         this.reporter = reporter;
-        this.parts = List.copyOf(parts);
+        this.parts = parts;
     }
 
     @ReadOperation
@@ -23,13 +26,13 @@ public final class RpcActuatorEndpoint {
         return reporter.report();
     }
 
-    /** @return null, which is a 404, when there is no such part */
+    /** Null, which is not found, for a name that no part has. */
     @ReadOperation
-    public @Nullable Object part(@Selector String part) {
-        return parts.stream()
-                .filter(candidate -> candidate.name().equals(part))
+    public @Nullable Object part(@Selector String name) {
+        return parts.orderedStream()
+                .filter(part -> part.name().equals(name))
                 .findFirst()
-                .map(RpcEndpointPart::read)
+                .map(RpcReportPart::report)
                 .orElse(null);
     }
 }

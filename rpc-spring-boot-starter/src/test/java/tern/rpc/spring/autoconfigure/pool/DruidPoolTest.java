@@ -10,6 +10,8 @@ import com.alibaba.druid.pool.GetConnectionTimeoutException;
 import com.zaxxer.hikari.HikariDataSource;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -295,5 +297,22 @@ class DruidPoolTest {
                     .extracting(DataSourcePoolMetadata::getMax)
                     .isEqualTo(50);
         });
+    }
+
+    /** A database that takes the connection and says nothing would else be waited for without end. */
+    @Test
+    void driverOfMariaDbIsToldTheTimeouts() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            PoolApplications.with(DruidPoolAutoConfiguration.class)
+                    .withPropertyValues(
+                            DRUID,
+                            "spring.datasource.url=jdbc:mariadb://127.0.0.1:" + silent.getLocalPort() + "/shop",
+                            "spring.datasource.druid.initial-size=0",
+                            "spring.datasource.druid.min-idle=0",
+                            "spring.datasource.druid.socket-timeout=100")
+                    .run(there -> assertThatThrownBy(
+                                    () -> there.getBean(DruidDataSource.class).createPhysicalConnection())
+                            .hasStackTraceContaining("Read timed out"));
+        }
     }
 }

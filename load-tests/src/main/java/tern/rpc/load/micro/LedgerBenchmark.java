@@ -1,0 +1,239 @@
+package tern.rpc.load.micro;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+import tern.rpc.CallLedger;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.Phase;
+import tern.rpc.Response;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.CallHandler;
+import tern.rpc.transport.ServerCall;
+import tern.rpc.transport.ServerTransport;
+import tern.rpc.transport.ServiceLookup;
+
+/**
+ * What the ledger of a call costs: a call from admission to its answer, without bytes and without a change of threads (the
+ * worker runs on the thread that hands over), with so many counted operations that do nothing. Look at the medians: they
+ * are hardly moved by others on the same processors.
+ *
+ * <pre>java -cp load-tests/target/load-tests.jar org.openjdk.jmh.Main LedgerBenchmark</pre>
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.SampleTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(3)
+@Warmup(iterations = 4, time = 1)
+@Measurement(iterations = 4, time = 1)
+public class LedgerBenchmark {
+
+    @Param({"false", "true"})
+    private boolean ledger;
+
+    @Param({"0", "10", "100"})
+    private int operations;
+
+    private final InPlace transport = new InPlace();
+    private @Nullable RpcServer server;
+    private @Nullable Invocation call;
+
+    /** The service. */
+    public interface Counter {
+
+        int count(int operations);
+    }
+
+    private static final class Operations implements Counter {
+        @Override
+        public int count(int operations) {
+            for (int i = 0; i < operations; i++) {
+                CallLedger ledger = CallLedger.current();
+                Phase outer = ledger.enter(Phase.REDIS);
+                ledger.leave(outer);
+            }
+            return operations;
+        }
+    }
+
+    @Setup
+    public void start() {
+        ServiceDescriptor service = ServiceDescriptor.of(Counter.class);
+        MethodDescriptor method = service.methods().iterator().next();
+        call = new Invocation(
+                new ServiceKey(service.name(), "", ""),
+                method,
+                new Object[] {operations},
+                new Metadata(),
+                Deadline.none(),
+                Runnable::run);
+        server = RpcServer.builder(transport)
+                .export(ServiceExport.of(Counter.class, new Operations()))
+                .meters(new RpcMeters(new SimpleMeterRegistry(), Slo.DEFAULT))
+                .threads(HereAndNow::new, Duration.ZERO)
+                .ledger(ledger)
+                .build();
+        server.start();
+    }
+
+    @TearDown
+    public void stop() {
+        if (server != null) {
+            server.close();
+        }
+    }
+
+    @Benchmark
+    public @Nullable Object call() {
+        Call received = new Call(call);
+        transport.handle(received);
+        return received.answer;
+    }
+
+    /** Two readings of the clock are most of what a counted operation costs: here are a hundred operations' worth. */
+    @Benchmark
+    public long readTheClock() {
+        long sum = 0;
+        for (int i = 0; i < 200; i++) {
+            sum += System.nanoTime();
+        }
+        return sum;
+    }
+
+    /** A worker that does its work on the thread that starts it. */
+    private static final class HereAndNow extends Thread {
+        HereAndNow(Runnable work) {
+            super(work);
+        }
+
+        @Override
+        @SuppressWarnings("DoNotCall") // that it is no other thread is the point
+        public synchronized void start() {
+            run();
+        }
+    }
+
+    private static final class InPlace implements ServerTransport {
+
+        private @Nullable CallHandler handler;
+
+        void handle(ServerCall received) {
+            if (handler != null) {
+                handler.handle(received);
+            }
+        }
+
+        @Override
+        public void prepare(ServiceDescriptor service) {}
+
+        @Override
+        public void start(CallHandler given) {
+            handler = given;
+        }
+
+        @Override
+        public int port() {
+            return 0;
+        }
+
+        @Override
+        public void drain() {}
+
+        @Override
+        public int connections() {
+            return 0;
+        }
+
+        @Override
+        public long received() {
+            return 0;
+        }
+
+        @Override
+        public int inFlight() {
+            return 0;
+        }
+
+        @Override
+        public long queuedBytes() {
+            return 0;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private static final class Call implements ServerCall {
+
+        private final long received = System.nanoTime();
+        private final @Nullable Invocation decoded;
+        private @Nullable Object answer;
+
+        Call(@Nullable Invocation decoded) {
+            this.decoded = decoded;
+        }
+
+        @Override
+        public long receivedNanos() {
+            return received;
+        }
+
+        @Override
+        public Invocation decode(ServiceLookup services) {
+            if (decoded == null) {
+                throw new IllegalStateException("not set up");
+            }
+            return decoded;
+        }
+
+        @Override
+        public void reply(Response response) {
+            answer = response.value();
+        }
+
+        @Override
+        public void fail(Throwable failure, Metadata metadata) {
+            throw new IllegalStateException(failure);
+        }
+
+        @Override
+        public boolean isOpen() {
+            return answer == null;
+        }
+
+        @Override
+        public void watch(long untilNanos, Watcher watcher) {}
+
+        @Override
+        public String protocol() {
+            return "memory";
+        }
+
+        @Override
+        public @Nullable SocketAddress remoteAddress() {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package tern.rpc.waiting;
+
+import java.util.List;
+
+/**
+ * How process and machine are, to be looked at before any stack.
+ *
+ * @param lines CPU, memory, network, disk and collections, in this order; without those that the system does not tell
+ */
+public record Vitals(List<Line> lines) {
+
+    public Vitals {
+        lines = List.copyOf(lines);
+    }
+
+    /** @param text figures with their units */
+    public record Line(String name, String text) {}
+}

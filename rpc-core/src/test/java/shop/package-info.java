@@ -1,0 +1,2 @@
+/** Code of an application, as seen in stacks. */
+package shop;

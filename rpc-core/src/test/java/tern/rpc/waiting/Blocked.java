@@ -1,0 +1,122 @@
+package tern.rpc.waiting;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
+import tern.rpc.Phase;
+import tern.rpc.RunningCall;
+
+/** A thread that a test makes wait somewhere for real, to look at its stack. Ended by an interrupt. */
+public final class Blocked implements AutoCloseable {
+
+    private static final long LONGEST_SECONDS = 30;
+
+    private final Thread thread;
+    private volatile Throwable failure;
+
+    /** Begins to run what will not come back. */
+    public Blocked(Callable<?> waits) {
+        thread = new Thread(
+                () -> {
+                    try {
+                        waits.call();
+                    } catch (Throwable e) {
+                        failure = e;
+                    }
+                },
+                "blocked");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Its stack as of a thread that serves a call, once it fits. */
+    public ThreadStack servingWhen(Predicate<ThreadStack> fits) {
+        return when(fits, List.of(new RunningCall("Some.method", thread.getId(), Phase.OWN, 0, 0)));
+    }
+
+    /** Its stack, once it fits. */
+    public ThreadStack when(Predicate<ThreadStack> fits) {
+        return when(fits, List.of());
+    }
+
+    private ThreadStack when(Predicate<ThreadStack> fits, List<RunningCall> running) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LONGEST_SECONDS);
+        ThreadStack last = null;
+        while (System.nanoTime() - end < 0) {
+            for (ThreadStack stack : ThreadDump.take(running)) {
+                if (stack.id() == thread.getId()) {
+                    last = stack;
+                    if (fits.test(stack)) {
+                        return stack;
+                    }
+                }
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+        }
+        return fail("the thread never stood as expected; it failed with " + failure + " and was last seen " + last);
+    }
+
+    /** What the report would say, once it says anything but that the thread is idle. */
+    public Wait wait(boolean serving) {
+        Predicate<ThreadStack> known =
+                stack -> classify(stack) != null && !classify(stack).equals(Wait.IDLE);
+        return classify(serving ? servingWhen(known) : when(known));
+    }
+
+    public Wait waitsFor(String resource) {
+        return classify(servingWhen(stack -> {
+            Wait wait = classify(stack);
+            return wait != null && wait.resource().equals(resource);
+        }));
+    }
+
+    public static Wait classify(ThreadStack stack) {
+        for (StackClassifier classifier : BuiltInClassifiers.all()) {
+            Wait wait = classifier.classify(stack);
+            if (wait != null) {
+                return wait;
+            }
+        }
+        return null;
+    }
+
+    /** What a thread of this name is classified as, once it stands still. */
+    public static Wait classifyThread(String name) {
+        Wait[] found = new Wait[1];
+        eventually(() -> {
+            found[0] = ThreadDump.take(List.of()).stream()
+                    .filter(stack -> stack.name().equals(name) && stack.isWaiting())
+                    .findFirst()
+                    .map(Blocked::classify)
+                    .orElse(null);
+            assertThat(found[0]).as("classification of " + name).isNotNull();
+        });
+        return found[0];
+    }
+
+    /** Looks again until the assertions hold. */
+    public static void eventually(Runnable assertions) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LONGEST_SECONDS);
+        while (true) {
+            try {
+                assertions.run();
+                return;
+            } catch (AssertionError e) {
+                if (System.nanoTime() - end >= 0) {
+                    throw e;
+                }
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.interrupt();
+    }
+}

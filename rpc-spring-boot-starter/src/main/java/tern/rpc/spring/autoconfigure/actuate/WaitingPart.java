@@ -1,0 +1,18 @@
+package tern.rpc.spring.autoconfigure.actuate;
+
+import tern.rpc.spring.autoconfigure.waiting.WaitingReporter;
+import tern.rpc.waiting.WaitingReport;
+
+/** What threads wait for. */
+record WaitingPart(WaitingReporter reporter) implements RpcReportPart {
+
+    @Override
+    public String name() {
+        return "waiting";
+    }
+
+    @Override
+    public WaitingReport report() {
+        return reporter.report();
+    }
+}

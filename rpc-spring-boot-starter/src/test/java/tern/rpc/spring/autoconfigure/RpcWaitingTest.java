@@ -1,0 +1,204 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static tern.rpc.spring.autoconfigure.Applications.application;
+import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import tern.rpc.Phase;
+import tern.rpc.RpcException;
+import tern.rpc.RunningCall;
+import tern.rpc.advice.PoolKind;
+import tern.rpc.advice.PoolSetting;
+import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.advice.PoolSource;
+import tern.rpc.server.RpcServer;
+import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.autoconfigure.actuate.RpcActuatorEndpoint;
+import tern.rpc.spring.autoconfigure.waiting.WaitingReporter;
+import tern.rpc.waiting.StackClassifier;
+import tern.rpc.waiting.Wait;
+import tern.rpc.waiting.WaitingReport;
+
+/** The waiting report of an application. */
+class RpcWaitingTest {
+
+    private static final String EXPOSED = "management.endpoints.web.exposure.include=rpc";
+
+    @Configuration(proxyBeanMethods = false)
+    static class User {
+
+        @RpcReference
+        GreetingService greetings;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Extended {
+
+        /** Knows better than the built-in ones what a call of the test waits for. */
+        @Bean
+        StackClassifier naps() {
+            return thread ->
+                    thread.isIn(Sleeper.class.getName(), "greet") ? new Wait("nap of the test", "sleeper.nap") : null;
+        }
+
+        @Bean
+        PoolSource beds() {
+            return () -> new PoolSnapshot(
+                    "beds",
+                    PoolKind.EXECUTOR,
+                    4,
+                    3,
+                    1,
+                    0,
+                    10,
+                    Duration.ofSeconds(1),
+                    5,
+                    2,
+                    1,
+                    Duration.ZERO,
+                    Duration.ZERO,
+                    List.of(new PoolSetting("sleeper.nap", "long", PoolSetting.Source.USER)));
+        }
+    }
+
+    private static void awaitTrue(BooleanSupplier condition) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime() - end).as("time left").isNegative();
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
+        }
+    }
+
+    private static void awaitRunning(ApplicationContext there) {
+        awaitTrue(() -> there.getBean(RpcServer.class).runningCalls().size() == 1);
+    }
+
+    private static boolean hasRow(WaitingReport report, String resource) {
+        return report.rows().stream().anyMatch(row -> row.resource().equals(resource));
+    }
+
+    private static WaitingReport reportOf(ApplicationContext there) {
+        return (WaitingReport) there.getBean(RpcActuatorEndpoint.class).part("waiting");
+    }
+
+    @Test
+    void endpointNamesWhatServedCallsWaitFor() {
+        provider(Sleeper.class)
+                .withPropertyValues(EXPOSED)
+                .run(there -> consumerOf(there, User.class).run(here -> {
+                    CompletableFuture<String> answer = CompletableFuture.supplyAsync(
+                            () -> here.getBean(User.class).greetings.greet("x"));
+                    awaitRunning(there);
+
+                    // of the caller, in the same process
+                    awaitTrue(() -> hasRow(reportOf(there), "RPC: answer of another service"));
+                    WaitingReport report = reportOf(there);
+
+                    assertThat(report.calls()).isEqualTo(1);
+                    assertThat(report.vitals().lines()).extracting("name").startsWith("cpu", "memory");
+                    RunningCall running =
+                            there.getBean(RpcServer.class).runningCalls().get(0);
+                    assertThat(running.method()).isEqualTo("GreetingService.greet");
+                    assertThat(running.phase()).isEqualTo(Phase.OWN);
+                    there.getBean(Sleeper.class).wake();
+                    assertThat(answer.join()).isEqualTo("good morning");
+                }));
+    }
+
+    @Test
+    void classifiersOfTheApplicationComeFirstAndItsPoolsAreShown() {
+        provider(Sleeper.class, Extended.class)
+                .withPropertyValues(EXPOSED)
+                .run(there -> consumerOf(there, User.class).run(here -> {
+                    CompletableFuture<String> answer = CompletableFuture.supplyAsync(
+                            () -> here.getBean(User.class).greetings.greet("x"));
+                    awaitRunning(there);
+
+                    awaitTrue(() -> hasRow(reportOf(there), "nap of the test"));
+                    WaitingReport report = reportOf(there);
+
+                    assertThat(report.rows())
+                            .filteredOn(row -> row.resource().equals("nap of the test"))
+                            .singleElement()
+                            .satisfies(row -> {
+                                assertThat(row.threads()).isEqualTo(1);
+                                assertThat(row.longest()).isPositive();
+                                assertThat(row.change()).isEqualTo("sleeper.nap (now long)");
+                            });
+                    assertThat(report.pools())
+                            .containsExactly(new WaitingReport.Pool("beds", "executor", 3, 4, 0, 2, 1));
+                    there.getBean(Sleeper.class).wake();
+                    answer.join();
+                }));
+    }
+
+    @Test
+    void endpointKnowsNoOtherPart() {
+        provider(Greeter.class)
+                .withPropertyValues(EXPOSED)
+                .run(there -> assertThat(
+                                there.getBean(RpcActuatorEndpoint.class).part("weather"))
+                        .isNull());
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void refusalWritesTheReport(CapturedOutput output) {
+        provider(Sleeper.class)
+                .withPropertyValues("rpc.server.threads=1", "rpc.server.queue-capacity=0")
+                .run(there -> consumerOf(there, User.class).run(here -> {
+                    GreetingService greetings = here.getBean(User.class).greetings;
+                    CompletableFuture<String> answer = CompletableFuture.supplyAsync(() -> greetings.greet("x"));
+                    awaitRunning(there);
+
+                    assertThat(catchThrowable(() -> greetings.greet("y"))).isInstanceOf(RpcException.class);
+
+                    awaitTrue(() -> output.getOut().contains("to change"));
+                    assertThat(output)
+                            .contains("Calls are refused since no worker is free. This is what threads wait for:");
+                    there.getBean(Sleeper.class).wake();
+                    answer.join();
+                }));
+    }
+
+    @Test
+    void ledgersCanBeSwitchedOff() {
+        provider(Sleeper.class)
+                .withPropertyValues(EXPOSED, "rpc.server.ledger=false")
+                .run(there -> consumerOf(there, User.class).run(here -> {
+                    CompletableFuture<String> answer = CompletableFuture.supplyAsync(
+                            () -> here.getBean(User.class).greetings.greet("x"));
+                    RpcServer server = there.getBean(RpcServer.class);
+                    awaitTrue(() -> server.workers().active() == 1);
+
+                    assertThat(server.runningCalls()).isEmpty();
+                    assertThat(reportOf(there).calls()).isZero();
+                    there.getBean(Sleeper.class).wake();
+                    assertThat(answer.join()).isEqualTo("good morning");
+                }));
+    }
+
+    @Test
+    void applicationThatServesNothingHasAReportAndNoWatch() {
+        application().run(here -> {
+            assertThat(here).hasSingleBean(WaitingReporter.class);
+            assertThat(here).doesNotHaveBean("rpcWaitingWatch");
+            assertThat(here.getBean(WaitingReporter.class).report().calls()).isZero();
+        });
+    }
+}

@@ -1,0 +1,288 @@
+package tern.rpc.netty;
+
+import java.util.Deque;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.netty.Connection.State;
+import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.PendingCall;
+
+/**
+ * The connections to one endpoint with a protocol that carries one call at a time: a call takes the one that was used
+ * last, or opens a new one while there are fewer than calls allowed. Those that nobody needs are closed after the time of
+ * the heartbeat. When an attempt to connect fails, calls are refused at once until one that is made in the background
+ * succeeds. Thread-safe.
+ */
+final class ExclusiveConnections implements ClientConnection, Connection.Owner {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ExclusiveConnections.class);
+
+    private record Idle(Connection connection, long sinceNanos) {}
+
+    private final Endpoint endpoint;
+    private final ClientTransportSettings settings;
+    private final ClientProtocol protocol;
+    private final @Nullable TlsContext tls;
+    private final EventLoops loops;
+    private final Consumer<ClientConnection> whenClosed;
+    private final Deque<Idle> idle = new ConcurrentLinkedDeque<>(); // used last, first
+    private final Set<Connection> all = ConcurrentHashMap.newKeySet();
+    private final Set<Connection> connecting = ConcurrentHashMap.newKeySet();
+    private final Set<Connection> unused = ConcurrentHashMap.newKeySet(); // connecting, and free when they are there
+    private final AtomicInteger count = new AtomicInteger();
+    private final AtomicLong lateAnswersBefore = new AtomicLong(); // of connections that are closed
+    private final AtomicBoolean tidying = new AtomicBoolean();
+    private final ReconnectBackoff backoff; // guarded by this
+    private boolean retrying; // guarded by this
+    private volatile boolean available;
+    private volatile boolean closed;
+    private volatile String lastFailure = "";
+
+    ExclusiveConnections(
+            Endpoint endpoint,
+            ClientTransportSettings settings,
+            ClientProtocol protocol,
+            @Nullable TlsContext tls,
+            EventLoops loops,
+            Consumer<ClientConnection> whenClosed) {
+        this.endpoint = endpoint;
+        this.settings = settings;
+        this.protocol = protocol;
+        this.tls = tls;
+        this.loops = loops;
+        this.whenClosed = whenClosed;
+        this.backoff = new ReconnectBackoff(settings);
+    }
+
+    /** Opens the first, which tells whether there is a server. */
+    void open() {
+        Connection first = add();
+        if (first != null) {
+            unused.add(first);
+            first.connect(loops);
+        }
+    }
+
+    @Override
+    public Endpoint endpoint() {
+        return endpoint;
+    }
+
+    @Override
+    public boolean isAvailable() {
+        return available;
+    }
+
+    @Override
+    public boolean isConnecting() {
+        return !available && !connecting.isEmpty();
+    }
+
+    @Override
+    public String lastFailure() {
+        return lastFailure;
+    }
+
+    @Override
+    public void send(PendingCall call) {
+        if (closed) {
+            call.fail(notSent(call, StatusCode.UNAVAILABLE, "the client is closed"));
+            return;
+        }
+        Connection free = takeIdle();
+        if (free != null) {
+            if (!free.send(call)) {
+                released(free);
+            }
+            return;
+        }
+        if (!available && connecting.isEmpty()) {
+            call.fail(notSent(
+                    call,
+                    StatusCode.UNAVAILABLE,
+                    endpoint + " is not connected, " + lastFailure + "; trying again in the background"));
+            return;
+        }
+        Connection added = add();
+        if (added == null) {
+            call.fail(notSent(
+                    call,
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    settings.maxInFlight() + " of " + settings.maxInFlight() + " connections to " + endpoint
+                            + " are busy (set by rpc.limits.max-calls-per-connection)"));
+            return;
+        }
+        if (!added.send(call)) {
+            unused.add(added);
+        }
+        added.connect(loops);
+    }
+
+    @Override
+    public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
+        throw notSent(call, StatusCode.UNIMPLEMENTED, "the protocol " + protocol.name() + " has no streams");
+    }
+
+    private static RpcException notSent(PendingCall call, StatusCode code, String why) {
+        return RpcException.refusal(code, call + " was not sent: " + why, Executed.NO);
+    }
+
+    private @Nullable Connection takeIdle() {
+        for (Idle taken = idle.pollFirst(); taken != null; taken = idle.pollFirst()) {
+            if (taken.connection.state() == State.READY) {
+                return taken.connection;
+            }
+        }
+        return null;
+    }
+
+    /** @return null if there are as many as allowed */
+    private @Nullable Connection add() {
+        if (count.incrementAndGet() > settings.maxInFlight()) {
+            count.decrementAndGet();
+            return null;
+        }
+        Connection added = new Connection(endpoint, settings, protocol, tls, this);
+        connecting.add(added);
+        all.add(added);
+        if (closed) {
+            added.close("the client is closed");
+        }
+        return added;
+    }
+
+    @Override
+    public void changed(Connection connection, State state) {
+        if (state == State.READY) {
+            connected(connection);
+        } else if (state == State.CLOSED) {
+            gone(connection);
+        }
+    }
+
+    private void connected(Connection connection) {
+        if (unused.remove(connection)) {
+            released(connection);
+        }
+        synchronized (this) {
+            backoff.reset();
+            available = !closed;
+            lastFailure = "";
+        }
+        connecting.remove(connection); // last: it is always one of connecting and available
+    }
+
+    @Override
+    public void released(Connection connection) {
+        idle.addFirst(new Idle(connection, System.nanoTime()));
+        tidyLater();
+    }
+
+    private void gone(Connection connection) {
+        if (!all.remove(connection)) {
+            return;
+        }
+        count.decrementAndGet();
+        unused.remove(connection);
+        idle.removeIf(entry -> entry.connection == connection);
+        lateAnswersBefore.addAndGet(connection.lateAnswers());
+        if (connecting.remove(connection) && !closed) {
+            unreachable(connection.closeReason());
+        }
+    }
+
+    /** An attempt to connect failed. */
+    private synchronized void unreachable(String reason) {
+        lastFailure = reason;
+        available = false;
+        if (retrying) {
+            return;
+        }
+        retrying = true;
+        long pauseMillis = Math.max(1, backoff.nextMillis());
+        if (backoff.isNew()) {
+            LOG.info("{} is not connected: {}; next attempt in {} ms", endpoint, reason, pauseMillis);
+        }
+        loops.group().schedule(this::retry, pauseMillis, TimeUnit.MILLISECONDS);
+    }
+
+    private void retry() {
+        synchronized (this) {
+            retrying = false;
+        }
+        if (!closed && !available) {
+            open();
+        }
+    }
+
+    private void tidyLater() {
+        if (!closed && !tidying.get() && tidying.compareAndSet(false, true)) {
+            loops.group().schedule(this::tidy, settings.heartbeat().toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Closes what was not needed for long. */
+    private void tidy() {
+        long now = System.nanoTime();
+        for (Idle oldest = idle.peekLast(); oldest != null; oldest = idle.peekLast()) {
+            if (now - oldest.sinceNanos < settings.heartbeat().toNanos()) {
+                break;
+            }
+            if (idle.removeLastOccurrence(oldest)) {
+                oldest.connection.close("it was not needed for "
+                        + settings.heartbeat().toMillis() + " ms (set by rpc.client.heartbeat)");
+            }
+        }
+        tidying.set(false);
+        if (!idle.isEmpty()) {
+            tidyLater();
+        }
+    }
+
+    @Override
+    public int inFlight() {
+        return (int) sum(Connection::inFlight);
+    }
+
+    @Override
+    public long queuedBytes() {
+        return sum(connection -> connection.queue().queuedBytes());
+    }
+
+    @Override
+    public long lateAnswers() {
+        return lateAnswersBefore.get() + sum(Connection::lateAnswers);
+    }
+
+    private long sum(ToLongFunction<Connection> value) {
+        return all.stream().mapToLong(value).sum();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        available = false;
+        all.forEach(connection -> connection.close("the client is closed"));
+        whenClosed.accept(this);
+    }
+
+    @Override
+    public String toString() {
+        return endpoint.toString();
+    }
+}

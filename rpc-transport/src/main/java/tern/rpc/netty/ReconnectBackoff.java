@@ -1,0 +1,41 @@
+package tern.rpc.netty;
+
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Pauses between attempts to connect: none after the first loss; then anything up to a bound that doubles, so that
+ * clients do not come all at once. Not thread-safe.
+ */
+final class ReconnectBackoff {
+
+    private static final int MOST_DOUBLINGS = 20;
+
+    private final long minMillis;
+    private final long maxMillis;
+    private int failures; // connections in a row from which nothing was heard
+
+    ReconnectBackoff(ClientTransportSettings settings) {
+        this.minMillis = settings.reconnectMin().toMillis();
+        this.maxMillis = settings.reconnectMax().toMillis();
+    }
+
+    /** A connection was lost, or there was none. */
+    long nextMillis() {
+        int before = failures++;
+        if (before == 0) {
+            return 0;
+        }
+        long bound = Math.min(minMillis << Math.min(MOST_DOUBLINGS, before - 1), maxMillis);
+        return ThreadLocalRandom.current().nextLong(1, bound + 1);
+    }
+
+    /** The server is there. */
+    void reset() {
+        failures = 0;
+    }
+
+    /** Whether a failure is still news. */
+    boolean isNew() {
+        return failures <= 2;
+    }
+}

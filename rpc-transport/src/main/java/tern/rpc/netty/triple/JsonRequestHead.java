@@ -1,0 +1,68 @@
+package tern.rpc.netty.triple;
+
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import tern.rpc.Invocation;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.ServiceKey;
+
+/** The head of a method's requests in JSON over HTTP/1.1: what is the same in all of them is made once. Immutable. */
+final class JsonRequestHead {
+
+    private static final long LONGEST_MILLIS = 9_999_999_999L;
+
+    private final String fixed;
+
+    /** @param host as in the header of that name */
+    JsonRequestHead(ServiceKey service, MethodDescriptor method, String application, String host) {
+        StringBuilder head = new StringBuilder(256);
+        head.append("POST /").append(RequestHead.ascii("the path", path(service, method)));
+        head.append(" HTTP/1.1\r\n");
+        append(head, "host", host);
+        append(head, "content-type", "application/json");
+        append(head, "accept", "application/json");
+        append(head, "accept-encoding", Gzip.NAME);
+        append(head, "user-agent", RequestHead.OURS);
+        if (!service.version().isEmpty()) {
+            append(head, GrpcForm.VERSION, RequestHead.ascii("the version of " + service, service.version()));
+        }
+        if (!service.group().isEmpty()) {
+            append(head, GrpcForm.GROUP, RequestHead.ascii("the group of " + service, service.group()));
+        }
+        if (RequestHead.isAscii(application) && !application.isEmpty()) {
+            append(head, RequestHead.APPLICATION, application);
+        }
+        this.fixed = head.toString();
+    }
+
+    private static String path(ServiceKey service, MethodDescriptor method) {
+        long sameName = method.service().methods().stream()
+                .filter(other -> other.name().equals(method.name()))
+                .count();
+        String path = service.interfaceName() + '/' + method.name();
+        return sameName == 1 ? path : path + '~' + JsonForm.letters(method);
+    }
+
+    private static void append(StringBuilder head, CharSequence name, CharSequence value) {
+        head.append(name).append(": ").append(value).append("\r\n");
+    }
+
+    /**
+     * The head of one request, up to its empty line.
+     *
+     * @throws tern.rpc.RpcException if its metadata cannot be sent
+     */
+    byte[] bytes(Invocation call, int bodyBytes, long now) {
+        StringBuilder head = new StringBuilder(fixed.length() + 64).append(fixed);
+        if (call.deadline().isLimited()) {
+            long millis = TimeUnit.NANOSECONDS.toMillis(call.deadline().remainingNanos(now) + 999_999);
+            append(head, ConnectHeaders.TRIPLE_TIMEOUT, Long.toString(Math.max(1, Math.min(LONGEST_MILLIS, millis))));
+        }
+        if (call.isCompressed()) {
+            append(head, ConnectHeaders.CONTENT_ENCODING, ConnectHeaders.GZIP);
+        }
+        TripleMetadata.write(call.metadata(), (name, value) -> append(head, name, value));
+        append(head, JsonForm.CONTENT_LENGTH, Integer.toString(bodyBytes));
+        return head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
+    }
+}

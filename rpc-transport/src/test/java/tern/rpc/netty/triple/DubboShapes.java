@@ -1,0 +1,26 @@
+package tern.rpc.netty.triple;
+
+import com.google.protobuf.StringValue;
+import org.apache.dubbo.common.stream.StreamObserver;
+
+/** Streams as an application of Dubbo declares them; the same methods as those of {@link Shapes}. */
+public interface DubboShapes {
+
+    void count(Integer last, StreamObserver<Integer> out);
+
+    StreamObserver<Integer> sum(StreamObserver<Integer> out);
+
+    void download(Integer messages, StreamObserver<byte[]> out);
+
+    StreamObserver<byte[]> upload(StreamObserver<Integer> out);
+
+    void endless(String text, StreamObserver<String> out);
+
+    /** As {@link #download}, compressed. */
+    void squeezed(Integer messages, StreamObserver<byte[]> out);
+
+    /** Whether the call has a deadline. */
+    void limited(String text, StreamObserver<String> out);
+
+    void say(StringValue text, StreamObserver<StringValue> out);
+}
