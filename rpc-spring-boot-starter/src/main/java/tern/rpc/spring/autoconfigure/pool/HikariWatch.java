@@ -52,8 +52,7 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware {
         if (!(bean instanceof HikariDataSource pool)) {
             return bean;
         }
-        if (environment.getProperty(DruidChosen.TYPE) == null
-                && ClassUtils.isPresent(DruidChosen.DRUID, loader)) {
+        if (environment.getProperty(DruidChosen.TYPE) == null && ClassUtils.isPresent(DruidChosen.DRUID, loader)) {
             LOG.info(
                     "{} is a HikariCP pool although Druid is there too; {}={} chooses Druid",
                     beanName,
