@@ -140,8 +140,7 @@ class RpcWaitingTest {
                                 assertThat(row.longest()).isPositive();
                                 assertThat(row.change()).isEqualTo("sleeper.nap (now long)");
                             });
-                    assertThat(report.pools())
-                            .contains(new WaitingReport.Pool("beds", "executor", 3, 4, 0, 2, 1));
+                    assertThat(report.pools()).contains(new WaitingReport.Pool("beds", "executor", 3, 4, 0, 2, 1));
                     there.getBean(Sleeper.class).wake();
                     answer.join();
                 }));

@@ -79,10 +79,7 @@ class AgentScheduler implements ScheduleService {
             });
         } catch (RejectedExecutionException e) {
             throw new RpcException(
-                    StatusCode.RESOURCE_EXHAUSTED,
-                    String.valueOf(e.getMessage()),
-                    RpcException.Executed.YES,
-                    e);
+                    StatusCode.RESOURCE_EXHAUSTED, String.valueOf(e.getMessage()), RpcException.Executed.YES, e);
         }
     }
 }
