@@ -185,6 +185,14 @@ public final class CallLedger {
         }
     }
 
+    /** The call ends on this thread, perhaps in the middle of a part that it works on: adds that part. */
+    public void joinPresentPart() {
+        CallLedger present = current();
+        if (present.parent == this) {
+            present.join();
+        }
+    }
+
     private AtomicLongArray elsewhere() {
         AtomicLongArray sums = elsewhere;
         if (sums != null) {

@@ -129,14 +129,6 @@ public final class ServerContext {
         return ledger;
     }
 
-    /** For servers, when the call ends: adds what the calling thread did for it so far, if that is a part of it. */
-    public void joinPart() {
-        ServerContext present = current();
-        if (present != null && present.cancellation == cancellation) {
-            present.ledger.join();
-        }
-    }
-
     public ServiceKey service() {
         return call.service();
     }

@@ -248,7 +248,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         found.meters(call.protocol()).ended(failure, tookNanos);
         ServerContext serving = context;
         if (serving != null) {
-            serving.joinPart();
+            serving.ledger().joinPresentPart();
             dispatcher.ledgers().ended(found, serving.ledger(), tookNanos, now, failure);
         }
         if (left) {

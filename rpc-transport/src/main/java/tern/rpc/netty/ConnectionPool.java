@@ -38,8 +38,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final AtomicReferenceArray<Connection> current;
     private final AtomicInteger turn = new AtomicInteger();
     private final List<Connection> retiring = new ArrayList<>(); // guarded by this
-    private final List<Connection> untold =
-            new ArrayList<>(); // guarded by this; lost, with answers that are still told
+    private final List<Connection> untold = new ArrayList<>(); // guarded by this; lost, but some answers are here
     private final ReconnectBackoff backoff; // guarded by this
     private volatile boolean available;
     private volatile boolean closed;

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
@@ -34,6 +35,8 @@ import org.springframework.core.io.InputStreamSource;
 import org.springframework.javapoet.ClassName;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
+import tern.rpc.spring.autoconfigure.advice.RpcAdviceAutoConfiguration;
+import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
 /** A context that was prepared ahead of time, on the JVM, and what it tells a native image. */
 class RpcAotTest {
@@ -50,13 +53,18 @@ class RpcAotTest {
         compile(files);
 
         Applications.provider(Greeter.class).run(provider -> {
-            GenericApplicationContext prepared =
-                    start(initializer, "rpc.server.port=0", "rpc.client.url=" + Applications.addressOf(provider));
+            GenericApplicationContext prepared = start(
+                    initializer,
+                    "rpc.server.port=0",
+                    "rpc.client.url=" + Applications.addressOf(provider),
+                    "rpc.pools.executors.bind.threads=3");
 
             assertThat(prepared.getBean(User.class).field.greet("x")).isEqualTo("Hello x");
             assertThat(prepared.getBean(User.class).parameter.greet("y")).isEqualTo("Hello y");
             assertThat(prepared.getBean(User.class).counter).isNotNull();
             assertThat(prepared.getBean(String.class)).isEqualTo("Hello z");
+            assertThat(prepared.getBean("bind", ThreadPoolExecutor.class).getMaximumPoolSize())
+                    .isEqualTo(3);
             Applications.consumerOf(prepared, User.class)
                     .run(consumer -> assertThat(
                                     consumer.getBean(User.class).field.greet("back"))
@@ -78,6 +86,7 @@ class RpcAotTest {
         DefaultGenerationContext generation =
                 new DefaultGenerationContext(new ClassNameGenerator(ClassName.get(configuration)), files, hints);
         try (AnnotationConfigApplicationContext source = new AnnotationConfigApplicationContext()) {
+            TestPropertyValues.of("rpc.pools.executors.bind.threads=2").applyTo(source);
             source.register(configuration);
             ClassName initializer = new ApplicationContextAotGenerator().processAheadOfTime(source, generation);
             generation.writeGeneratedContent();
@@ -140,6 +149,8 @@ class RpcAotTest {
         RpcMetricsAutoConfiguration.class,
         RpcClientAutoConfiguration.class,
         RpcServerAutoConfiguration.class,
+        RpcPoolsAutoConfiguration.class,
+        RpcAdviceAutoConfiguration.class,
         RpcActuatorAutoConfiguration.class
     })
     @Import({Greeter.class, User.class})

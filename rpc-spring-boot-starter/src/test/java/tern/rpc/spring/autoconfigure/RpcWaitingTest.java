@@ -9,16 +9,20 @@ import static tern.rpc.spring.autoconfigure.Applications.provider;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
 import tern.rpc.RunningCall;
@@ -28,6 +32,7 @@ import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.advice.PoolSource;
 import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorEndpoint;
 import tern.rpc.spring.autoconfigure.waiting.WaitingReporter;
 import tern.rpc.waiting.StackClassifier;
@@ -143,6 +148,50 @@ class RpcWaitingTest {
                     assertThat(report.pools()).contains(new WaitingReport.Pool("beds", "executor", 3, 4, 0, 2, 1));
                     there.getBean(Sleeper.class).wake();
                     answer.join();
+                }));
+    }
+
+    /** Waits as for a connection, until it is given one. */
+    @RpcService
+    static class Borrower implements GreetingService {
+
+        private final CountDownLatch given = new CountDownLatch(1);
+
+        @Override
+        public String greet(String name) {
+            CallLedger ledger = CallLedger.current();
+            Phase before = ledger.enter(Phase.JDBC_CONNECTION);
+            try {
+                given.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } finally {
+                ledger.leave(before);
+            }
+            return Thread.currentThread().toString();
+        }
+    }
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21)
+    void callsOnVirtualThreadsAreToldByTheirLedgers() {
+        provider(Borrower.class)
+                .withPropertyValues(EXPOSED, "spring.threads.virtual.enabled=true")
+                .run(there -> consumerOf(there, User.class).run(here -> {
+                    CompletableFuture<String> answer = CompletableFuture.supplyAsync(
+                            () -> here.getBean(User.class).greetings.greet("x"));
+                    awaitTrue(() -> hasRow(reportOf(there), "JDBC pool: get connection"));
+                    WaitingReport report = reportOf(there);
+
+                    assertThat(report.rows())
+                            .filteredOn(row -> row.resource().equals("JDBC pool: get connection"))
+                            .singleElement()
+                            .satisfies(row -> {
+                                assertThat(row.threads()).isEqualTo(1);
+                                assertThat(row.longest()).isPositive();
+                            });
+                    there.getBean(Borrower.class).given.countDown();
+                    assertThat(answer.join()).startsWith("VirtualThread");
                 }));
     }
 

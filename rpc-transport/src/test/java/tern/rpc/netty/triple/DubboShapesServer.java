@@ -2,7 +2,8 @@ package tern.rpc.netty.triple;
 
 import com.google.protobuf.StringValue;
 import java.util.Locale;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import org.apache.dubbo.common.stream.StreamObserver;
 import org.apache.dubbo.rpc.RpcContext;
 import org.apache.dubbo.rpc.protocol.tri.ServerStreamObserver;
@@ -10,7 +11,8 @@ import org.apache.dubbo.rpc.protocol.tri.ServerStreamObserver;
 /** Serves {@link DubboShapes} as {@link ShapesServer} does. */
 final class DubboShapesServer implements DubboShapes {
 
-    final CountDownLatch cancelled = new CountDownLatch(1);
+    /** Texts of endless streams that nobody listens to any more. */
+    final BlockingQueue<String> cancelled = new LinkedBlockingQueue<>();
 
     @Override
     public void count(Integer last, StreamObserver<Integer> out) {
@@ -61,7 +63,7 @@ final class DubboShapesServer implements DubboShapes {
 
     @Override
     public void endless(String text, StreamObserver<String> out) {
-        RpcContext.getCancellationContext().addListener(context -> cancelled.countDown());
+        RpcContext.getCancellationContext().addListener(context -> cancelled.add(text));
         out.onNext(text);
     }
 

@@ -25,7 +25,7 @@ public interface Shapes {
     StreamObserver<byte[]> upload(StreamObserver<Integer> out);
 
     /** One message, then none until the caller gives up. */
-    void endless(String text, StreamObserver<String> out);
+    Flow.Publisher<String> endless(String text);
 
     /** As {@link #download}, compressed. */
     void squeezed(Integer messages, StreamObserver<byte[]> out);

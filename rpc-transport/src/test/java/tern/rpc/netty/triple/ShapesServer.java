@@ -2,10 +2,11 @@ package tern.rpc.netty.triple;
 
 import com.google.protobuf.StringValue;
 import java.util.Locale;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.IntStream;
 import tern.rpc.ServerContext;
 import tern.rpc.StreamObserver;
@@ -17,7 +18,9 @@ final class ShapesServer implements Shapes {
     /** Bytes of a message. */
     static final int LARGE = 256 << 10;
 
-    final CountDownLatch cancelled = new CountDownLatch(1);
+    /** Texts of endless streams that nobody listens to any more. */
+    final BlockingQueue<String> cancelled = new LinkedBlockingQueue<>();
+
     volatile boolean wasCompressed;
 
     @Override
@@ -100,9 +103,24 @@ final class ShapesServer implements Shapes {
     }
 
     @Override
-    public void endless(String text, StreamObserver<String> out) {
-        ServerContext.current().onCancel(cancelled::countDown);
-        out.onNext(text);
+    public Flow.Publisher<String> endless(String text) {
+        ServerContext.current().onCancel(() -> cancelled.add(text));
+        return subscriber -> subscriber.onSubscribe(new Flow.Subscription() {
+            private boolean told;
+
+            @Override
+            public void request(long messages) {
+                if (!told) {
+                    told = true;
+                    subscriber.onNext(text);
+                }
+            }
+
+            @Override
+            public void cancel() {
+                // nothing comes anyway
+            }
+        });
     }
 
     @Override

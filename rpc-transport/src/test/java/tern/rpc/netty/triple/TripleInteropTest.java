@@ -276,7 +276,7 @@ class TripleInteropTest extends DubboInteropContract {
     }
 
     @Test
-    void cancellationReachesTheMethod() throws Exception {
+    void cancellationByDubboReachesTheMethod() throws Exception {
         BlockingQueue<Object> told = new LinkedBlockingQueue<>();
         CancelableStreamObserver<String> theirs = new CancelableStreamObserver<>() {
             @Override
@@ -299,23 +299,29 @@ class TripleInteropTest extends DubboInteropContract {
 
         theirs.cancel(new IllegalStateException("enough"));
 
-        assertThat(ourShapes.cancelled.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(ourShapes.cancelled.poll(20, TimeUnit.SECONDS)).isEqualTo("x");
     }
 
     @Test
     void ourCancellationReachesTheMethodOfDubbo() throws Exception {
-        RpcException failure = catchThrowableOfType(RpcException.class, () -> {
-            Told<String> ours = new Told<>();
-            CallOptions.none()
-                    .timeout(Duration.ofMillis(500))
-                    .on(ours(Shapes.class))
-                    .endless("x", ours);
-            assertThat(ours.next()).isEqualTo("x");
-            throw ours.failure();
-        });
+        Told<String> ours = new Told<>();
+        ours(Shapes.class).endless("cancelled").subscribe(ours);
+        assertThat(ours.next()).isEqualTo("cancelled");
 
-        assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
-        assertThat(dubboShapes.cancelled.await(20, TimeUnit.SECONDS)).isTrue();
+        ours.cancel();
+
+        assertThat(dubboShapes.cancelled.poll(20, TimeUnit.SECONDS)).isEqualTo("cancelled");
+    }
+
+    @Test
+    void ourDeadlineReachesTheMethodOfDubbo() throws Exception {
+        Told<String> ours = new Told<>();
+        Shapes limited = CallOptions.none().timeout(Duration.ofMillis(500)).on(ours(Shapes.class));
+        limited.endless("late").subscribe(ours);
+
+        assertThat(ours.next()).isEqualTo("late");
+        assertThat(((RpcException) ours.failure()).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(dubboShapes.cancelled.poll(20, TimeUnit.SECONDS)).isEqualTo("late");
     }
 
     // ---- unary

@@ -1,0 +1,71 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.AsyncAppender;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import org.junit.jupiter.api.Test;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.advice.Situation.LoggingMode;
+
+/** Lines that go through Logback. */
+class LogbackWatchTest {
+
+    private final LoggerContext context = new LoggerContext();
+    private final Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
+    private final ListAppender<ILoggingEvent> disk = new ListAppender<>();
+    private final LogbackWatch watch = new LogbackWatch(context);
+
+    LogbackWatchTest() {
+        disk.setName("disk");
+        disk.setContext(context);
+        disk.start();
+    }
+
+    @Test
+    void lineCountsInTheLedgerOfItsCallerAndIsWrittenOnce() throws Exception {
+        root.addAppender(disk);
+        watch.afterSingletonsInstantiated();
+        watch.afterSingletonsInstantiated(); // a second application in the same process
+
+        CallLedger ledger = Serving.ledgerOf(() -> {
+            root.info("served");
+            return null;
+        });
+
+        assertThat(ledger.count(Phase.LOGGING)).isEqualTo(1);
+        assertThat(disk.list).hasSize(1);
+        assertThat(root.getAppender("disk")).isNotNull();
+        assertThat(watch.mode()).isEqualTo(LoggingMode.SYNCHRONOUS);
+    }
+
+    @Test
+    void appenderStopsWithTheContext() {
+        root.addAppender(disk);
+        watch.afterSingletonsInstantiated();
+
+        context.stop();
+
+        assertThat(disk.isStarted()).isFalse();
+    }
+
+    @Test
+    void asynchronousAppenderIsLeftAlone() {
+        AsyncAppender async = new AsyncAppender();
+        async.setContext(context);
+        async.setName("async");
+        async.addAppender(disk);
+        async.start();
+        root.addAppender(async);
+
+        watch.afterSingletonsInstantiated();
+
+        assertThat(root.getAppender("async")).isSameAs(async);
+        assertThat(watch.mode()).isEqualTo(LoggingMode.ASYNCHRONOUS);
+        context.stop();
+    }
+}
