@@ -359,22 +359,59 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // group, its processors, those of the process, of the machine; severity
-        "lettuce-nioEventLoop, 1.1, 1.95, 2, BLOCKS",
-        "lettuce-nioEventLoop, 0.3, 1.95, 2, HINTS",
-        "lettuce-nioEventLoop, 0.5, 1, 2, HINTS",
-        "rpc-io, 1.1, 1.95, 2, ",
+        // group, its processors, those of the process, of all processes; severity
+        "lettuce-nioEventLoop, 1.1, 1.95, 1.95, BLOCKS",
+        "lettuce-nioEventLoop, 0.3, 1.95, 1.95, HINTS",
+        "lettuce-nioEventLoop, 0.5, 1, 1, HINTS",
+        "lettuce-nioEventLoop, 0.5, 1, 1.9, BLOCKS", // callers on the same machine fill it
+        "lettuce-nioEventLoop, 0.5, 1.9, 0, BLOCKS", // the system tells of this process alone
+        "rpc-io, 1.1, 1.95, 1.95, ",
     })
-    void clientThreads(String group, double cores, double busy, int processors, @Nullable Severity severity) {
+    void clientThreads(String group, double cores, double busy, double machine, @Nullable Severity severity) {
         Situation situation = situation(
                 List.of(),
                 List.of(call(2_000, Map.of())),
-                new Cpu(processors, busy, List.of(new ThreadGroupCpu(group, 8, cores))));
+                new Cpu(2, busy, machine, List.of(new ThreadGroupCpu(group, 8, cores))));
 
         expect("client-threads", situation, severity);
         if (severity != null) {
             assertThat(found("client-threads", situation).change()).isEqualTo("spring.data.redis.client-type=jedis");
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // processors that the process and all of them keep busy, call (ms); severity; change begins with
+        "1.2, 1.95, 300, BLOCKS, more processors",
+        "1.9, 0, 300, BLOCKS, more processors",
+        "0.4, 1.95, 300, BLOCKS, fewer other processes",
+        "1.2, 1.95, 50, , ",
+        "1.2, 1.5, 300, , ",
+    })
+    void fullProcessors(double busy, double machine, int call, @Nullable Severity severity, @Nullable String change) {
+        Situation situation = situation(
+                List.of(), List.of(call(call, Map.of(Phase.OWN, use(0, 30)))), new Cpu(2, busy, machine, List.of()));
+
+        expect("full-processors", situation, severity);
+        if (change != null) {
+            assertThat(found("full-processors", situation).change()).startsWith(change);
+            assertThat(found("full-processors", situation).saved()).hasMillis(30);
+        }
+    }
+
+    @Test
+    void tasksThatWaitForAThreadAreNotCallsThatDo() {
+        PoolSnapshot bind = PoolSnapshot.builder("bind", PoolKind.EXECUTOR, 8)
+                .now(8, 0, 6)
+                .counts(500, 0)
+                .sums(Duration.ofMillis(500L * 178), Duration.ofMillis(500L * 65))
+                .build();
+
+        Finding finding =
+                found("pool-below-demand", situation(List.of(bind), List.of(call(300, Map.of())), Cpu.UNKNOWN));
+
+        assertThat(finding.severity()).isEqualTo(Severity.RISKS);
+        assertThat(finding.saved()).isZero();
     }
 
     @Test
@@ -393,7 +430,7 @@ class AdvisorTest {
     @Test
     void fullProcessorComesBeforeWhatItMakesSlow() {
         CallSnapshot call = call(2_000, Map.of(Phase.REDIS, use(40, 1_800)));
-        Cpu cpu = new Cpu(2, 1.95, List.of(new ThreadGroupCpu("lettuce-nioEventLoop", 2, 1.1)));
+        Cpu cpu = new Cpu(2, 1.95, 1.95, List.of(new ThreadGroupCpu("lettuce-nioEventLoop", 2, 1.1)));
 
         assertThat(rules(situation(List.of(), List.of(call), cpu))).startsWith("client-threads", "chatty-calls");
     }
@@ -451,7 +488,7 @@ class AdvisorTest {
                 List.of(call),
                 List.of(),
                 LoggingMode.ASYNCHRONOUS,
-                new Cpu(2, 0.8, List.of()));
+                new Cpu(2, 0.8, 0.9, List.of()));
 
         assertThat(Advisor.advise(situation))
                 .filteredOn(finding -> !finding.rule().equals("wait-beyond-target")
