@@ -28,7 +28,8 @@ public final class Replay {
     private static final int TRAINING_LOADS = 2;
     private static final double FIRST_RATE = 200;
     private static final double HIGHEST_RATE = 1_000;
-    private static final int STEPS = 8;
+    private static final int STEPS = 7;
+    private static final int FAIR_LOCK_ROUND = 4;
 
     private final Stores stores;
     private final DelayingProxy redis;
@@ -68,6 +69,10 @@ public final class Replay {
                     results.add(measure(round, true));
                 }
             }
+        }
+        if (wanted.rounds().contains(FAIR_LOCK_ROUND)) {
+            facts.put("Druid's lock alone, 400 threads at 50 connections, fair", LockPrice.of(false));
+            facts.put("the same, unfair", LockPrice.of(true));
         }
         facts.put("delay of Redis, wanted 1 ms", redis.delays());
         facts.put("delay of SQL, wanted 1 ms", sql.delays());

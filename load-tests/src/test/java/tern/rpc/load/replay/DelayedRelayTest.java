@@ -8,18 +8,17 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.Test;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 
 class DelayedRelayTest {
 
-    private static final long MILLISECOND = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final AtomicLong clock = new AtomicLong();
     private final DelayLog log = new DelayLog();
     private final EmbeddedChannel other = new EmbeddedChannel();
-    private final EmbeddedChannel channel =
-            new EmbeddedChannel(new DelayedRelay(other, MILLISECOND, log, clock::get));
+    private final EmbeddedChannel channel = new EmbeddedChannel(new DelayedRelay(other, DELAY_NANOS, log, clock::get));
 
     DelayedRelayTest() {
         channel.freezeTime();
@@ -28,22 +27,22 @@ class DelayedRelayTest {
     @Test
     void bytesWaitForTheirTimeAndKeepTheirOrder() {
         channel.writeInbound(bytes("one"));
-        pass(MILLISECOND / 2);
+        pass(DELAY_NANOS / 2);
         channel.writeInbound(bytes("two"));
 
         assertThat(sent()).isNull();
-        pass(MILLISECOND / 2);
+        pass(DELAY_NANOS / 2);
         assertThat(sent()).isEqualTo("one");
         assertThat(sent()).isNull();
-        pass(MILLISECOND / 2);
+        pass(DELAY_NANOS / 2);
         assertThat(sent()).isEqualTo("two");
     }
 
     @Test
     void whatTheDelayReallyWasIsKept() {
         channel.writeInbound(bytes("one"));
-        clock.addAndGet(2 * MILLISECOND); // a busy machine wakes the loop late
-        pass(MILLISECOND);
+        clock.addAndGet(2 * DELAY_NANOS); // a busy machine wakes the loop late
+        pass(DELAY_NANOS);
 
         assertThat(log.summary()).isEqualTo("3.00 ms on average, p99 3.0 ms, at most 3.0 ms, 1 times");
         other.releaseOutbound();
@@ -55,7 +54,7 @@ class DelayedRelayTest {
         channel.pipeline().fireChannelInactive();
 
         assertThat(other.isOpen()).isTrue();
-        pass(MILLISECOND);
+        pass(DELAY_NANOS);
         assertThat(sent()).isEqualTo("last");
         assertThat(other.isOpen()).isFalse();
     }

@@ -60,7 +60,8 @@ class ReplayTableTest {
 
     @Test
     void fixAloneIsNotJudged() {
-        assertThat(Verdicts.of(List.of(result(true, step(400, 80, 0), "chatty-calls")))).isEmpty();
+        assertThat(Verdicts.of(List.of(result(true, step(400, 80, 0), "chatty-calls"))))
+                .isEmpty();
     }
 
     @Test
@@ -70,22 +71,22 @@ class ReplayTableTest {
         String page = new ReplayPage(List.of(result), Map.of("stores", "a < b"), List.of()).html();
 
         assertThat(page)
-                .contains("a &lt; b", "less than 50.0 ms: 1000 calls", "&quot;quoted&quot;", "<td>HTTP: get connection</td>")
+                .contains(
+                        "a &lt; b",
+                        "less than 50.0 ms: 1000 calls",
+                        "&quot;quoted&quot;",
+                        "<td>HTTP: get connection</td>")
                 .doesNotContain("a < b")
                 .doesNotContain("http://", "https://");
     }
 
     @Test
     void reportOfALoadIsRead() {
-        Step step = Step.of(
-                300,
-                JsonMapper.builder().build().readTree("""
+        Step step = Step.of(300, JsonMapper.builder().build().readTree("""
                         {"total": {"qps": 299.5, "p50Millis": 20.5, "p99Millis": 150.0, "maxMillis": 300.0, "calls": 1798, "errors": 2},
                          "errors": {"UNAVAILABLE": {"count": 2, "first": "no connection"}},
                          "distribution": [{"upToMillis": 25.0, "calls": 1700}, {"upToMillis": 300.5, "calls": 98}]}
-                        """),
-                0.5,
-                0.9);
+                        """), 0.5, 0.9);
 
         assertThat(step.firstError()).isEqualTo("UNAVAILABLE: no connection");
         assertThat(step.buckets()).containsExactly(new Step.Bucket(25, 1_700), new Step.Bucket(300.5, 98));
@@ -104,11 +105,9 @@ class ReplayTableTest {
     void adviceIsReadWithItsWaits() {
         JsonMapper json = JsonMapper.builder().build();
 
-        Advice advice = Advice.of(
-                json.readTree("""
+        Advice advice = Advice.of(json.readTree("""
                         {"findings": [{"rule": "fair-lock", "severity": "BLOCKS", "bottleneck": "lock", "evidence": "e", "change": "c"}]}
-                        """),
-                json.readTree("""
+                        """), json.readTree("""
                         {"vitals": {"lines": [{"name": "cpu", "text": "1.5 of 2"}]},
                          "rows": [{"resource": "Druid: get connection", "threads": 3, "share": 0.75, "longest": "PT1.9S", "change": "x"},
                                   {"resource": "Jedis: answer", "threads": 1, "share": 0.25, "longest": null, "change": "y"}]}
@@ -132,7 +131,6 @@ class ReplayTableTest {
     }
 
     private static Step step(double rate, double p99, long errors) {
-        return new Step(
-                rate, rate, 25, p99, 180, 1_000, errors, "", 0.8, 0.95, List.of(new Step.Bucket(50, 1_000)));
+        return new Step(rate, rate, 25, p99, 180, 1_000, errors, "", 0.8, 0.95, List.of(new Step.Bucket(50, 1_000)));
     }
 }
