@@ -44,10 +44,10 @@ final class CallLedgers {
     /** A call has its answer. How long a stream lasts is its users' choice, so none is slow. */
     void ended(MethodHandler method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
         if (ledger.isOpen()) {
-            method.phases().ended(ledger, now);
             if (method.isUnary()) {
                 slow.ended(method.method(), ledger, tookNanos, now, failure);
             }
+            method.phases().ended(ledger, now);
         }
     }
 

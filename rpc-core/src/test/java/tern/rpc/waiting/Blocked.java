@@ -16,6 +16,9 @@ public final class Blocked implements AutoCloseable {
 
     private static final long LONGEST_SECONDS = 30;
 
+    /** A thread on its way may stand somewhere for a moment, to load a class for instance. */
+    private static final int STEADY = 4;
+
     private final Thread thread;
     private volatile Throwable failure;
 
@@ -61,13 +64,20 @@ public final class Blocked implements AutoCloseable {
         return fail("the thread never stood as expected; it failed with " + failure + " and was last seen " + last);
     }
 
-    /** What the report would say, once it says anything but that the thread is idle. */
+    /** What the report would say, once it says the same several times and not that the thread is idle. */
     public Wait wait(boolean serving) {
-        Predicate<ThreadStack> known =
-                stack -> classify(stack) != null && !classify(stack).equals(Wait.IDLE);
-        return classify(serving ? servingWhen(known) : when(known));
+        Wait[] last = new Wait[1];
+        int[] times = new int[1];
+        Predicate<ThreadStack> steady = stack -> {
+            Wait wait = classify(stack);
+            times[0] = wait != null && wait.equals(last[0]) ? times[0] + 1 : 0;
+            last[0] = wait;
+            return times[0] == STEADY && !wait.equals(Wait.IDLE);
+        };
+        return classify(serving ? servingWhen(steady) : when(steady));
     }
 
+    /** What the report says when it names this. */
     public Wait waitsFor(String resource) {
         return classify(servingWhen(stack -> {
             Wait wait = classify(stack);

@@ -46,6 +46,7 @@ class LogsThatBlockTest {
     private static final class Empty extends AbstractConfiguration {
         Empty() {
             super(null, ConfigurationSource.NULL_SOURCE);
+            isShutdownHookEnabled = false; // it would wait for the ring, which nobody empties
         }
 
         @Override

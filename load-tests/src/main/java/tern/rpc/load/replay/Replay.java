@@ -24,8 +24,7 @@ public final class Replay {
 
     private static final Path FOLDER = Path.of("target", "replay");
     private static final Duration DELAY = Duration.ofMillis(1);
-    private static final double TRAINING_RATE = 100;
-    private static final int TRAINING_LOADS = 2;
+    private static final List<Double> TRAINING_RATES = List.of(50.0, 200.0);
     private static final double FIRST_RATE = 200;
     private static final double HIGHEST_RATE = 1_000;
     private static final int STEPS = 7;
@@ -98,8 +97,8 @@ public final class Replay {
         String name = round.profile() + (fixed ? "-fixed" : "");
         out.printf("%nRound %d, %s%n", round.number(), round.setting(fixed));
         try (Samples samples = Samples.start(FOLDER, name, round.slowLog(), settings(round, fixed), seconds)) {
-            for (int i = 0; i < TRAINING_LOADS; i++) {
-                samples.drive(TRAINING_RATE);
+            for (double rate : TRAINING_RATES) {
+                samples.drive(rate);
             }
             KneeSearch search = new KneeSearch(FIRST_RATE, HIGHEST_RATE, STEPS);
             Map<Double, Step> held = new TreeMap<>();
