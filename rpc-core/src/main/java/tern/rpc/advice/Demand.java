@@ -60,6 +60,11 @@ record Demand(PoolSnapshot pool, Goal goal, double usesPerCall, double holdSecon
         return (pool.waiting() > 0 && pool.active() >= pool.effectiveMax()) || pool.refused() > 0;
     }
 
+    /** Whether there would be enough, if those who have one did not wait for a processor before they give it back. */
+    boolean isHeldUp(Situation.Cpu cpu) {
+        return cpu.isFull() && isMeasured() && needed() <= pool.effectiveMax();
+    }
+
     /** How many are in use at once at the target, with some slack; 0 when nobody measures. */
     int needed() {
         return (int) Math.ceil(goal.qps() * usesPerCall * holdSeconds * SLACK);

@@ -399,6 +399,51 @@ class AdvisorTest {
         }
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        // connections, processors that are busy; severity; the first finding
+        "50, 1.95, RISKS, full-processors", // 500/s × 3 × 11 ms = 16 would do
+        "50, 1.2, BLOCKS, pool-below-demand",
+        "8, 1.95, BLOCKS, pool-below-demand",
+    })
+    void poolThatWouldDoIsASymptomOfFullProcessors(int size, double machine, Severity severity, String first) {
+        PoolSnapshot pool = jdbc(size)
+                .now(size, 0, 122)
+                .counts(15_000, 9)
+                .sums(Duration.ofMillis(15_000L * 17), Duration.ofMillis(15_000L * 11))
+                .build();
+        CallSnapshot call = call(300, Map.of(Phase.JDBC_CONNECTION, use(3, 51), Phase.OWN, use(0, 7)));
+        Situation situation = situation(List.of(pool), List.of(call), new Cpu(2, 1, machine, List.of()));
+
+        expect("pool-below-demand", situation, severity);
+        assertThat(rules(situation)).startsWith(first);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // per host, time of a use (ms), processors that are busy; severity
+        "64, 20, 1.95, ", // 500/s × 20 ms = 10 would do
+        "64, 20, 1.2, BLOCKS",
+        "8, 20, 1.95, BLOCKS",
+    })
+    void limitPerHostThatWouldDoIsASymptomOfFullProcessors(
+            int perHost, int use, double machine, @Nullable Severity severity) {
+        PoolSnapshot http = PoolSnapshot.builder("http", PoolKind.HTTP, 200)
+                .hosts(perHost, 1)
+                .now(perHost, 0, 60)
+                .counts(1_000, 3)
+                .sums(Duration.ofMillis(1_000L * 50), Duration.ofMillis(1_000L * use))
+                .settings(List.of(
+                        new PoolSetting("rpc.pools.http.max-per-host", "" + perHost, Source.TUNED, Use.MAX_PER_HOST)))
+                .build();
+        CallSnapshot call = call(300, Map.of(Phase.HTTP_CONNECTION, use(1, 50)));
+
+        expect(
+                "per-host-below-total",
+                situation(List.of(http), List.of(call), new Cpu(2, 1, machine, List.of())),
+                severity);
+    }
+
     @Test
     void tasksThatWaitForAThreadAreNotCallsThatDo() {
         PoolSnapshot bind = PoolSnapshot.builder("bind", PoolKind.EXECUTOR, 8)
