@@ -10,6 +10,9 @@ final class KneeSearch {
     private static final double CLOSE_ENOUGH = 1.12;
     private static final double LOWEST = 10;
 
+    /** So much above what held calls are slow, and it shows why. */
+    static final double BEYOND = 1.3;
+
     /** What a load with the rate of {@link #next()} showed. */
     enum Outcome {
         HELD,
@@ -75,9 +78,9 @@ final class KneeSearch {
         return held;
     }
 
-    /** A rate that is surely too high: calls are slow there, and it shows why. */
+    /** A rate that is surely too high, unless something else kept the machine busy. */
     double beyond() {
-        double third = Math.max(held, LOWEST) * 1.3;
+        double third = Math.max(held, LOWEST) * BEYOND;
         return Math.rint(Double.isInfinite(missed) ? third : Math.max(third, missed));
     }
 }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Replays how a service came from 140 to 600 calls a second: for each mistake of that story and for its fix it looks for
@@ -27,7 +28,8 @@ public final class Replay {
     private static final List<Double> TRAINING_RATES = List.of(50.0, 200.0);
     private static final double FIRST_RATE = 200;
     private static final double HIGHEST_RATE = 1_000;
-    private static final int STEPS = 7;
+    private static final int STEPS = 8;
+    private static final int TRIES_BEYOND = 3;
     private static final int FAIR_LOCK_ROUND = 4;
 
     private final Stores stores;
@@ -112,11 +114,22 @@ public final class Replay {
                     held.put(step.rate(), step);
                 }
             }
-            Samples.Asked asked = samples.driveAndAsk(search.beyond());
-            print(asked.step());
+            @Nullable Step knee = held.get(search.knee());
+            Samples.Asked asked = askBeyond(samples, search.beyond());
+            for (int i = 1; i < TRIES_BEYOND && asked.step().outcome() == KneeSearch.Outcome.HELD; i++) {
+                knee = asked.step(); // what missed before missed because of the machine
+                steps.add(knee);
+                asked = askBeyond(samples, Math.rint(knee.rate() * KneeSearch.BEYOND));
+            }
             out.println("  Tern: " + asked.advice().first());
-            return new Result(round, fixed, steps, held.get(search.knee()), asked.step(), asked.advice());
+            return new Result(round, fixed, steps, knee, asked.step(), asked.advice());
         }
+    }
+
+    private Samples.Asked askBeyond(Samples samples, double rate) throws IOException, InterruptedException {
+        Samples.Asked asked = samples.driveAndAsk(rate);
+        print(asked.step());
+        return asked;
     }
 
     private List<String> settings(Round round, boolean fixed) {

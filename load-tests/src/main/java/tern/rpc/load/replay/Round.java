@@ -50,7 +50,7 @@ record Round(
             new Round(
                     3,
                     "round3",
-                    "Redis through Lettuce",
+                    "Redis through Lettuce, 200 serial GETs a call",
                     List.of("spring.data.redis.client-type=jedis"),
                     false,
                     false,

@@ -56,8 +56,9 @@ final class Samples implements AutoCloseable {
      */
     static Samples start(Path folder, String name, boolean slowLog, List<String> settings, int seconds)
             throws IOException, InterruptedException {
-        Path ready = Files.createTempDirectory("replay-ready");
-        List<String> command = command(PROVIDER, ready.resolve("provider"));
+        Path providerReady = readyFile(folder, name + "-provider");
+        Path consumerReady = readyFile(folder, name + "-consumer");
+        List<String> command = command(PROVIDER, providerReady);
         command.add("--rpc.server.port=0");
         settings.forEach(setting -> command.add("--" + setting));
         Path log = folder.resolve(name + "-provider.log");
@@ -65,10 +66,10 @@ final class Samples implements AutoCloseable {
                 ? Program.startSlowlyRead("provider", log, command, SLOW_LOG_BYTES_PER_SECOND)
                 : Program.start("provider", log, command);
         try {
-            Properties at = awaitReady(provider, ready.resolve("provider"));
-            Program consumer = consumer(folder, name, ready.resolve("consumer"), at.getProperty("rpc.port"), seconds);
+            Properties at = awaitReady(provider, providerReady);
+            Program consumer = consumer(folder, name, consumerReady, at.getProperty("rpc.port"), seconds);
             try {
-                Properties consumerAt = awaitReady(consumer, ready.resolve("consumer"));
+                Properties consumerAt = awaitReady(consumer, consumerReady);
                 return new Samples(
                         provider,
                         consumer,
@@ -83,6 +84,12 @@ final class Samples implements AutoCloseable {
             provider.close();
             throw e;
         }
+    }
+
+    private static Path readyFile(Path folder, String name) throws IOException {
+        Path file = folder.resolve(name + ".ready").toAbsolutePath();
+        Files.deleteIfExists(file);
+        return file;
     }
 
     private static Program consumer(Path folder, String name, Path ready, String rpcPort, int seconds)

@@ -29,7 +29,7 @@ record Step(
     static final double TARGET_MILLIS = 100;
 
     /** Within it another try may hold, if it was the machine. */
-    private static final double NEAR = 2;
+    private static final double NEAR = 3;
 
     /** @param upToMillis bound of the bar, which begins where the next smaller one ends */
     record Bucket(double upToMillis, long calls) {}

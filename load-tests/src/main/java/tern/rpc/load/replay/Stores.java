@@ -7,8 +7,10 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import redis.embedded.core.ExecutableProvider;
 
@@ -22,13 +24,21 @@ final class Stores implements AutoCloseable {
     private final String redisName;
     private final @Nullable Program mariaDb;
     private final int mariaDbPort;
+    private final @Nullable Path data;
 
-    private Stores(Program redis, int redisPort, String redisName, @Nullable Program mariaDb, int mariaDbPort) {
+    private Stores(
+            Program redis,
+            int redisPort,
+            String redisName,
+            @Nullable Program mariaDb,
+            int mariaDbPort,
+            @Nullable Path data) {
         this.redis = redis;
         this.redisPort = redisPort;
         this.redisName = redisName;
         this.mariaDb = mariaDb;
         this.mariaDbPort = mariaDbPort;
+        this.data = data;
     }
 
     /** @param embedded whether servers of this machine are left aside */
@@ -54,10 +64,16 @@ final class Stores implements AutoCloseable {
         Path install = embedded ? null : Program.onPath("mariadb-install-db");
         Path server = embedded ? null : Program.onPath("mariadbd");
         if (install == null || server == null) {
-            return new Stores(redis, redisPort, redisName, null, 0);
+            return new Stores(redis, redisPort, redisName, null, 0, null);
         }
         int port = Program.freePort();
-        return new Stores(redis, redisPort, redisName, mariaDb(folder, install, server, port), port);
+        Path data = Files.createTempDirectory("replay-mariadb"); // the name of its socket has to be short
+        try {
+            return new Stores(redis, redisPort, redisName, mariaDb(folder, data, install, server, port), port, data);
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            redis.close();
+            throw e;
+        }
     }
 
     private static Path embeddedRedis(Path folder) throws IOException {
@@ -65,9 +81,8 @@ final class Stores implements AutoCloseable {
         return binary.toPath();
     }
 
-    private static Program mariaDb(Path folder, Path install, Path server, int port)
+    private static Program mariaDb(Path folder, Path data, Path install, Path server, int port)
             throws IOException, InterruptedException {
-        Path data = Files.createTempDirectory("replay-mariadb");
         String user = "--user=" + System.getProperty("user.name");
         List<String> command = new ArrayList<>(List.of(install.toString(), "--no-defaults", user));
         command.add("--datadir=" + data);
@@ -123,10 +138,21 @@ final class Stores implements AutoCloseable {
     }
 
     @Override
-    public void close() {
+    public void close() throws IOException {
         if (mariaDb != null) {
             mariaDb.close();
         }
         redis.close();
+        if (data != null) {
+            delete(data);
+        }
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) { // what is in a folder before it
+                Files.delete(file);
+            }
+        }
     }
 }

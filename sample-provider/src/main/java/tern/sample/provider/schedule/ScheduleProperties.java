@@ -22,8 +22,13 @@ record ScheduleProperties(
     record Authorization(
             @Nullable String url, @DefaultValue("0ms") Duration stubDelay) {}
 
-    /** @param serial one GET for each agent, one after the other, instead of one MGET */
-    record Redis(@DefaultValue("false") boolean serial) {}
+    /**
+     * @param serial one GET for each agent, one after the other, instead of one MGET
+     * @param reads how often each of these GETs is made, as when there were more keys
+     */
+    record Redis(
+            @DefaultValue("false") boolean serial,
+            @DefaultValue("1") int reads) {}
 
     /**
      * @param connections taken from the pool and given back in each call, beside those for its statements

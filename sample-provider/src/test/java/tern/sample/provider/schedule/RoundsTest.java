@@ -1,7 +1,8 @@
 package tern.sample.provider.schedule;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.mockito.ArgumentMatchers.anyCollection;
+import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.times;
@@ -18,6 +19,9 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.env.PropertiesPropertySourceLoader;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisStringCommands;
+import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.data.redis.core.ValueOperations;
 import tern.sample.provider.schedule.Agents.Agent;
@@ -45,13 +49,17 @@ class RoundsTest {
     }
 
     @Test
-    void serialLoadsComeInACommandEach() {
-        when(redis.opsForValue()).thenReturn(values);
-        when(values.get("agent:1:load")).thenReturn("7");
+    @SuppressWarnings("unchecked") // the type of what is matched
+    void serialLoadsComeInCommandsOfTheirOwn() {
+        RedisConnection connection = mock(RedisConnection.class);
+        RedisStringCommands commands = mock(RedisStringCommands.class);
+        when(connection.stringCommands()).thenReturn(commands);
+        when(commands.get("agent:1:load".getBytes(UTF_8))).thenReturn("7".getBytes(UTF_8));
+        when(redis.execute(any(RedisCallback.class)))
+                .thenAnswer(call -> call.getArgument(0, RedisCallback.class).doInRedis(connection));
 
         assertThat(new AgentLoads(redis, properties(true)).of(AGENTS)).containsExactly(7, 0);
-        verify(values, times(1)).get("agent:2:load");
-        verify(values, never()).multiGet(anyCollection());
+        verify(commands, times(3)).get("agent:2:load".getBytes(UTF_8));
     }
 
     @ParameterizedTest
@@ -68,6 +76,6 @@ class RoundsTest {
 
     private static ScheduleProperties properties(boolean serial) {
         return new ScheduleProperties(
-                new Authorization(null, Duration.ZERO), new Redis(serial), new Cost(0, 0, Duration.ZERO));
+                new Authorization(null, Duration.ZERO), new Redis(serial, 3), new Cost(0, 0, Duration.ZERO));
     }
 }
