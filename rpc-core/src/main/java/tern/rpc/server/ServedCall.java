@@ -137,7 +137,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         if (state.get() == ENDED) {
             return; // its peer left before it could be told
         }
-        served.run(invocation).whenComplete(this::end);
+        served.run(invocation, this::end);
     }
 
     /** The one end of a call whose method is known: answer it, then count it. */

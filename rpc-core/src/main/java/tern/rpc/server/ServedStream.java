@@ -6,6 +6,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Deadline;
 import tern.rpc.Invocation;
@@ -63,24 +64,25 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     /**
-     * Runs filters and method, on the calling thread if nothing has happened to the call yet.
+     * Runs filters and method, on the calling thread if nothing has happened to the call yet. The thread may then go on
+     * with what the method is told, for as long as that takes.
      *
-     * @return completes with the call; its response has a value if there is one answer instead of many
+     * @param ended told the end of the call; the response has a value if there is one answer instead of many
      */
-    CompletionStage<Response> run(Invocation decoded) {
+    void run(Invocation decoded, BiConsumer<? super @Nullable Response, ? super @Nullable Throwable> ended) {
         messages.start(this);
         Invocation asCalled = decoded.withArguments(javaArguments(decoded.arguments()));
-        CompletableFuture<Response> end = new CompletableFuture<>();
+        CompletableFuture<@Nullable Response> end = new CompletableFuture<>();
+        end.whenComplete(ended);
         Runnable task = () -> runFiltered(asCalled, end);
         if (takesPublisher()) {
             task.run();
         } else {
             serial.executeHere(task);
         }
-        return end;
     }
 
-    private void runFiltered(Invocation asCalled, CompletableFuture<Response> end) {
+    private void runFiltered(Invocation asCalled, CompletableFuture<@Nullable Response> end) {
         CompletionStage<Response> stage;
         try {
             stage = handler.filtered(this::invoke).invoke(asCalled);

@@ -988,6 +988,29 @@ public abstract class StreamContractTest extends TransportTest {
         awaitNothingInFlight();
     }
 
+    /** Requests that are there already are handed over by the very thread that ran the method. */
+    @Test
+    void callEndsThoughTheCodeThatTakesItsRequestsIsBusy() throws Exception {
+        CompletableFuture<StreamObserver<byte[]>> sender = new CompletableFuture<>();
+        CountDownLatch busy = new CountDownLatch(1);
+        service.exchange = answers -> {
+            sender.complete(answers);
+            awaitUninterrupted(busy);
+            return Probe.ofAll(value -> awaitLetGo());
+        };
+        Probe<byte[]> answers = Probe.ofAll();
+        StreamObserver<byte[]> requests = proxy().exchange(answers);
+        requests.onNext(bytes("x"));
+        StreamObserver<byte[]> answering = sender.get(20, TimeUnit.SECONDS);
+        busy.countDown();
+
+        answering.onError(new RpcException(StatusCode.ABORTED, "enough"));
+
+        assertThat(answers.failure()).hasMessageContaining("enough");
+        letGo.countDown();
+        awaitNothingInFlight();
+    }
+
     // Headers and trailers.
 
     @Test
@@ -1397,7 +1420,7 @@ public abstract class StreamContractTest extends TransportTest {
             awaitLetGo();
             return text;
         };
-        serve(settings -> settings.workers(1, 0));
+        serve(settings -> settings.workers(1, 0).maxQueueWait(Duration.ofSeconds(10)));
         StreamService proxy = refer(client -> {});
         Probe<byte[]> answers = Probe.ofAll();
         StreamObserver<byte[]> requests = proxy.exchange(answers);

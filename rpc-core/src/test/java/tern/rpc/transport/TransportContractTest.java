@@ -22,6 +22,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tern.rpc.CallOptions;
@@ -382,7 +384,8 @@ public abstract class TransportContractTest extends TransportTest {
     void fullServerRefusesAtOnceAsNotExecuted() throws Exception {
         SimpleMeterRegistry registry = new SimpleMeterRegistry();
         RpcMeters meters = new RpcMeters(registry, Slo.DEFAULT);
-        serve(settings -> settings.workers(1, 0).meters(meters));
+        serve(settings ->
+                settings.workers(1, 0).maxQueueWait(Duration.ofSeconds(10)).meters(meters));
         ContractService proxy = refer(client -> {}, reference -> {});
         Future<String> first = inBackground(() -> proxy.blocks("first"));
         take(service.blocked);
@@ -404,7 +407,7 @@ public abstract class TransportContractTest extends TransportTest {
     void callThatFindsNoWorkerInTimeIsNotRun() throws Exception {
         serve(settings -> settings.workers(1, 10).maxQueueWait(Duration.ofMillis(30)));
         ContractService proxy = refer(client -> {}, reference -> {});
-        Future<String> first = inBackground(() -> proxy.blocks("first"));
+        Future<String> first = inBackground(() -> servedAtLast(() -> proxy.blocks("first")));
         take(service.blocked);
 
         RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.nothing("second"));
@@ -414,8 +417,19 @@ public abstract class TransportContractTest extends TransportTest {
         assertThat(failure).hasMessageContaining("30 ms");
         service.letGo.countDown();
         assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo("first");
-        assertThat(proxy.echo("third")).isEqualTo("third");
+        assertThat(servedAtLast(() -> proxy.echo("third"))).isEqualTo("third");
         assertThat(service.told).isEmpty();
+    }
+
+    /** On a busy machine the one worker may itself come too late for a call. */
+    private static @Nullable String servedAtLast(Supplier<@Nullable String> call) {
+        while (true) {
+            try {
+                return call.get();
+            } catch (RpcException e) {
+                assertThat(e.wasExecuted()).isEqualTo(Executed.NO);
+            }
+        }
     }
 
     @Test
@@ -611,7 +625,7 @@ public abstract class TransportContractTest extends TransportTest {
     @Test
     void contextIsSetForTheMethodAndClearedAfterwards() {
         AtomicReference<String> protocol = new AtomicReference<>();
-        serve(settings -> settings.workers(1, 10).filter((call, next) -> {
+        serve(settings -> settings.filter((call, next) -> {
             ServerContext context = ServerContext.current();
             protocol.set(context == null ? "none" : context.protocol() + " " + context.method());
             return next.invoke(call);
