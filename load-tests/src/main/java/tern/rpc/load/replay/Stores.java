@@ -60,7 +60,7 @@ final class Stores implements AutoCloseable {
                         "--appendonly",
                         "no"));
         redis.await(() -> answers(redisPort), START_SECONDS);
-        String redisName = installed == null ? "Redis from a jar" : installed.toString();
+        String redisName = installed == null ? "Redis from a jar" : "redis-server of this machine";
         Path install = embedded ? null : Program.onPath("mariadb-install-db");
         Path server = embedded ? null : Program.onPath("mariadbd");
         if (install == null || server == null) {
