@@ -12,6 +12,7 @@ public final class Advisor {
     private static final List<Rule> RULES = List.of(
             new ClientThreads(),
             new ChattyCalls(),
+            new FullProcessors(),
             new PerHostBelowTotal(),
             new FairLock(),
             new CallerRuns(),

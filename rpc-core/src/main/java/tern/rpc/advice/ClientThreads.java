@@ -30,7 +30,8 @@ final class ClientThreads implements Rule {
                 heavy ? situation.urgency() : Severity.HINTS,
                 "processor, taken by the event loops of the Redis client Lettuce",
                 threads + " threads " + LETTUCE + "* keep " + Advisor.number(cores) + " of " + cpu.processors()
-                        + " processors busy, the process " + Advisor.number(cpu.busy()),
+                        + " processors busy, the process " + Advisor.number(cpu.busy()) + ", the machine "
+                        + Advisor.number(cpu.machine()),
                 "spring.data.redis.client-type=jedis",
                 "callers decode their own answers: about half the processor time per command, on all threads",
                 heavy ? slow : Duration.ZERO));

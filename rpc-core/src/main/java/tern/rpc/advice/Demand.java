@@ -11,7 +11,7 @@ import tern.rpc.Phase;
  * @param goal what is to be reached
  * @param usesPerCall how often an average call takes something from the pool
  * @param holdSeconds for how long; 0 when nobody measures
- * @param waited by an average call, zero when unknown
+ * @param waited by an average call, zero when unknown; for a task no call is known to wait
  */
 record Demand(PoolSnapshot pool, Goal goal, double usesPerCall, double holdSeconds, Duration waited) {
 
@@ -27,7 +27,10 @@ record Demand(PoolSnapshot pool, Goal goal, double usesPerCall, double holdSecon
         boolean measured = pool.taken() > 0 && !pool.held().isNegative();
         double hold = measured ? pool.held().toNanos() / 1e9 / pool.taken() : 0;
         Duration wait = waiting == null ? Duration.ZERO : situation.timePerCall(waiting);
-        if (wait.isZero() && pool.taken() > 0 && !pool.waited().isNegative()) {
+        if (waiting != null
+                && wait.isZero()
+                && pool.taken() > 0
+                && !pool.waited().isNegative()) {
             wait = Duration.ofNanos((long) (pool.waited().toNanos() / (double) pool.taken() * uses));
         }
         return new Demand(pool, situation.goal(), uses, hold, wait);
@@ -55,6 +58,11 @@ record Demand(PoolSnapshot pool, Goal goal, double usesPerCall, double holdSecon
     /** Whether all that can be handed out is handed out, and somebody waits. */
     boolean isFull() {
         return (pool.waiting() > 0 && pool.active() >= pool.effectiveMax()) || pool.refused() > 0;
+    }
+
+    /** Whether there would be enough, if those who have one did not wait for a processor before they give it back. */
+    boolean isHeldUp(Situation.Cpu cpu) {
+        return cpu.isFull() && isMeasured() && needed() <= pool.effectiveMax();
     }
 
     /** How many are in use at once at the target, with some slack; 0 when nobody measures. */

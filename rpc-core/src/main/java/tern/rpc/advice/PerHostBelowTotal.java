@@ -16,7 +16,7 @@ final class PerHostBelowTotal implements Rule {
     private static Stream<Finding> check(Situation situation, PoolSnapshot pool) {
         Demand demand = Demand.of(situation, pool);
         PoolSetting setting = Demand.setting(pool, PoolSetting.Use.MAX_PER_HOST, "connections per host");
-        boolean felt = demand.isFelt();
+        boolean felt = demand.isFelt() && !demand.isHeldUp(situation.cpu());
         if (!felt && (setting.source() == PoolSetting.Source.TUNED || pool.hosts() > 1)) {
             return Stream.empty(); // many hosts, a bulkhead each
         }

@@ -21,7 +21,8 @@ final class PoolBelowDemand implements Rule {
         if (perHost || !(tooSmall || (demand.isFelt() && demand.isFull()))) {
             return Stream.empty();
         }
-        boolean symptom = pool.kind() == PoolKind.WORKERS && situation.callsMostlyWait();
+        boolean symptom =
+                pool.kind() == PoolKind.WORKERS ? situation.callsMostlyWait() : demand.isHeldUp(situation.cpu());
         int enough = Math.max(demand.needed(), tooSmall ? 0 : pool.max() * 2);
         PoolSetting setting = Demand.setting(pool, PoolSetting.Use.MAX, "size of " + pool.name());
         return Stream.of(new Finding(

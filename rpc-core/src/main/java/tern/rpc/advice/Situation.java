@@ -45,20 +45,21 @@ public record Situation(
      *
      * @param processors of the machine
      * @param busy processors that this process kept busy on average
+     * @param machine processors that all processes together kept busy; that of this one when the system does not tell
      * @param groups of threads, each with its part of that
      */
-    public record Cpu(int processors, double busy, List<ThreadGroupCpu> groups) {
+    public record Cpu(int processors, double busy, double machine, List<ThreadGroupCpu> groups) {
 
         /** Nobody has measured yet. */
-        public static final Cpu UNKNOWN = new Cpu(1, 0, List.of());
+        public static final Cpu UNKNOWN = new Cpu(1, 0, 0, List.of());
 
         public Cpu {
             groups = List.copyOf(groups);
         }
 
-        /** Little more fits in: what is slow now waits for a processor. */
+        /** Little more fits in, whoever fills it: what is slow now waits for a processor. */
         boolean isFull() {
-            return busy >= 0.8 * processors;
+            return Math.max(busy, machine) >= 0.8 * processors;
         }
     }
 

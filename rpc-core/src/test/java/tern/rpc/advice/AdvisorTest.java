@@ -359,22 +359,104 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // group, its processors, those of the process, of the machine; severity
-        "lettuce-nioEventLoop, 1.1, 1.95, 2, BLOCKS",
-        "lettuce-nioEventLoop, 0.3, 1.95, 2, HINTS",
-        "lettuce-nioEventLoop, 0.5, 1, 2, HINTS",
-        "rpc-io, 1.1, 1.95, 2, ",
+        // group, its processors, those of the process, of all processes; severity
+        "lettuce-nioEventLoop, 1.1, 1.95, 1.95, BLOCKS",
+        "lettuce-nioEventLoop, 0.3, 1.95, 1.95, HINTS",
+        "lettuce-nioEventLoop, 0.5, 1, 1, HINTS",
+        "lettuce-nioEventLoop, 0.5, 1, 1.9, BLOCKS", // callers on the same machine fill it
+        "lettuce-nioEventLoop, 0.5, 1.9, 0, BLOCKS", // the system tells of this process alone
+        "rpc-io, 1.1, 1.95, 1.95, ",
     })
-    void clientThreads(String group, double cores, double busy, int processors, @Nullable Severity severity) {
+    void clientThreads(String group, double cores, double busy, double machine, @Nullable Severity severity) {
         Situation situation = situation(
                 List.of(),
                 List.of(call(2_000, Map.of())),
-                new Cpu(processors, busy, List.of(new ThreadGroupCpu(group, 8, cores))));
+                new Cpu(2, busy, machine, List.of(new ThreadGroupCpu(group, 8, cores))));
 
         expect("client-threads", situation, severity);
         if (severity != null) {
             assertThat(found("client-threads", situation).change()).isEqualTo("spring.data.redis.client-type=jedis");
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // processors that the process and all of them keep busy, call (ms); severity; change begins with
+        "1.2, 1.95, 300, BLOCKS, more processors",
+        "1.9, 0, 300, BLOCKS, more processors",
+        "0.4, 1.95, 300, BLOCKS, fewer other processes",
+        "1.2, 1.95, 50, , ",
+        "1.2, 1.5, 300, , ",
+    })
+    void fullProcessors(double busy, double machine, int call, @Nullable Severity severity, @Nullable String change) {
+        Situation situation = situation(
+                List.of(), List.of(call(call, Map.of(Phase.OWN, use(0, 30)))), new Cpu(2, busy, machine, List.of()));
+
+        expect("full-processors", situation, severity);
+        if (change != null) {
+            assertThat(found("full-processors", situation).change()).startsWith(change);
+            assertThat(found("full-processors", situation).saved()).hasMillis(30);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // connections, processors that are busy; severity; the first finding
+        "50, 1.95, RISKS, full-processors", // 500/s × 3 × 11 ms = 16 would do
+        "50, 1.2, BLOCKS, pool-below-demand",
+        "8, 1.95, BLOCKS, pool-below-demand",
+    })
+    void poolThatWouldDoIsASymptomOfFullProcessors(int size, double machine, Severity severity, String first) {
+        PoolSnapshot pool = jdbc(size)
+                .now(size, 0, 122)
+                .counts(15_000, 9)
+                .sums(Duration.ofMillis(15_000L * 17), Duration.ofMillis(15_000L * 11))
+                .build();
+        CallSnapshot call = call(300, Map.of(Phase.JDBC_CONNECTION, use(3, 51), Phase.OWN, use(0, 7)));
+        Situation situation = situation(List.of(pool), List.of(call), new Cpu(2, 1, machine, List.of()));
+
+        expect("pool-below-demand", situation, severity);
+        assertThat(rules(situation)).startsWith(first);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // per host, time of a use (ms), processors that are busy; severity
+        "64, 20, 1.95, ", // 500/s × 20 ms = 10 would do
+        "64, 20, 1.2, BLOCKS",
+        "8, 20, 1.95, BLOCKS",
+    })
+    void limitPerHostThatWouldDoIsASymptomOfFullProcessors(
+            int perHost, int use, double machine, @Nullable Severity severity) {
+        PoolSnapshot http = PoolSnapshot.builder("http", PoolKind.HTTP, 200)
+                .hosts(perHost, 1)
+                .now(perHost, 0, 60)
+                .counts(1_000, 3)
+                .sums(Duration.ofMillis(1_000L * 50), Duration.ofMillis(1_000L * use))
+                .settings(List.of(
+                        new PoolSetting("rpc.pools.http.max-per-host", "" + perHost, Source.TUNED, Use.MAX_PER_HOST)))
+                .build();
+        CallSnapshot call = call(300, Map.of(Phase.HTTP_CONNECTION, use(1, 50)));
+
+        expect(
+                "per-host-below-total",
+                situation(List.of(http), List.of(call), new Cpu(2, 1, machine, List.of())),
+                severity);
+    }
+
+    @Test
+    void tasksThatWaitForAThreadAreNotCallsThatDo() {
+        PoolSnapshot bind = PoolSnapshot.builder("bind", PoolKind.EXECUTOR, 8)
+                .now(8, 0, 6)
+                .counts(500, 0)
+                .sums(Duration.ofMillis(500L * 178), Duration.ofMillis(500L * 65))
+                .build();
+
+        Finding finding =
+                found("pool-below-demand", situation(List.of(bind), List.of(call(300, Map.of())), Cpu.UNKNOWN));
+
+        assertThat(finding.severity()).isEqualTo(Severity.RISKS);
+        assertThat(finding.saved()).isZero();
     }
 
     @Test
@@ -393,7 +475,7 @@ class AdvisorTest {
     @Test
     void fullProcessorComesBeforeWhatItMakesSlow() {
         CallSnapshot call = call(2_000, Map.of(Phase.REDIS, use(40, 1_800)));
-        Cpu cpu = new Cpu(2, 1.95, List.of(new ThreadGroupCpu("lettuce-nioEventLoop", 2, 1.1)));
+        Cpu cpu = new Cpu(2, 1.95, 1.95, List.of(new ThreadGroupCpu("lettuce-nioEventLoop", 2, 1.1)));
 
         assertThat(rules(situation(List.of(), List.of(call), cpu))).startsWith("client-threads", "chatty-calls");
     }
@@ -451,7 +533,7 @@ class AdvisorTest {
                 List.of(call),
                 List.of(),
                 LoggingMode.ASYNCHRONOUS,
-                new Cpu(2, 0.8, List.of()));
+                new Cpu(2, 0.8, 0.9, List.of()));
 
         assertThat(Advisor.advise(situation))
                 .filteredOn(finding -> !finding.rule().equals("wait-beyond-target")

@@ -16,9 +16,16 @@ import tern.rpc.load.Tally.ErrorCount;
  * @param total of all steps; calls that never ended or started are errors here and nowhere else
  * @param errors by kind
  * @param misses what kept the run from passing; empty if it passed
+ * @param distribution of the successful calls of all steps, without empty buckets
  */
 public record LatencyReport(
-        Load load, Target target, List<Row> rows, Row total, Map<String, ErrorCount> errors, List<String> misses) {
+        Load load,
+        Target target,
+        List<Row> rows,
+        Row total,
+        Map<String, ErrorCount> errors,
+        List<String> misses,
+        List<Bucket> distribution) {
 
     static final String UNFINISHED = "UNFINISHED";
 
@@ -41,6 +48,13 @@ public record LatencyReport(
             long errors,
             double within) {}
 
+    /**
+     * A bar of a histogram. Bounds grow by a quarter, from 0.1 ms.
+     *
+     * @param upToMillis more than all of its latencies; the bucket begins where the next smaller one ends
+     */
+    public record Bucket(double upToMillis, long calls) {}
+
     public static LatencyReport of(Tally tally, Target target) {
         double seconds = seconds(tally, target);
         List<Row> rows = new ArrayList<>();
@@ -54,7 +68,29 @@ public record LatencyReport(
             failed += tally.errors(step);
         }
         Row total = row("total", all, failed, seconds, target);
-        return new LatencyReport(tally.load(), target, List.copyOf(rows), total, errors(tally), misses(total, target));
+        return new LatencyReport(
+                tally.load(),
+                target,
+                List.copyOf(rows),
+                total,
+                errors(tally),
+                misses(total, target),
+                distribution(all));
+    }
+
+    private static List<Bucket> distribution(Histogram latencies) {
+        List<Bucket> buckets = new ArrayList<>();
+        double from = 0;
+        double to = 100; // µs
+        while (from <= latencies.getMaxValue() && latencies.getTotalCount() > 0) {
+            long calls = latencies.getCountBetweenValues((long) Math.ceil(from), (long) Math.ceil(to) - 1);
+            if (calls > 0) {
+                buckets.add(new Bucket(to / 1e3, calls));
+            }
+            from = to;
+            to *= 1.25;
+        }
+        return List.copyOf(buckets);
     }
 
     /** The last call may take the target latency; what is later than that lowers the throughput. */

@@ -3,6 +3,7 @@ package tern.rpc.load;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
@@ -77,6 +78,23 @@ class LatencyReportTest {
 
         assertThat(report.misses()).hasSize(3);
         assertThat(report.toText()).contains("FAIL: ");
+    }
+
+    @Test
+    void distributionCountsEveryCallOnce() {
+        record(0, 700, 1);
+        record(700, 999, 5);
+        tally.record(999, 0, Duration.ofMillis(300).toNanos(), null);
+
+        List<LatencyReport.Bucket> buckets = LatencyReport.of(tally, TARGET).distribution();
+
+        assertThat(buckets).extracting(LatencyReport.Bucket::calls).containsExactly(700L, 299L, 1L);
+        assertThat(buckets)
+                .extracting(LatencyReport.Bucket::upToMillis)
+                .satisfiesExactly(
+                        first -> assertThat(first).isBetween(1.0, 1.25),
+                        second -> assertThat(second).isBetween(5.0, 6.25),
+                        third -> assertThat(third).isBetween(300.0, 375.0));
     }
 
     @Test

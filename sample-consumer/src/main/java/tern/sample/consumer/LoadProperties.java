@@ -11,7 +11,8 @@ import tern.rpc.load.Target;
 /**
  * The load mode.
  *
- * @param rate calls a second; nothing is driven unless it is set
+ * @param rate calls a second; nothing is driven unless it is set, or {@code POST /load} asks for it
+ * @param scenario which calls
  * @param duration of what is counted
  * @param warmUp before that; the rate rises during its first half
  * @param users threads that call
@@ -24,6 +25,7 @@ import tern.rpc.load.Target;
 @ConfigurationProperties("load")
 record LoadProperties(
         @Nullable Double rate,
+        @DefaultValue("mix") SampleScenario.Kind scenario,
         @DefaultValue("30s") Duration duration,
         @DefaultValue("10s") Duration warmUp,
         @DefaultValue("200") int users,
@@ -35,7 +37,11 @@ record LoadProperties(
 
     @Nullable
     Load load() {
-        return rate == null ? null : new Load(rate, warmUp, duration, users);
+        return rate == null ? null : load(rate);
+    }
+
+    Load load(double callsPerSecond) {
+        return new Load(callsPerSecond, warmUp, duration, users);
     }
 
     Target target(Load load) {

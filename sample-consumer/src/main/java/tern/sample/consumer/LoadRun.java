@@ -6,6 +6,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.stereotype.Component;
@@ -14,13 +15,14 @@ import tern.rpc.load.Load;
 import tern.rpc.load.OpenLoopDriver;
 import tern.rpc.load.Tally;
 
-/** Drives the load that {@link LoadProperties} ask for, once, and keeps its report. */
+/** Drives the load that {@link LoadProperties} ask for, once or whenever it is asked, and keeps the last report. */
 @Component
 public class LoadRun implements DisposableBean {
 
     private final SampleScenario scenario;
     private final LoadProperties properties;
     private final @Nullable Load load;
+    private final AtomicBoolean running = new AtomicBoolean();
     private volatile @Nullable OpenLoopDriver driver;
     private volatile @Nullable LatencyReport report;
     private volatile boolean stopped;
@@ -64,15 +66,10 @@ public class LoadRun implements DisposableBean {
         if (wanted == null) {
             throw new IllegalStateException("load.rate is not set; expected calls a second");
         }
-        String run = "run-" + Long.toString(System.currentTimeMillis(), Character.MAX_RADIX);
-        OpenLoopDriver current = new OpenLoopDriver(scenario.create(run), wanted);
-        driver = current;
-        Tally tally = current.run(second -> out.println(second.toText()));
+        LatencyReport result = drive(wanted, second -> out.println(second.toText()));
         if (stopped) {
             return false;
         }
-        LatencyReport result = LatencyReport.of(tally, properties.target(wanted));
-        report = result;
         out.println();
         out.print(result.toText());
         out.flush();
@@ -81,6 +78,32 @@ public class LoadRun implements DisposableBean {
             AtomicFile.write(resultFile, result.passed() ? "PASS\n" : "FAIL\n");
         }
         return result.passed();
+    }
+
+    /**
+     * Drives once more, with this rate and all else as the properties say. Blocks until the run has ended.
+     *
+     * @throws IllegalStateException if another run has not ended
+     */
+    public LatencyReport again(double rate) throws InterruptedException {
+        return drive(properties.load(rate), second -> {});
+    }
+
+    private LatencyReport drive(Load wanted, OpenLoopDriver.Progress progress) throws InterruptedException {
+        if (!running.compareAndSet(false, true)) {
+            throw new IllegalStateException("a load is being driven; ask again when it has ended");
+        }
+        try {
+            String run = "run-" + Long.toString(System.currentTimeMillis(), Character.MAX_RADIX);
+            OpenLoopDriver current = new OpenLoopDriver(scenario.create(properties.scenario(), run), wanted);
+            driver = current;
+            Tally tally = current.run(progress);
+            LatencyReport result = LatencyReport.of(tally, properties.target(wanted));
+            report = stopped ? report : result;
+            return result;
+        } finally {
+            running.set(false);
+        }
     }
 
     @Override

@@ -24,6 +24,14 @@ import tern.sample.api.UserService;
 @Component
 class SampleScenario {
 
+    /** Which calls a load consists of. */
+    enum Kind {
+        /** All of them, by their shares. */
+        MIX,
+        /** The heavy one alone. */
+        SCHEDULE
+    }
+
     private static final int KNOWN_USERS = 1_000;
     private static final int FULL_PAGES = KNOWN_USERS / UserService.PAGE_SIZE;
     private static final int CANDIDATES = 40;
@@ -42,7 +50,17 @@ class SampleScenario {
     }
 
     /** @param run makes what it writes unique */
-    Scenario create(String run) {
+    Scenario create(Kind kind, String run) {
+        return kind == Kind.MIX ? mix(run) : scheduleAlone(run);
+    }
+
+    private Scenario scheduleAlone(String run) {
+        return Scenario.builder()
+                .step("ScheduleService.schedule", 1, number -> schedule(run, number))
+                .build();
+    }
+
+    private Scenario mix(String run) {
         Person person = person();
         return Scenario.builder()
                 .step("UserService.existUser", 30, this::existUser)

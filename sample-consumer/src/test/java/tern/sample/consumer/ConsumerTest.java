@@ -1,6 +1,7 @@
 package tern.sample.consumer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -129,6 +130,16 @@ class ConsumerTest {
 
         ResponseEntity<String> last = http().get().uri("/load").retrieve().toEntity(String.class);
         assertThat(last.getBody()).contains("\"passed\":true", "EchoService.echo(Person)");
+    }
+
+    @Test
+    void loadCanBeAskedForOverHttp() {
+        ResponseEntity<String> run =
+                http().post().uri("/load?rate=100").retrieve().toEntity(String.class);
+
+        assertThat(run.getBody()).contains("\"verdict\":\"PASS: ", "\"rate\":100.0", "\"distribution\":[{");
+        assertThatThrownBy(() -> http().post().uri("/load?rate=-1").retrieve().toBodilessEntity())
+                .hasMessageContaining("400");
     }
 
     @Test

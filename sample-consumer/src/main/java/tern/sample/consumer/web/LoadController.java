@@ -1,8 +1,12 @@
 package tern.sample.consumer.web;
 
+import org.springframework.http.HttpStatus;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
 import tern.rpc.load.LatencyReport;
 import tern.sample.consumer.LoadRun;
 
@@ -16,14 +20,29 @@ class LoadController {
         this.load = load;
     }
 
-    record LastRun(boolean passed, String verdict, LatencyReport report) {}
+    record LastRun(boolean passed, String verdict, LatencyReport report) {
+
+        static LastRun of(LatencyReport report) {
+            return new LastRun(report.passed(), report.verdict(), report);
+        }
+    }
 
     /** No content before the first run has ended. */
     @GetMapping("/load")
     ResponseEntity<LastRun> lastRun() {
         LatencyReport report = load.report();
-        return report == null
-                ? ResponseEntity.noContent().build()
-                : ResponseEntity.ok(new LastRun(report.passed(), report.verdict(), report));
+        return report == null ? ResponseEntity.noContent().build() : ResponseEntity.ok(LastRun.of(report));
+    }
+
+    /** Drives a load and answers when it has ended; 409 while another is driven. */
+    @PostMapping("/load")
+    LastRun run(@RequestParam double rate) throws InterruptedException {
+        try {
+            return LastRun.of(load.again(rate));
+        } catch (IllegalStateException e) {
+            throw new ResponseStatusException(HttpStatus.CONFLICT, e.getMessage(), e);
+        } catch (IllegalArgumentException e) {
+            throw new ResponseStatusException(HttpStatus.BAD_REQUEST, e.getMessage(), e);
+        }
     }
 }

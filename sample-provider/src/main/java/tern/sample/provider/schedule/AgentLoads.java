@@ -1,6 +1,12 @@
 package tern.sample.provider.schedule;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.data.redis.connection.RedisStringCommands;
+import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Repository;
 import tern.sample.provider.schedule.Agents.Agent;
@@ -10,18 +16,38 @@ import tern.sample.provider.schedule.Agents.Agent;
 class AgentLoads {
 
     private final StringRedisTemplate redis;
+    private final ScheduleProperties.Redis how;
 
-    AgentLoads(StringRedisTemplate redis) {
+    AgentLoads(StringRedisTemplate redis, ScheduleProperties properties) {
         this.redis = redis;
+        this.how = properties.redis();
     }
 
-    /** All in one MGET: as many GETs would be as many round trips. */
+    /** All in one MGET, unless as many round trips are asked for. */
     int[] of(List<Agent> agents) {
-        List<String> loads = redis.opsForValue()
-                .multiGet(agents.stream().map(AgentLoads::key).toList());
+        List<String> keys = agents.stream().map(AgentLoads::key).toList();
+        List<@Nullable String> loads =
+                how.serial() ? oneByOne(keys) : redis.opsForValue().multiGet(keys);
         return loads.stream()
                 .mapToInt(load -> load == null ? 0 : Integer.parseInt(load))
                 .toArray();
+    }
+
+    /** By one connection: what differs from MGET is the number of commands alone. */
+    private List<@Nullable String> oneByOne(List<String> keys) {
+        List<@Nullable String> loads = new ArrayList<>();
+        redis.execute((RedisCallback<List<@Nullable String>>) connection -> {
+            RedisStringCommands commands = connection.stringCommands();
+            for (String key : keys) {
+                byte[] load = null;
+                for (int i = 0; i < how.reads(); i++) {
+                    load = commands.get(key.getBytes(UTF_8));
+                }
+                loads.add(load == null ? null : new String(load, UTF_8));
+            }
+            return loads;
+        });
+        return loads;
     }
 
     int increment(Agent agent) {

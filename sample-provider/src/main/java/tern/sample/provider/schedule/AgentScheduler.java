@@ -25,16 +25,19 @@ class AgentScheduler implements ScheduleService {
     private final Agents agents;
     private final AgentLoads loads;
     private final Executor bind;
+    private final CallCost cost;
 
     AgentScheduler(
             Authorization authorization,
             Agents agents,
             AgentLoads loads,
-            @Qualifier(ScheduleConfiguration.BIND) Executor bind) {
+            @Qualifier(ScheduleConfiguration.BIND) Executor bind,
+            CallCost cost) {
         this.authorization = authorization;
         this.agents = agents;
         this.loads = loads;
         this.bind = bind;
+        this.cost = cost;
     }
 
     @Override
@@ -49,6 +52,7 @@ class AgentScheduler implements ScheduleService {
         }
         log.info("{}: {} agents have the skill {}", request.requestId(), candidates.size(), request.skill());
 
+        cost.ofCall(request.requestId());
         int[] load = loads.of(candidates);
         int chosen = leastLoaded(load);
         Agent agent = candidates.get(chosen);
@@ -74,6 +78,7 @@ class AgentScheduler implements ScheduleService {
     private void bind(ScheduleRequest request, Agent agent) {
         try {
             bind.execute(() -> {
+                cost.ofTask();
                 int now = loads.increment(agent);
                 log.info("{}: {} has {} tasks now", request.requestId(), agent.name(), now);
             });

@@ -1,5 +1,6 @@
 package tern.sample.provider.schedule;
 
+import java.time.Duration;
 import java.util.Map;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -11,8 +12,17 @@ class AuthorizationStub {
 
     static final String PATH = "/authorization-stub";
 
+    private final Duration delay;
+
+    AuthorizationStub(ScheduleProperties properties) {
+        this.delay = properties.authorization().stubDelay();
+    }
+
     @GetMapping(PATH)
-    Map<String, Boolean> decide(@RequestParam String tenant) {
+    Map<String, Boolean> decide(@RequestParam String tenant) throws InterruptedException {
+        if (!delay.isZero()) {
+            Thread.sleep(delay.toMillis());
+        }
         return Map.of("allowed", !tenant.startsWith("refused"));
     }
 }

@@ -15,10 +15,11 @@ import tern.rpc.advice.ThreadGroupCpu;
  *
  * @param processNanos all threads, those of the JVM too
  * @param threads by id
+ * @param machine all processes together
  */
-record ProcessorTime(long processNanos, Map<Long, ThreadTime> threads) {
+record ProcessorTime(long processNanos, Map<Long, ThreadTime> threads, MachineTime machine) {
 
-    static final ProcessorTime NONE = new ProcessorTime(0, Map.of());
+    static final ProcessorTime NONE = new ProcessorTime(0, Map.of(), MachineTime.UNKNOWN);
 
     /** What tells threads of one group apart: {@code lettuce-nioEventLoop-5-1}. */
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
@@ -39,7 +40,7 @@ record ProcessorTime(long processNanos, Map<Long, ThreadTime> threads) {
                 }
             }
         }
-        return new ProcessorTime(ofProcess(), threads);
+        return new ProcessorTime(ofProcess(), threads, MachineTime.now());
     }
 
     private static long ofProcess() {
@@ -67,7 +68,9 @@ record ProcessorTime(long processNanos, Map<Long, ThreadTime> threads) {
                 .map(group -> new ThreadGroupCpu(
                         group.getKey(), counts.getOrDefault(group.getKey(), 0), group.getValue() / elapsed))
                 .toList();
-        return new Situation.Cpu(
-                Runtime.getRuntime().availableProcessors(), (processNanos - earlier.processNanos) / elapsed, groups);
+        int processors = Runtime.getRuntime().availableProcessors();
+        double busy = (processNanos - earlier.processNanos) / elapsed;
+        double all = processors * machine.busySince(earlier.machine);
+        return new Situation.Cpu(processors, busy, Math.max(busy, all), groups);
     }
 }

@@ -87,7 +87,9 @@ class CapacityAdviceTest {
         advice.look();
         pool.set(jdbc(1_300));
         processorTime.set(new ProcessorTime(
-                15_000_000_000L, Map.of(7L, new ProcessorTime.ThreadTime("lettuce-nioEventLoop", 5_000_000_000L))));
+                15_000_000_000L,
+                Map.of(7L, new ProcessorTime.ThreadTime("lettuce-nioEventLoop", 5_000_000_000L)),
+                MachineTime.UNKNOWN));
         long before = now.get();
         for (int i = 0; i < 20; i++) {
             call();
@@ -99,6 +101,7 @@ class CapacityAdviceTest {
         assertThat(situation.pools().get(0).taken()).isEqualTo(300);
         assertThat(situation.pools().get(0).held()).hasMillis(6_000);
         assertThat(situation.cpu().busy()).isEqualTo(1.5);
+        assertThat(situation.cpu().machine()).isEqualTo(1.5);
         assertThat(situation.cpu().groups()).singleElement().satisfies(group -> {
             assertThat(group.name()).isEqualTo("lettuce-nioEventLoop");
             assertThat(group.cores()).isEqualTo(0.5);
@@ -132,6 +135,16 @@ class CapacityAdviceTest {
         assertThat(ProcessorTime.now().threads().values())
                 .extracting(ProcessorTime.ThreadTime::group)
                 .contains(ProcessorTime.group(Thread.currentThread().getName()));
+    }
+
+    @Test
+    void machineIsBusyWhereItsProcessorsAreNeitherIdleNorWaitForDisks() {
+        MachineTime then = MachineTime.of("cpu  100 0 50 800 50 0 0 0 100 0");
+        MachineTime now = MachineTime.of("cpu  160 0 60 820 60 0 0 0 160 0");
+
+        assertThat(now.busySince(then)).isEqualTo(0.7);
+        assertThat(MachineTime.of("intr 1 x").busySince(then)).isZero();
+        assertThat(MachineTime.UNKNOWN.busySince(MachineTime.UNKNOWN)).isZero();
     }
 
     private static ApplicationContextRunner application() {

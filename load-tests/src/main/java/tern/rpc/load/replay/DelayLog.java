@@ -1,0 +1,31 @@
+package tern.rpc.load.replay;
+
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+
+/** How long a proxy really kept what it was meant to keep for a given time. Thread-safe. */
+final class DelayLog {
+
+    private static final long HIGHEST_MICROS = TimeUnit.MINUTES.toMicros(1);
+
+    private final Histogram micros = new Histogram(HIGHEST_MICROS, 3); // guarded by this
+
+    synchronized void record(long nanos) {
+        micros.recordValue(Math.min(HIGHEST_MICROS, Math.max(0, TimeUnit.NANOSECONDS.toMicros(nanos))));
+    }
+
+    /** For people: count, mean, one in a hundred, the longest. */
+    synchronized String summary() {
+        if (micros.getTotalCount() == 0) {
+            return "not used";
+        }
+        return String.format(
+                Locale.ROOT,
+                "%.2f ms on average, p99 %.1f ms, at most %.1f ms, %d times",
+                micros.getMean() / 1e3,
+                micros.getValueAtPercentile(99) / 1e3,
+                micros.getMaxValue() / 1e3,
+                micros.getTotalCount());
+    }
+}

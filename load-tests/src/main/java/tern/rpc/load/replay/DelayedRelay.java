@@ -1,0 +1,54 @@
+package tern.rpc.load.replay;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/** Passes on what it reads, in order, each piece after a pause. Event loop only. */
+final class DelayedRelay extends ChannelInboundHandlerAdapter {
+
+    private final Channel other;
+    private final long delayNanos;
+    private final DelayLog log;
+    private final LongSupplier clock;
+
+    /** @param other on the same event loop, which keeps the order */
+    DelayedRelay(Channel other, long delayNanos, DelayLog log, LongSupplier clock) {
+        this.other = other;
+        this.delayNanos = delayNanos;
+        this.log = log;
+        this.clock = clock;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        if (delayNanos == 0) {
+            other.writeAndFlush(message);
+            return;
+        }
+        long readAt = clock.getAsLong();
+        after(ctx, () -> {
+            log.record(clock.getAsLong() - readAt);
+            other.writeAndFlush(message);
+        });
+    }
+
+    /** After all that was read before. */
+    @Override
+    public void channelInactive(ChannelHandlerContext ctx) {
+        after(ctx, () -> other.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE));
+    }
+
+    private void after(ChannelHandlerContext ctx, Runnable step) {
+        ctx.executor().schedule(step, delayNanos, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+        ctx.close(); // a side that is gone; the other one is told by channelInactive
+    }
+}

@@ -1,0 +1,43 @@
+package tern.rpc.load.replay;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/** What has to stand beside any figure. */
+final class Facts {
+
+    private Facts() {}
+
+    static Map<String, String> ofMachine() {
+        Map<String, String> facts = new LinkedHashMap<>();
+        facts.put("processors", Runtime.getRuntime().availableProcessors() + " (" + processorModel() + ")");
+        facts.put(
+                "system",
+                System.getProperty("os.name") + " " + System.getProperty("os.version") + ", "
+                        + System.getProperty("os.arch"));
+        facts.put("JDK", Runtime.version().toString());
+        facts.put("load average at the start", loadAverage());
+        return facts;
+    }
+
+    static String loadAverage() {
+        double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        return load < 0 ? "unknown" : String.format(Locale.ROOT, "%.1f", load);
+    }
+
+    private static String processorModel() {
+        try (var lines = Files.lines(Path.of("/proc/cpuinfo"))) {
+            return lines.filter(line -> line.startsWith("model name"))
+                    .findFirst()
+                    .map(line -> line.substring(line.indexOf(':') + 1).strip())
+                    .orElse("model unknown");
+        } catch (IOException e) {
+            return "model unknown"; // another system
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package tern.rpc.load.replay;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** How busy all processors of the machine are, whoever uses them, as Linux tells. */
+final class MachineLoad {
+
+    private final Path file;
+
+    MachineLoad() {
+        this(Path.of("/proc/stat"));
+    }
+
+    MachineLoad(Path file) {
+        this.file = file;
+    }
+
+    /** In ticks since the machine started. */
+    record Sums(long all, long idle) {
+
+        /** A share of 0 to 1; negative when it is not known. */
+        double busySince(Sums earlier) {
+            long passed = all - earlier.all;
+            return passed <= 0 ? -1 : 1 - (double) (idle - earlier.idle) / passed;
+        }
+    }
+
+    Sums read() {
+        try {
+            List<String> lines = Files.readAllLines(file);
+            return lines.isEmpty() ? new Sums(0, 0) : sums(lines.get(0));
+        } catch (IOException e) {
+            return new Sums(0, 0); // another system
+        }
+    }
+
+    /** @param line {@code cpu user nice system idle iowait irq softirq steal guest guest_nice}, see proc(5) */
+    private static Sums sums(String line) {
+        String[] words = line.strip().split("\\s+");
+        long all = 0;
+        long idle = 0;
+        for (int i = 1; i < Math.min(words.length, 9); i++) { // what guests used is part of "user"
+            long ticks = Long.parseLong(words[i]);
+            all += ticks;
+            idle += i == 4 || i == 5 ? ticks : 0;
+        }
+        return new Sums(all, idle);
+    }
+}

@@ -1,0 +1,192 @@
+package tern.rpc.load.replay;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The sample provider and the sample consumer, as two processes; the consumer drives loads when it is asked. */
+final class Samples implements AutoCloseable {
+
+    /** As in ./demo: the quick compiler alone, a collector without threads of its own, a heap that need not grow. */
+    private static final List<String> JVM_FLAGS =
+            List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xms256m", "-Xmx512m");
+
+    /** What a busy disk, or a pipe to a collector of logs, takes. */
+    static final int SLOW_LOG_BYTES_PER_SECOND = 1_000_000;
+
+    private static final Path PROVIDER = Path.of("sample-provider", "target", "sample-provider.jar");
+    private static final Path CONSUMER = Path.of("sample-consumer", "target", "sample-consumer.jar");
+    private static final int START_SECONDS = 120;
+    private static final Duration WARM_UP = Duration.ofSeconds(2);
+
+    private final JsonMapper json = JsonMapper.builder().build();
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final Program provider;
+    private final Program consumer;
+    private final String providerUrl;
+    private final String consumerUrl;
+    private final int seconds;
+    private final MachineLoad machine = new MachineLoad();
+
+    private Samples(Program provider, Program consumer, String providerUrl, String consumerUrl, int seconds) {
+        this.provider = provider;
+        this.consumer = consumer;
+        this.providerUrl = providerUrl;
+        this.consumerUrl = consumerUrl;
+        this.seconds = seconds;
+    }
+
+    /**
+     * @param folder for logs
+     * @param name of these logs
+     * @param slowLog whether what the provider writes is read slowly
+     * @param settings of the provider: {@code key=value}
+     * @param seconds that each load counts
+     */
+    static Samples start(Path folder, String name, boolean slowLog, List<String> settings, int seconds)
+            throws IOException, InterruptedException {
+        Path providerReady = readyFile(folder, name + "-provider");
+        Path consumerReady = readyFile(folder, name + "-consumer");
+        List<String> command = command(PROVIDER, providerReady);
+        command.add("--rpc.server.port=0");
+        settings.forEach(setting -> command.add("--" + setting));
+        Path log = folder.resolve(name + "-provider.log");
+        Program provider = slowLog
+                ? Program.startSlowlyRead("provider", log, command, SLOW_LOG_BYTES_PER_SECOND)
+                : Program.start("provider", log, command);
+        try {
+            Properties at = awaitReady(provider, providerReady);
+            Program consumer = consumer(folder, name, consumerReady, at.getProperty("rpc.port"), seconds);
+            try {
+                Properties consumerAt = awaitReady(consumer, consumerReady);
+                return new Samples(
+                        provider,
+                        consumer,
+                        "http://127.0.0.1:" + at.getProperty("http.port"),
+                        "http://127.0.0.1:" + consumerAt.getProperty("http.port"),
+                        seconds);
+            } catch (IOException | InterruptedException | RuntimeException e) {
+                consumer.close();
+                throw e;
+            }
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            provider.close();
+            throw e;
+        }
+    }
+
+    private static Path readyFile(Path folder, String name) throws IOException {
+        Path file = folder.resolve(name + ".ready").toAbsolutePath();
+        Files.deleteIfExists(file);
+        return file;
+    }
+
+    private static Program consumer(Path folder, String name, Path ready, String rpcPort, int seconds)
+            throws IOException {
+        List<String> command = command(CONSUMER, ready);
+        command.add("--rpc.client.url=127.0.0.1:" + rpcPort);
+        command.add("--load.scenario=schedule");
+        command.add("--load.warm-up=" + WARM_UP.toSeconds() + "s");
+        command.add("--load.duration=" + seconds + "s");
+        return Program.start("consumer", folder.resolve(name + "-consumer.log"), command);
+    }
+
+    private static List<String> command(Path jar, Path ready) throws IOException {
+        if (!Files.exists(jar)) {
+            throw new IOException(jar + " is missing in " + Path.of("").toAbsolutePath()
+                    + "; run ./mvnw package -DskipTests, and this in the project's folder");
+        }
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(JVM_FLAGS);
+        command.addAll(List.of("-jar", jar.toString(), "--server.port=0", "--sample.ready-file=" + ready));
+        return command;
+    }
+
+    private static Properties awaitReady(Program program, Path file) throws IOException, InterruptedException {
+        program.await(() -> Files.exists(file), START_SECONDS);
+        Properties properties = new Properties();
+        try (var reader = Files.newBufferedReader(file)) {
+            properties.load(reader);
+        }
+        return properties;
+    }
+
+    /** Blocks for the whole load. */
+    Step drive(double rate) throws IOException, InterruptedException {
+        double cpuBefore = provider.cpuSeconds();
+        MachineLoad.Sums machineBefore = machine.read();
+        long start = System.nanoTime();
+        HttpResponse<String> answer = http.send(load(rate), HttpResponse.BodyHandlers.ofString());
+        double passed = (System.nanoTime() - start) / 1e9;
+        double cores = (provider.cpuSeconds() - cpuBefore) / passed;
+        return Step.of(
+                rate,
+                read(answer, "the load").path("report"),
+                cores,
+                machine.read().busySince(machineBefore));
+    }
+
+    private HttpRequest load(double rate) {
+        return HttpRequest.newBuilder(URI.create(consumerUrl + "/load?rate=" + rate))
+                .POST(HttpRequest.BodyPublishers.noBody())
+                .build();
+    }
+
+    /** What a load showed, and what the provider said in the middle of it. */
+    record Asked(Step step, Advice advice) {}
+
+    Asked driveAndAsk(double rate) throws IOException, InterruptedException {
+        CompletableFuture<Advice> advice = new CompletableFuture<>();
+        Thread asking = new Thread(
+                () -> {
+                    try {
+                        Thread.sleep(WARM_UP.toMillis() + seconds * 700L);
+                        advice.complete(ask());
+                    } catch (IOException | InterruptedException | RuntimeException e) {
+                        advice.completeExceptionally(e);
+                    }
+                },
+                "asks-the-provider");
+        asking.start();
+        Step step = drive(rate);
+        return new Asked(step, advice.join());
+    }
+
+    /** Stacks first: they tell of this moment, advice of the last minute. */
+    private Advice ask() throws IOException, InterruptedException {
+        JsonNode waiting = get("/actuator/rpc/waiting");
+        return Advice.of(get("/actuator/rpc/advice"), waiting);
+    }
+
+    private JsonNode get(String path) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(providerUrl + path))
+                .timeout(Duration.ofSeconds(30))
+                .build();
+        return read(http.send(request, HttpResponse.BodyHandlers.ofString()), path);
+    }
+
+    private JsonNode read(HttpResponse<String> answer, String what) throws IOException {
+        if (answer.statusCode() != 200) {
+            throw new IOException(what + " was answered with " + answer.statusCode() + ": " + answer.body());
+        }
+        return json.readTree(answer.body());
+    }
+
+    @Override
+    public void close() {
+        consumer.close();
+        provider.close();
+    }
+}

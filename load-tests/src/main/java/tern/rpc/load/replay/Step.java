@@ -1,0 +1,74 @@
+package tern.rpc.load.replay;
+
+import java.util.ArrayList;
+import java.util.List;
+import tern.rpc.load.replay.KneeSearch.Outcome;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * One load with one rate.
+ *
+ * @param rate calls a second that were started
+ * @param providerCores processors that the provider kept busy
+ * @param machine share of all processors that was busy, 0 to 1; negative when the system does not tell
+ * @param buckets histogram of the successful calls
+ */
+record Step(
+        double rate,
+        double qps,
+        double p50Millis,
+        double p99Millis,
+        double maxMillis,
+        long calls,
+        long errors,
+        String firstError,
+        double providerCores,
+        double machine,
+        List<Bucket> buckets) {
+
+    static final double TARGET_MILLIS = 100;
+
+    /** Within it another try may hold, if it was the machine. */
+    private static final double NEAR = 3;
+
+    /** @param upToMillis bound of the bar, which begins where the next smaller one ends */
+    record Bucket(double upToMillis, long calls) {}
+
+    Step {
+        buckets = List.copyOf(buckets);
+    }
+
+    static Step of(double rate, JsonNode report, double providerCores, double machine) {
+        JsonNode total = report.path("total");
+        List<Bucket> buckets = new ArrayList<>();
+        for (JsonNode bucket : report.path("distribution")) {
+            buckets.add(new Bucket(
+                    bucket.path("upToMillis").asDouble(), bucket.path("calls").asLong()));
+        }
+        StringBuilder errors = new StringBuilder();
+        report.path("errors").properties().stream()
+                .findFirst()
+                .ifPresent(error -> errors.append(error.getKey())
+                        .append(": ")
+                        .append(error.getValue().path("first").asString("")));
+        return new Step(
+                rate,
+                total.path("qps").asDouble(),
+                total.path("p50Millis").asDouble(),
+                total.path("p99Millis").asDouble(),
+                total.path("maxMillis").asDouble(),
+                total.path("calls").asLong(),
+                total.path("errors").asLong(),
+                errors.toString(),
+                providerCores,
+                machine,
+                buckets);
+    }
+
+    Outcome outcome() {
+        if (calls > 0 && errors == 0 && p99Millis < TARGET_MILLIS) {
+            return Outcome.HELD;
+        }
+        return calls > 0 && errors == 0 && p99Millis < NEAR * TARGET_MILLIS ? Outcome.NEAR_MISS : Outcome.MISSED;
+    }
+}

@@ -1,0 +1,58 @@
+package tern.sample.provider.schedule;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import javax.sql.DataSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.stereotype.Component;
+import tern.sample.provider.schedule.ScheduleProperties.Cost;
+
+/** What real services spend beside what the sample shows; nothing unless {@code sample.cost} asks for it. */
+@Component
+class CallCost {
+
+    private static final Logger log = LoggerFactory.getLogger(CallCost.class);
+    private static final String DETAIL = "considered: skill, shift, language, region, distance, tasks of today, rating";
+
+    private final DataSource dataSource;
+    private final Cost cost;
+
+    CallCost(DataSource dataSource, ScheduleProperties properties) {
+        this.dataSource = dataSource;
+        this.cost = properties.cost();
+    }
+
+    /** On the thread of the call. */
+    void ofCall(String requestId) {
+        for (int i = 0; i < cost.connections(); i++) {
+            takeConnection();
+        }
+        for (int i = 0; i < cost.logLines(); i++) {
+            log.info("{}: candidate {} {}", requestId, i, DETAIL);
+        }
+    }
+
+    /** As when each of many small methods takes a connection of its own. */
+    private void takeConnection() {
+        try (Connection connection = dataSource.getConnection()) {
+            connection.getAutoCommit();
+        } catch (SQLException e) {
+            throw new IllegalStateException("no connection to the database: " + e.getMessage(), e);
+        }
+    }
+
+    /** On the thread of the task. */
+    void ofTask() {
+        Duration time = cost.bindTime();
+        if (time.isZero()) {
+            return;
+        }
+        try {
+            Thread.sleep(time.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
