@@ -3,6 +3,7 @@ package tern.rpc.stream;
 import java.util.Objects;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,8 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private final SerialExecutor serial;
     private final AtomicReference<Flow.@Nullable Subscription> subscription = new AtomicReference<>();
     private final AtomicBoolean waiting = new AtomicBoolean(); // the next value was not asked for yet
+    private final AtomicInteger asking =
+            new AtomicInteger(); // looks that were wanted; the thread of the first takes them
     private final Runnable ask;
     private final Runnable cancel;
     private volatile boolean done;
@@ -84,10 +87,18 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         askIfReady();
     }
 
+    /** In a loop: a publisher that gives each value within its {@code request} would fill the stack otherwise. */
     private void askIfReady() {
-        if (sink.isReady() && waiting.compareAndSet(true, false)) {
-            ask.run();
+        int looks = asking.incrementAndGet();
+        if (looks > 1) {
+            return; // whoever asks at present looks again
         }
+        do {
+            while (sink.isReady() && waiting.compareAndSet(true, false)) {
+                ask.run();
+            }
+            looks = asking.addAndGet(-looks);
+        } while (looks != 0);
     }
 
     private void askNow() {

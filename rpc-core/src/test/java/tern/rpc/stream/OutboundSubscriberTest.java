@@ -57,6 +57,32 @@ class OutboundSubscriberTest {
     }
 
     @Test
+    void publisherThatGivesEachValueWithinItsRequestIsReadToItsEnd() {
+        int values = 100_000;
+        subscriber.onSubscribe(new Flow.Subscription() {
+            private int given;
+
+            @Override
+            public void request(long wanted) {
+                if (given == values) {
+                    subscriber.onComplete();
+                } else {
+                    subscriber.onNext(given++);
+                }
+            }
+
+            @Override
+            public void cancel() {
+                throw new AssertionError("nobody cancels");
+            }
+        });
+
+        assertThat(sink.sent).hasSize(values);
+        assertThat(sink.ends).hasValue(1);
+        assertThat(sink.failures).isEmpty();
+    }
+
+    @Test
     void oneValueAtATimeIsAskedFor() {
         Subscription subscription = new Subscription();
 
