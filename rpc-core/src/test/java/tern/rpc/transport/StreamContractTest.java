@@ -1312,6 +1312,7 @@ public abstract class StreamContractTest extends TransportTest {
         proxy().transform(Items.endless("x")).subscribe(answers);
         answers.request(1);
         answers.next();
+        await("a request has arrived", () -> callbacks.contains("next transform"));
         answers.cancel();
 
         await("the publisher is cancelled", () -> callbacks.contains("cancel transform"));
