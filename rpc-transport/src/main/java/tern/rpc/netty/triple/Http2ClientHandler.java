@@ -39,9 +39,11 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.Deadline;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
@@ -71,6 +73,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
     /** Credit smaller than this is no help to a request that waits for it. */
     private static final int SMALL_INCREMENT = 1 << 10;
+
+    /** How much earlier than ours a server's clock may end a call. */
+    private static final long CLOCK_SKEW_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private static final AsciiString POST = AsciiString.cached("POST");
     private static final AsciiString HTTP = AsciiString.cached("http");
@@ -553,7 +558,18 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                 limits.reset(System.nanoTime());
             }
             StatusTable.Reset reset = StatusTable.fromHttp2Error(error);
-            call.fail(reset.code(), "the server reset its stream, HTTP/2 error " + error, reset.executed());
+            call.fail(
+                    reset.code() == StatusCode.CANCELLED && isAtDeadline(call)
+                            ? StatusCode.DEADLINE_EXCEEDED
+                            : reset.code(),
+                    "the server reset its stream, HTTP/2 error " + error,
+                    reset.executed());
+        }
+
+        /** Servers give up at the deadline too, and their clocks may be a little ahead. */
+        private boolean isAtDeadline(ClientCall call) {
+            Deadline deadline = call.pending().call().deadline();
+            return deadline.isLimited() && deadline.remainingNanos(System.nanoTime()) < CLOCK_SKEW_NANOS;
         }
 
         @Override
