@@ -52,42 +52,6 @@ public record PoolSnapshot(
         settings = List.copyOf(settings);
     }
 
-    /** Of a pool that treats all hosts alike and serves its waiters in any order. */
-    public PoolSnapshot(
-            String name,
-            PoolKind kind,
-            int max,
-            int active,
-            int idle,
-            int waiting,
-            int queueCapacity,
-            Duration waitLimit,
-            long taken,
-            long refused,
-            long callerRuns,
-            Duration waited,
-            Duration held,
-            List<PoolSetting> settings) {
-        this(
-                name,
-                kind,
-                max,
-                max,
-                1,
-                false,
-                active,
-                idle,
-                waiting,
-                queueCapacity,
-                waitLimit,
-                taken,
-                refused,
-                callerRuns,
-                waited,
-                held,
-                settings);
-    }
-
     /** Of an idle pool, of which nothing but its bound is known yet. */
     public static Builder builder(String name, PoolKind kind, int max) {
         return new Builder(name, kind, max);

@@ -45,21 +45,13 @@ class WaitingReportTest {
     }
 
     private static PoolSnapshot druid() {
-        return new PoolSnapshot(
-                "dataSource",
-                PoolKind.JDBC,
-                600,
-                600,
-                0,
-                442,
-                Integer.MAX_VALUE,
-                Duration.ofSeconds(6),
-                1_000,
-                3,
-                0,
-                Duration.ofNanos(-1),
-                Duration.ofNanos(-1),
-                List.of(new PoolSetting("spring.datasource.druid.max-active", "600", PoolSetting.Source.USER)));
+        return PoolSnapshot.builder("dataSource", PoolKind.JDBC, 600)
+                .now(600, 0, 442)
+                .waitLimit(Duration.ofSeconds(6))
+                .counts(1_000, 3)
+                .settings(
+                        List.of(new PoolSetting("spring.datasource.druid.max-active", "600", PoolSetting.Source.USER)))
+                .build();
     }
 
     private WaitingReport ofTheStory() {

@@ -63,21 +63,15 @@ class RpcWaitingTest {
 
         @Bean
         PoolSource beds() {
-            return () -> new PoolSnapshot(
-                    "beds",
-                    PoolKind.EXECUTOR,
-                    4,
-                    3,
-                    1,
-                    0,
-                    10,
-                    Duration.ofSeconds(1),
-                    5,
-                    2,
-                    1,
-                    Duration.ZERO,
-                    Duration.ZERO,
-                    List.of(new PoolSetting("sleeper.nap", "long", PoolSetting.Source.USER)));
+            return () -> PoolSnapshot.builder("beds", PoolKind.EXECUTOR, 4)
+                    .now(3, 1, 0)
+                    .queueCapacity(10)
+                    .waitLimit(Duration.ofSeconds(1))
+                    .counts(5, 2)
+                    .callerRuns(1)
+                    .sums(Duration.ZERO, Duration.ZERO)
+                    .settings(List.of(new PoolSetting("sleeper.nap", "long", PoolSetting.Source.USER)))
+                    .build();
         }
     }
 

@@ -1,7 +1,5 @@
 package tern.rpc.netty.dubbo;
 
-import tern.rpc.Invocation;
-import tern.rpc.Response;
 import tern.rpc.netty.Connection;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.transport.Answer;
@@ -9,19 +7,6 @@ import tern.rpc.transport.PendingCall;
 
 /** A request frame, which tells its call when it leaves. */
 final class DubboRequest extends DubboFrame {
-
-    /** What a one-way call gets for an answer. */
-    private static final Answer NOTHING = new Answer() {
-        @Override
-        public Response decode(Invocation call) {
-            return Response.of(null);
-        }
-
-        @Override
-        public void discard() {
-            // holds nothing
-        }
-    };
 
     private final PendingCall call;
     private final Connection connection;
@@ -43,7 +28,7 @@ final class DubboRequest extends DubboFrame {
     @Override
     protected void written() {
         if (call.isOneWay()) {
-            connection.answered(call.id(), NOTHING);
+            connection.answered(call.id(), Answer.NOTHING);
         }
     }
 }

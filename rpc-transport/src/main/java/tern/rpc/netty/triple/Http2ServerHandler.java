@@ -208,7 +208,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     void writing(int bytes) {
         limits.moved();
         writing++;
-        if (unread.add(bytes, System.nanoTime()) && !watching) {
+        unread.add(bytes, System.nanoTime());
+        if (unread.mayStall() && !watching) {
             watching = true;
             watchLater();
         }

@@ -1,8 +1,6 @@
 package tern.rpc.netty.triple;
 
 import org.jspecify.annotations.Nullable;
-import tern.rpc.Invocation;
-import tern.rpc.Response;
 import tern.rpc.netty.Connection;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
@@ -11,19 +9,6 @@ import tern.rpc.transport.PendingCall;
 
 /** A request in JSON over HTTP/1.1, which tells its call when it leaves. */
 final class JsonRequest extends WriteCommand {
-
-    /** What a one-way call gets for an answer. */
-    private static final Answer NOTHING = new Answer() {
-        @Override
-        public Response decode(Invocation call) {
-            return Response.of(null);
-        }
-
-        @Override
-        public void discard() {
-            // holds nothing
-        }
-    };
 
     private final TripleCodecs codecs;
     private final PendingCall pending;
@@ -71,7 +56,7 @@ final class JsonRequest extends WriteCommand {
     protected void written() {
         if (pending.isOneWay() && handler != null) {
             handler.endsUnheard(pending);
-            connection.answered(pending.id(), NOTHING);
+            connection.answered(pending.id(), Answer.NOTHING);
         }
     }
 }

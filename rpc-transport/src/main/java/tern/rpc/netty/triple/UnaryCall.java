@@ -2,8 +2,6 @@ package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.Invocation;
-import tern.rpc.Response;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
@@ -13,19 +11,6 @@ import tern.rpc.transport.PendingCall;
 
 /** A call with one message each way. Event loop only. */
 final class UnaryCall extends ClientCall {
-
-    /** What a one-way call gets for an answer. */
-    private static final Answer NOTHING = new Answer() {
-        @Override
-        public Response decode(Invocation call) {
-            return Response.of(null);
-        }
-
-        @Override
-        public void discard() {
-            // holds nothing
-        }
-    };
 
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
@@ -85,7 +70,7 @@ final class UnaryCall extends ClientCall {
     /** The request is with the socket, which is all that a one-way call waits for. */
     void written() {
         if (pending().isOneWay()) {
-            connection().answered(pending().id(), NOTHING);
+            connection().answered(pending().id(), Answer.NOTHING);
         }
     }
 

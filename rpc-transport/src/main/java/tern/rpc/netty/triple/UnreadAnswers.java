@@ -20,13 +20,11 @@ final class UnreadAnswers {
     private long bytes;
     private long movedNanos;
 
-    /** @return whether more waits than a client may leave unread for long */
-    boolean add(int added, long now) {
+    void add(int added, long now) {
         if (bytes == 0) {
             movedNanos = now;
         }
         bytes += added;
-        return bytes > STALL_BYTES;
     }
 
     void left(int taken, long now) {
@@ -53,6 +51,6 @@ final class UnreadAnswers {
     }
 
     boolean areStalled(long now) {
-        return bytes > STALL_BYTES && now - movedNanos >= STALL_NANOS;
+        return mayStall() && now - movedNanos >= STALL_NANOS;
     }
 }
