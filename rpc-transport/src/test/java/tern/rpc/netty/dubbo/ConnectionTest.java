@@ -319,12 +319,12 @@ class ConnectionTest {
     void connectionWithARunningCallIsNotIdle() throws Exception {
         RpcServer server = sides.serve(
                 limits -> new ServerTransportSettings(
-                        null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(50), Duration.ofSeconds(20)),
+                        null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(500), Duration.ofSeconds(20)),
                 settings -> {});
         GreetService service = Sides.refer(
                 sides.client(new Limits().settings()), reference -> {}, new Endpoint("127.0.0.1", server.port()));
 
-        assertThat(service.slow(300)).isEqualTo("slow");
+        assertThat(service.slow(1_200)).isEqualTo("slow");
     }
 
     @Test
