@@ -12,6 +12,9 @@ final class ClientThreads implements Rule {
     /** Of all that the process burns; less than this is the price of talking to Redis with any client. */
     private static final double SHARE = 0.25;
 
+    /** Of all processors: a call hops to the loop and back with each command, and both hops wait for a processor. */
+    private static final double CROWDED = 0.65;
+
     @Override
     public Stream<Finding> check(Situation situation) {
         Situation.Cpu cpu = situation.cpu();
@@ -23,7 +26,8 @@ final class ClientThreads implements Rule {
         }
         int threads = loops.stream().mapToInt(ThreadGroupCpu::threads).sum();
         double cores = loops.stream().mapToDouble(ThreadGroupCpu::cores).sum();
-        boolean heavy = cpu.isFull() && cores >= SHARE * cpu.busy();
+        boolean crowded = Math.max(cpu.busy(), cpu.machine()) >= CROWDED * cpu.processors();
+        boolean heavy = crowded && cores >= SHARE * cpu.busy();
         Duration slow = situation.slowest().map(CallSnapshot::mean).orElse(Duration.ZERO);
         return Stream.of(new Finding(
                 "client-threads",

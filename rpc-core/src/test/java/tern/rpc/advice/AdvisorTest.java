@@ -364,6 +364,7 @@ class AdvisorTest {
         "lettuce-nioEventLoop, 0.3, 1.95, 1.95, HINTS",
         "lettuce-nioEventLoop, 0.5, 1, 1, HINTS",
         "lettuce-nioEventLoop, 0.5, 1, 1.9, BLOCKS", // callers on the same machine fill it
+        "lettuce-nioEventLoop, 0.5, 1.2, 1.4, BLOCKS", // not full yet, but each command waits twice
         "lettuce-nioEventLoop, 0.5, 1.9, 0, BLOCKS", // the system tells of this process alone
         "rpc-io, 1.1, 1.95, 1.95, ",
     })
@@ -476,6 +477,14 @@ class AdvisorTest {
     void fullProcessorComesBeforeWhatItMakesSlow() {
         CallSnapshot call = call(2_000, Map.of(Phase.REDIS, use(40, 1_800)));
         Cpu cpu = new Cpu(2, 1.95, 1.95, List.of(new ThreadGroupCpu("lettuce-nioEventLoop", 2, 1.1)));
+
+        assertThat(rules(situation(List.of(), List.of(call), cpu))).startsWith("client-threads", "chatty-calls");
+    }
+
+    @Test
+    void eventLoopsOnCrowdedProcessorsComeBeforeTheRoundTripsThatTheyMakeSlow() {
+        CallSnapshot call = call(261, Map.of(Phase.REDIS, use(200, 255)));
+        Cpu cpu = new Cpu(2, 1.2, 1.55, List.of(new ThreadGroupCpu("lettuce-nioEventLoop", 2, 0.5)));
 
         assertThat(rules(situation(List.of(), List.of(call), cpu))).startsWith("client-threads", "chatty-calls");
     }

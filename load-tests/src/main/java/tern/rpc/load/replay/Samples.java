@@ -5,41 +5,37 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
+import tern.rpc.load.sample.SampleProgram;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** The sample provider and the sample consumer, as two processes; the consumer drives loads when it is asked. */
 final class Samples implements AutoCloseable {
 
-    /** As in ./demo: the quick compiler alone, a collector without threads of its own, a heap that need not grow. */
-    private static final List<String> JVM_FLAGS =
-            List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xms256m", "-Xmx512m");
-
     /** What a busy disk, or a pipe to a collector of logs, takes. */
     static final int SLOW_LOG_BYTES_PER_SECOND = 1_000_000;
 
     private static final Path PROVIDER = Path.of("sample-provider", "target", "sample-provider.jar");
     private static final Path CONSUMER = Path.of("sample-consumer", "target", "sample-consumer.jar");
-    private static final int START_SECONDS = 120;
     private static final Duration WARM_UP = Duration.ofSeconds(2);
 
     private final JsonMapper json = JsonMapper.builder().build();
     private final HttpClient http = HttpClient.newHttpClient();
-    private final Program provider;
-    private final Program consumer;
+    private final SampleProgram provider;
+    private final SampleProgram consumer;
     private final String providerUrl;
     private final String consumerUrl;
     private final int seconds;
     private final MachineLoad machine = new MachineLoad();
 
-    private Samples(Program provider, Program consumer, String providerUrl, String consumerUrl, int seconds) {
+    private Samples(
+            SampleProgram provider, SampleProgram consumer, String providerUrl, String consumerUrl, int seconds) {
         this.provider = provider;
         this.consumer = consumer;
         this.providerUrl = providerUrl;
@@ -56,20 +52,15 @@ final class Samples implements AutoCloseable {
      */
     static Samples start(Path folder, String name, boolean slowLog, List<String> settings, int seconds)
             throws IOException, InterruptedException {
-        Path providerReady = readyFile(folder, name + "-provider");
-        Path consumerReady = readyFile(folder, name + "-consumer");
-        List<String> command = command(PROVIDER, providerReady);
-        command.add("--rpc.server.port=0");
-        settings.forEach(setting -> command.add("--" + setting));
-        Path log = folder.resolve(name + "-provider.log");
-        Program provider = slowLog
-                ? Program.startSlowlyRead("provider", log, command, SLOW_LOG_BYTES_PER_SECOND)
-                : Program.start("provider", log, command);
+        List<String> arguments = new ArrayList<>(List.of("--rpc.server.port=0"));
+        settings.forEach(setting -> arguments.add("--" + setting));
+        SampleProgram provider = SampleProgram.start(
+                name + "-provider", PROVIDER, folder, arguments, slowLog ? SLOW_LOG_BYTES_PER_SECOND : 0);
         try {
-            Properties at = awaitReady(provider, providerReady);
-            Program consumer = consumer(folder, name, consumerReady, at.getProperty("rpc.port"), seconds);
+            Properties at = provider.awaitReady();
+            SampleProgram consumer = consumer(folder, name, at.getProperty("rpc.port"), seconds);
             try {
-                Properties consumerAt = awaitReady(consumer, consumerReady);
+                Properties consumerAt = consumer.awaitReady();
                 return new Samples(
                         provider,
                         consumer,
@@ -86,41 +77,13 @@ final class Samples implements AutoCloseable {
         }
     }
 
-    private static Path readyFile(Path folder, String name) throws IOException {
-        Path file = folder.resolve(name + ".ready").toAbsolutePath();
-        Files.deleteIfExists(file);
-        return file;
-    }
-
-    private static Program consumer(Path folder, String name, Path ready, String rpcPort, int seconds)
-            throws IOException {
-        List<String> command = command(CONSUMER, ready);
-        command.add("--rpc.client.url=127.0.0.1:" + rpcPort);
-        command.add("--load.scenario=schedule");
-        command.add("--load.warm-up=" + WARM_UP.toSeconds() + "s");
-        command.add("--load.duration=" + seconds + "s");
-        return Program.start("consumer", folder.resolve(name + "-consumer.log"), command);
-    }
-
-    private static List<String> command(Path jar, Path ready) throws IOException {
-        if (!Files.exists(jar)) {
-            throw new IOException(jar + " is missing in " + Path.of("").toAbsolutePath()
-                    + "; run ./mvnw package -DskipTests, and this in the project's folder");
-        }
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(JVM_FLAGS);
-        command.addAll(List.of("-jar", jar.toString(), "--server.port=0", "--sample.ready-file=" + ready));
-        return command;
-    }
-
-    private static Properties awaitReady(Program program, Path file) throws IOException, InterruptedException {
-        program.await(() -> Files.exists(file), START_SECONDS);
-        Properties properties = new Properties();
-        try (var reader = Files.newBufferedReader(file)) {
-            properties.load(reader);
-        }
-        return properties;
+    private static SampleProgram consumer(Path folder, String name, String rpcPort, int seconds) throws IOException {
+        List<String> arguments = List.of(
+                "--rpc.client.url=127.0.0.1:" + rpcPort,
+                "--load.scenario=schedule",
+                "--load.warm-up=" + WARM_UP.toSeconds() + "s",
+                "--load.duration=" + seconds + "s");
+        return SampleProgram.start(name + "-consumer", CONSUMER, folder, arguments, 0);
     }
 
     /** Blocks for the whole load. */

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import redis.embedded.core.ExecutableProvider;
+import tern.rpc.load.sample.Program;
 
 /** Redis, and MariaDB where this machine has one, each as a process with nothing but the replay's data. */
 final class Stores implements AutoCloseable {

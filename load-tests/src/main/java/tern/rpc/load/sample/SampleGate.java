@@ -35,11 +35,13 @@ public final class SampleGate {
 
     private static int run(List<String> arguments) throws IOException, InterruptedException {
         Path work = Files.createDirectories(Path.of(value(arguments, WORK))).toAbsolutePath();
-        List<String> properties = Arrays.stream(value(arguments, PROVIDER).split("\\s+"))
+        List<String> properties = new ArrayList<>(List.of("--rpc.server.port=0"));
+        Arrays.stream(value(arguments, PROVIDER).split("\\s+"))
                 .filter(property -> !property.isEmpty())
-                .toList();
+                .forEach(properties::add);
         System.out.println("Starting the sample provider ...");
-        try (SampleProvider provider = SampleProvider.start(Path.of(value(arguments, JAR)), work, properties)) {
+        try (SampleProgram provider =
+                SampleProgram.start("provider", Path.of(value(arguments, JAR)), work, properties, 0)) {
             return SloGate.run(gate(provider.awaitReady(), work, arguments), System.out, System.err);
         } catch (IOException e) {
             System.err.println("sample-gate: " + e.getMessage());

@@ -96,9 +96,10 @@ class ReplayTableTest {
     @Test
     void loadIsJudgedByItsSlowestHundredthAndItsErrors() {
         assertThat(step(300, 99.9, 0).outcome()).isEqualTo(KneeSearch.Outcome.HELD);
-        assertThat(step(300, 290, 0).outcome()).isEqualTo(KneeSearch.Outcome.NEAR_MISS);
-        assertThat(step(300, 310, 0).outcome()).isEqualTo(KneeSearch.Outcome.MISSED);
-        assertThat(step(300, 50, 1).outcome()).isEqualTo(KneeSearch.Outcome.MISSED);
+        assertThat(step(300, 990, 0).outcome()).isEqualTo(KneeSearch.Outcome.NEAR_MISS);
+        assertThat(step(300, 50, 1).outcome()).isEqualTo(KneeSearch.Outcome.NEAR_MISS);
+        assertThat(step(300, 1_010, 0).outcome()).isEqualTo(KneeSearch.Outcome.MISSED);
+        assertThat(step(300, 50, 2).outcome()).isEqualTo(KneeSearch.Outcome.MISSED);
     }
 
     @Test

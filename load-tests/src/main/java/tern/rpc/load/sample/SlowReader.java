@@ -1,4 +1,4 @@
-package tern.rpc.load.replay;
+package tern.rpc.load.sample;
 
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,4 +1,4 @@
-package tern.rpc.load.replay;
+package tern.rpc.load.sample;
 
 import java.io.File;
 import java.io.IOException;
@@ -12,9 +12,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Another program, as a child process of ours that does not outlive us. */
-final class Program implements AutoCloseable {
+public final class Program implements AutoCloseable {
 
-    private static final long STOP_SECONDS = 5;
+    private static final long STOP_SECONDS = 30; // a provider drains first
 
     private final String name;
     private final Process process;
@@ -25,12 +25,12 @@ final class Program implements AutoCloseable {
         this.name = name;
         this.process = process;
         this.log = log;
-        this.atExit = new Thread(process::destroyForcibly, "stop-" + name);
+        this.atExit = new Thread(this::stopAtExit, "stop-" + name);
         Runtime.getRuntime().addShutdownHook(atExit);
     }
 
     /** @param log gets what it writes */
-    static Program start(String name, Path log, List<String> command) throws IOException {
+    public static Program start(String name, Path log, List<String> command) throws IOException {
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
@@ -46,7 +46,7 @@ final class Program implements AutoCloseable {
     }
 
     /** Null when the search path has none. */
-    static @Nullable Path onPath(String program) {
+    public static @Nullable Path onPath(String program) {
         String folders = System.getenv().getOrDefault("PATH", "");
         return Arrays.stream(folders.split(File.pathSeparator))
                 .filter(folder -> !folder.isEmpty())
@@ -56,7 +56,7 @@ final class Program implements AutoCloseable {
                 .orElse(null);
     }
 
-    static int freePort() throws IOException {
+    public static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         }
@@ -64,11 +64,11 @@ final class Program implements AutoCloseable {
 
     /** Something that becomes true when a program is ready. */
     @FunctionalInterface
-    interface Readiness {
+    public interface Readiness {
         boolean isReady() throws IOException;
     }
 
-    void await(Readiness readiness, int seconds) throws IOException, InterruptedException {
+    public void await(Readiness readiness, int seconds) throws IOException, InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         while (!readiness.isReady()) {
             if (!process.isAlive() || System.nanoTime() > end) {
@@ -81,28 +81,35 @@ final class Program implements AutoCloseable {
     }
 
     /** Processor time so far, in seconds. */
-    double cpuSeconds() {
+    public double cpuSeconds() {
         return process.info()
                 .totalCpuDuration()
                 .map(time -> time.toNanos() / 1e9)
                 .orElse(0.0);
     }
 
+    /** Its children are those of its stores: if it cannot stop them any more, we do. */
     @Override
     public void close() {
+        List<ProcessHandle> children = process.descendants().toList();
         process.destroy();
         try {
-            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                process.destroyForcibly().waitFor(STOP_SECONDS, TimeUnit.SECONDS);
-            }
+            process.waitFor(STOP_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
-            process.destroyForcibly();
             Thread.currentThread().interrupt();
         }
+        process.destroyForcibly();
+        children.forEach(ProcessHandle::destroyForcibly);
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException e) {
             return; // we are ending, and the hook has run
         }
+    }
+
+    private void stopAtExit() {
+        List<ProcessHandle> children = process.descendants().toList();
+        process.destroyForcibly();
+        children.forEach(ProcessHandle::destroyForcibly);
     }
 }
