@@ -21,6 +21,9 @@ record Demand(PoolSnapshot pool, Goal goal, double usesPerCall, double holdSecon
     /** Of the target: below it a wait is not what makes calls slow. */
     private static final double SHARE = 0.1;
 
+    /** Of all that was asked for: fewer refusals come from a pause of the process or of the other side, not from the size. */
+    private static final double SHARE_REFUSED = 0.001;
+
     static Demand of(Situation situation, PoolSnapshot pool) {
         Phase waiting = waitingFor(pool.kind());
         double uses = waiting == null ? 1 : situation.operationsPerCall(waiting);
@@ -52,12 +55,16 @@ record Demand(PoolSnapshot pool, Goal goal, double usesPerCall, double holdSecon
 
     /** Whether calls are noticeably slower, or fail, because of the pool. */
     boolean isFelt() {
-        return waited.toNanos() > SHARE * goal.latency().toNanos() || pool.refused() > 0;
+        return waited.toNanos() > SHARE * goal.latency().toNanos() || isRefusing();
     }
 
     /** Whether all that can be handed out is handed out, and somebody waits. */
     boolean isFull() {
-        return (pool.waiting() > 0 && pool.active() >= pool.effectiveMax()) || pool.refused() > 0;
+        return (pool.waiting() > 0 && pool.active() >= pool.effectiveMax()) || isRefusing();
+    }
+
+    private boolean isRefusing() {
+        return pool.refused() > SHARE_REFUSED * (Math.max(0, pool.taken()) + pool.refused());
     }
 
     /** Whether there would be enough, if those who have one did not wait for a processor before they give it back. */

@@ -16,6 +16,7 @@ final class RetryPolicy {
 
     private static final double SHARE_OF_CALLS = 0.1;
     private static final int PER_SECOND = 3;
+    private static final int ATTEMPTS_OF_IDEMPOTENT = 2;
     private static final long WINDOW_SECONDS = 10;
 
     private final NanoClock clock;
@@ -29,6 +30,11 @@ final class RetryPolicy {
     RetryPolicy(NanoClock clock) {
         this.clock = clock;
         this.windowStart = clock.nanoTime();
+    }
+
+    /** How often a call may be sent, as long as it may have run each time. */
+    static int attempts(boolean idempotent) {
+        return idempotent ? ATTEMPTS_OF_IDEMPOTENT : 1;
     }
 
     /** A call begins, which adds to what may be spent on retries. */
@@ -47,12 +53,13 @@ final class RetryPolicy {
      */
     boolean again(ClientMethod method, RpcException failure, int attempt, boolean elsewhere, long remainingNanos) {
         boolean allowed = failure.wasExecuted() == Executed.NO
-                ? elsewhere && attempt <= (method.idempotent() ? 2 : 1)
-                : failure.wasExecuted() == Executed.MAYBE && method.idempotent() && attempt == 1;
+                ? elsewhere && attempt <= attempts(method.idempotent())
+                : failure.wasExecuted() == Executed.MAYBE && attempt < attempts(method.idempotent());
         if (!allowed || failure.code() == StatusCode.CANCELLED || remainingNanos <= 0 || !spend()) {
             return false;
         }
         retries.increment();
+        method.meters().retried();
         return true;
     }
 

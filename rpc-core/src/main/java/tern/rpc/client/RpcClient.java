@@ -232,16 +232,18 @@ public final class RpcClient implements AutoCloseable {
                     + "; only void methods can be one-way");
         }
         Duration set = unary ? settings.timeout() : own.or(marks).timeout();
+        Duration limit = set == null && unary ? timeout : set;
+        boolean idempotent = Boolean.TRUE.equals(settings.idempotent());
         ClientMethod method = new ClientMethod(
                 reference.key(),
                 descriptor,
-                set == null && unary ? timeout : set,
-                Boolean.TRUE.equals(settings.idempotent()),
+                limit,
+                idempotent,
                 oneWay,
                 filters,
                 null,
                 endpoints,
-                meters.client(descriptor, reference.protocol()));
+                meters.client(descriptor, reference.protocol(), limit, RetryPolicy.attempts(idempotent)));
         return filters.isEmpty() || !unary ? method : method.filteredBy(chain(method));
     }
 

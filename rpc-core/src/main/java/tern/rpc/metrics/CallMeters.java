@@ -18,6 +18,7 @@ public final class CallMeters {
     private final String protocol;
     private final @Nullable Timer queue;
     private final LatencyWindow window;
+    private final MethodCalls calls;
 
     CallMeters(
             RpcMeters meters,
@@ -25,13 +26,15 @@ public final class CallMeters {
             MethodDescriptor method,
             String protocol,
             @Nullable Timer queue,
-            LatencyWindow window) {
+            LatencyWindow window,
+            MethodCalls calls) {
         this.meters = meters;
         this.meter = meter;
         this.method = method;
         this.protocol = protocol.toLowerCase(Locale.ROOT);
         this.queue = queue;
         this.window = window;
+        this.calls = calls;
     }
 
     /**
@@ -50,7 +53,13 @@ public final class CallMeters {
         timer.record(nanos, TimeUnit.NANOSECONDS);
         if (method.type() == MethodType.UNARY) {
             window.record(nanos, failure != null && !method.declares(failure));
+            calls.ended(failure, nanos);
         }
+    }
+
+    /** A call is tried once more. */
+    public void retried() {
+        calls.retried();
     }
 
     /** A call left the queue. */

@@ -47,7 +47,7 @@ public final class LatencyWindow {
     /** @param failed whether the call failed in a way that its method does not declare */
     public void record(long nanos, boolean failed) {
         Slot slot = slotOf(second());
-        slot.counts.incrementAndGet(bucketOf(nanos / 1_000));
+        slot.counts.incrementAndGet(Buckets.of(nanos / 1_000, PRECISION_BITS, BUCKETS));
         if (nanos > targetNanos) {
             slot.slow.incrementAndGet();
         }
@@ -119,41 +119,15 @@ public final class LatencyWindow {
                 total,
                 seconds,
                 (double) total / seconds,
-                Math.min(percentile(counts, total, 0.50), max / 1e6),
-                Math.min(percentile(counts, total, 0.99), max / 1e6),
+                percentile(counts, total, 0.50, max),
+                percentile(counts, total, 0.99, max),
                 max / 1e6,
                 total == 0 ? 0 : (double) slow / total,
                 total == 0 ? 0 : (double) failed / total);
     }
 
-    private static double percentile(long[] counts, long total, double share) {
-        long rank = (long) Math.ceil(total * share);
-        long seen = 0;
-        for (int bucket = 0; bucket < counts.length; bucket++) {
-            seen += counts[bucket];
-            if (seen >= rank && seen > 0) {
-                return upperBoundMicros(bucket) / 1_000.0;
-            }
-        }
-        return 0;
-    }
-
-    /** Linear up to 2^PRECISION_BITS, then that many buckets for each doubling. */
-    static int bucketOf(long micros) {
-        if (micros < 1 << PRECISION_BITS) {
-            return (int) Math.max(0, micros);
-        }
-        int shift = 63 - Long.numberOfLeadingZeros(micros) - PRECISION_BITS;
-        int bucket = ((shift + 1) << PRECISION_BITS) + (int) (micros >>> shift) - (1 << PRECISION_BITS);
-        return Math.min(bucket, BUCKETS - 1);
-    }
-
-    static long upperBoundMicros(int bucket) {
-        if (bucket < 1 << PRECISION_BITS) {
-            return bucket + 1L;
-        }
-        int shift = (bucket >>> PRECISION_BITS) - 1;
-        long first = (bucket & (1 << PRECISION_BITS) - 1) + (1L << PRECISION_BITS);
-        return (first + 1) << shift;
+    /** In milliseconds; the bound of a bucket may be above all that was seen. */
+    private static double percentile(long[] counts, long total, double share, long maxNanos) {
+        return Math.min(Buckets.percentile(counts, total, share, PRECISION_BITS) / 1_000.0, maxNanos / 1e6);
     }
 }

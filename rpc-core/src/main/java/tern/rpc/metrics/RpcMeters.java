@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
 import tern.rpc.Phase;
@@ -31,6 +32,21 @@ public final class RpcMeters {
     private final LatencyWindow server;
     private final LatencyWindow client;
     private final ConcurrentMap<Tags, PhaseMeters> phases = new ConcurrentHashMap<>();
+    private final ConcurrentMap<MethodKey, MethodCalls> servedMethods = new ConcurrentHashMap<>();
+    private final ConcurrentMap<MethodKey, MethodCalls> calledMethods = new ConcurrentHashMap<>();
+
+    /** References to one method with other limits are told apart. */
+    private record MethodKey(
+            String service, String method, @Nullable Duration timeout, int attempts) {
+
+        static MethodKey of(MethodDescriptor method, @Nullable Duration timeout, int attempts) {
+            return new MethodKey(method.service().simpleName(), method.name(), timeout, attempts);
+        }
+
+        MethodCalls calls() {
+            return new MethodCalls(service, method, timeout, attempts);
+        }
+    }
 
     public RpcMeters(MeterRegistry registry, Slo slo) {
         this.registry = registry;
@@ -64,11 +80,27 @@ public final class RpcMeters {
     }
 
     public CallMeters server(MethodDescriptor method, String protocol) {
-        return new CallMeters(this, RpcMeter.SERVER_REQUESTS, method, protocol, queueTimer(method), server);
+        MethodCalls calls = servedMethods.computeIfAbsent(MethodKey.of(method, null, 1), MethodKey::calls);
+        return new CallMeters(this, RpcMeter.SERVER_REQUESTS, method, protocol, queueTimer(method), server, calls);
     }
 
-    public CallMeters client(MethodDescriptor method, String protocol) {
-        return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, method, protocol, null, client);
+    /**
+     * @param timeout of a call, all attempts together; null for none
+     * @param attempts that a call may take when it may have run
+     */
+    public CallMeters client(MethodDescriptor method, String protocol, @Nullable Duration timeout, int attempts) {
+        MethodCalls calls = calledMethods.computeIfAbsent(MethodKey.of(method, timeout, attempts), MethodKey::calls);
+        return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, method, protocol, null, client, calls);
+    }
+
+    /** Every method that was served so far. */
+    public List<MethodCalls> servedMethods() {
+        return List.copyOf(servedMethods.values());
+    }
+
+    /** Every method that there is a reference to. */
+    public List<MethodCalls> calledMethods() {
+        return List.copyOf(calledMethods.values());
     }
 
     /** What calls of the method spend their time on; the same for methods whose meters have the same tags. */

@@ -461,6 +461,18 @@ class AdvisorTest {
     }
 
     @Test
+    void fewRefusalsOfAPauseAskForNoLargerPool() {
+        PoolSnapshot pool = PoolSnapshot.builder("jedis", PoolKind.REDIS, 50)
+                .now(5, 45, 0)
+                .counts(30_000, 17)
+                .sums(Duration.ofSeconds(3), Duration.ofSeconds(60))
+                .build();
+
+        assertThat(rules(situation(List.of(pool), List.of(call(300, Map.of())), Cpu.UNKNOWN)))
+                .doesNotContain("pool-below-demand");
+    }
+
+    @Test
     void chattyCallsComeBeforeTheSmallPoolThatTheyEmpty() {
         PoolSnapshot pool = PoolSnapshot.builder("jedis", PoolKind.REDIS, 8)
                 .now(8, 0, 150)

@@ -49,7 +49,7 @@ class RetryPolicyTest {
                 List.of(),
                 null,
                 endpoints,
-                RpcMeters.withoutRegistry().client(descriptor, "memory"));
+                RpcMeters.withoutRegistry().client(descriptor, "memory", null, 1));
     }
 
     private boolean again(boolean idempotent, Executed executed, int attempt, boolean elsewhere, long remaining) {

@@ -4,18 +4,15 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import tern.rpc.NanoClock;
 import tern.rpc.advice.Advisor;
-import tern.rpc.advice.CallSnapshot;
 import tern.rpc.advice.Finding;
 import tern.rpc.advice.Goal;
 import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.advice.PoolSource;
 import tern.rpc.advice.Situation;
-import tern.rpc.metrics.LatencyWindow;
 import tern.rpc.metrics.RpcMeters;
 
 /**
@@ -34,7 +31,6 @@ public final class CapacityAdvice {
     private final Supplier<Stream<PoolSource>> sources;
     private final RpcMeters meters;
     private final Supplier<Situation.LoggingMode> logging;
-    private final CallSnapshot.Limits clientLimits;
     private final NanoClock clock;
     private final Supplier<ProcessorTime> processorTime;
     private final Deque<Look> looks = new ArrayDeque<>(); // guarded by this
@@ -44,14 +40,12 @@ public final class CapacityAdvice {
             Supplier<Stream<PoolSource>> sources,
             RpcMeters meters,
             Supplier<Situation.LoggingMode> logging,
-            CallSnapshot.Limits clientLimits,
             NanoClock clock,
             Supplier<ProcessorTime> processorTime) {
         this.goal = goal;
         this.sources = sources;
         this.meters = meters;
         this.logging = logging;
-        this.clientLimits = clientLimits;
         this.clock = clock;
         this.processorTime = processorTime;
     }
@@ -77,12 +71,11 @@ public final class CapacityAdvice {
         synchronized (this) {
             then = looks.isEmpty() ? now : looks.getFirst();
         }
-        Duration p99 = millis(meters.served().p99Millis());
         return new Situation(
                 goal,
                 now.poolsSince(then),
-                now.callsSince(then, p99),
-                called(meters.called()),
+                now.servedSince(then),
+                now.calledSince(then),
                 logging.get(),
                 now.cpuSince(then));
     }
@@ -99,26 +92,6 @@ public final class CapacityAdvice {
     }
 
     private Look take() {
-        return Look.at(clock.nanoTime(), pools(), meters.phases(), processorTime.get());
-    }
-
-    private List<CallSnapshot> called(LatencyWindow.Report all) {
-        if (all.calls() == 0) {
-            return List.of();
-        }
-        return List.of(new CallSnapshot(
-                "calls",
-                "to other services",
-                all.qps(),
-                millis(all.p50Millis()),
-                millis(all.p99Millis()),
-                clientLimits,
-                all.qps() * all.shareFailed(),
-                0,
-                Map.of()));
-    }
-
-    private static Duration millis(double millis) {
-        return Duration.ofNanos((long) (millis * 1e6));
+        return Look.at(clock.nanoTime(), pools(), meters, processorTime.get());
     }
 }

@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure.advice;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -11,19 +12,30 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.advice.CallSnapshot;
+import tern.rpc.advice.PoolSetting;
 import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.advice.Situation;
+import tern.rpc.client.RpcClient;
+import tern.rpc.metrics.MethodCalls;
 import tern.rpc.metrics.PhaseMeters;
+import tern.rpc.metrics.RpcMeters;
 
 /**
  * Sums at one moment. Two of them make what happened in between.
  *
  * @param nanoTime when
  * @param pools by name
- * @param methods by name
+ * @param methods what served calls spent their time on, by name; empty when no ledgers are kept
+ * @param served how long they took
+ * @param called the same for calls to others
  */
 record Look(
-        long nanoTime, Map<String, PoolSnapshot> pools, Map<String, MethodSums> methods, ProcessorTime processorTime) {
+        long nanoTime,
+        Map<String, PoolSnapshot> pools,
+        Map<String, MethodSums> methods,
+        Map<MethodCalls, MethodCalls.Sums> served,
+        Map<MethodCalls, MethodCalls.Sums> called,
+        ProcessorTime processorTime) {
 
     /** What all calls of a method did so far. */
     record MethodSums(String service, String method, long calls, Map<Phase, Sum> phases) {
@@ -44,14 +56,20 @@ record Look(
         }
     }
 
-    static Look at(long nanoTime, List<PoolSnapshot> pools, List<PhaseMeters> methods, ProcessorTime processorTime) {
+    static Look at(long nanoTime, List<PoolSnapshot> pools, RpcMeters meters, ProcessorTime processorTime) {
         return new Look(
                 nanoTime,
                 pools.stream().collect(Collectors.toMap(PoolSnapshot::name, Function.identity(), (one, other) -> one)),
-                methods.stream()
+                meters.phases().stream()
                         .map(MethodSums::of)
                         .collect(Collectors.toMap(MethodSums::name, Function.identity(), (one, other) -> one)),
+                sums(meters.servedMethods()),
+                sums(meters.calledMethods()),
                 processorTime);
+    }
+
+    private static Map<MethodCalls, MethodCalls.Sums> sums(List<MethodCalls> methods) {
+        return methods.stream().collect(Collectors.toMap(Function.identity(), MethodCalls::sums));
     }
 
     List<PoolSnapshot> poolsSince(Look earlier) {
@@ -67,21 +85,86 @@ record Look(
         return processorTime.since(earlier.processorTime, nanoTime - earlier.nanoTime);
     }
 
-    /** @param p99 of all methods together: none is kept for each */
-    List<CallSnapshot> callsSince(Look earlier, Duration p99) {
+    /** Calls served; of those that took no time between the two looks nothing can be said. */
+    List<CallSnapshot> servedSince(Look earlier) {
         double seconds = (nanoTime - earlier.nanoTime) / 1e9;
         List<CallSnapshot> calls = new ArrayList<>();
+        if (seconds <= 0) {
+            return calls;
+        }
+        Map<String, MethodCalls.Sums> times = new HashMap<>();
+        served.forEach((method, sums) -> times.put(name(method), since(earlier.served, method, sums)));
         for (MethodSums now : methods.values()) {
             MethodSums then = earlier.methods.get(now.name());
             long count = now.calls() - (then == null ? 0 : then.calls());
-            if (count > 0 && seconds > 0) {
-                calls.add(call(now, then, count, count / seconds, p99));
+            MethodCalls.Sums took = times.remove(now.name());
+            if (count > 0) {
+                calls.add(byPhases(now, then, count, count / seconds, took));
             }
         }
+        served.forEach((method, sums) -> {
+            MethodCalls.Sums took = times.get(name(method));
+            if (took != null && took.calls() > 0) {
+                calls.add(byTimes(method, took, seconds, CallSnapshot.Limits.NONE)); // no ledger is kept
+            }
+        });
         return calls;
     }
 
-    private static CallSnapshot call(MethodSums now, @Nullable MethodSums then, long count, double qps, Duration p99) {
+    /** Calls made to others. */
+    List<CallSnapshot> calledSince(Look earlier) {
+        double seconds = (nanoTime - earlier.nanoTime) / 1e9;
+        List<CallSnapshot> calls = new ArrayList<>();
+        called.forEach((method, sums) -> {
+            MethodCalls.Sums took = since(earlier.called, method, sums);
+            if (took.calls() > 0 && seconds > 0) {
+                calls.add(byTimes(method, took, seconds, limits(method)));
+            }
+        });
+        return calls;
+    }
+
+    private static String name(MethodCalls method) {
+        return method.service() + "/" + method.method();
+    }
+
+    private static MethodCalls.Sums since(
+            Map<MethodCalls, MethodCalls.Sums> earlier, MethodCalls method, MethodCalls.Sums now) {
+        MethodCalls.Sums then = earlier.get(method);
+        return then == null ? now : now.since(then);
+    }
+
+    /** Whatever differs from the default must have been chosen by somebody. */
+    private static CallSnapshot.Limits limits(MethodCalls method) {
+        Duration timeout = method.timeout();
+        if (timeout == null) {
+            return CallSnapshot.Limits.NONE;
+        }
+        boolean chosen = !timeout.equals(RpcClient.DEFAULT_TIMEOUT);
+        return new CallSnapshot.Limits(
+                timeout,
+                method.attempts(),
+                "rpc.client.services." + method.service() + ".methods." + method.method() + ".timeout",
+                chosen ? PoolSetting.Source.USER : PoolSetting.Source.LIBRARY);
+    }
+
+    private static CallSnapshot byTimes(
+            MethodCalls method, MethodCalls.Sums took, double seconds, CallSnapshot.Limits limits) {
+        return new CallSnapshot(
+                method.service(),
+                method.method(),
+                took.calls() / seconds,
+                took.mean(),
+                took.p99(),
+                limits,
+                took.timeouts() / seconds,
+                took.retries() / seconds,
+                Map.of());
+    }
+
+    /** @param took null for streams alone, whose length is not judged */
+    private static CallSnapshot byPhases(
+            MethodSums now, @Nullable MethodSums then, long count, double qps, MethodCalls.@Nullable Sums took) {
         Map<Phase, CallSnapshot.Use> uses = new EnumMap<>(Phase.class);
         long all = 0;
         for (Map.Entry<Phase, MethodSums.Sum> entry : now.phases().entrySet()) {
@@ -100,7 +183,7 @@ record Look(
                 now.method(),
                 qps,
                 Duration.ofNanos(all / count),
-                p99,
+                took == null ? Duration.ZERO : took.p99(),
                 CallSnapshot.Limits.NONE,
                 0,
                 0,

@@ -1,19 +1,15 @@
 package tern.rpc.spring.autoconfigure.advice;
 
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import tern.rpc.NanoClock;
-import tern.rpc.advice.CallSnapshot;
 import tern.rpc.advice.Goal;
-import tern.rpc.advice.PoolSetting.Source;
 import tern.rpc.advice.PoolSource;
 import tern.rpc.advice.Situation.LoggingMode;
 import tern.rpc.metrics.RpcMeters;
-import tern.rpc.spring.autoconfigure.SettingOrigins;
 import tern.rpc.spring.autoconfigure.pool.LoggingWatch;
 import tern.rpc.spring.autoconfigure.pool.RpcLoggingAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
@@ -22,22 +18,15 @@ import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 @AutoConfiguration(after = {RpcPoolsAutoConfiguration.class, RpcLoggingAutoConfiguration.class})
 public final class RpcAdviceAutoConfiguration {
 
-    private static final String TIMEOUT = "rpc.client.timeout";
-
     @Bean
     @ConditionalOnMissingBean
     CapacityAdvice rpcCapacityAdvice(
-            Goal goal,
-            ObjectProvider<PoolSource> pools,
-            RpcMeters meters,
-            ObjectProvider<LoggingWatch> logging,
-            SettingOrigins origins) {
+            Goal goal, ObjectProvider<PoolSource> pools, RpcMeters meters, ObjectProvider<LoggingWatch> logging) {
         return new CapacityAdvice(
                 goal,
                 pools::orderedStream,
                 meters,
                 () -> mode(logging.getIfAvailable()),
-                limits(origins),
                 NanoClock.SYSTEM,
                 ProcessorTime::now);
     }
@@ -45,11 +34,6 @@ public final class RpcAdviceAutoConfiguration {
     /** What an unknown logging system does is nothing to give advice on. */
     private static LoggingMode mode(@Nullable LoggingWatch watch) {
         return watch == null ? LoggingMode.ASYNCHRONOUS : watch.mode();
-    }
-
-    private static CallSnapshot.Limits limits(SettingOrigins origins) {
-        Duration timeout = origins.value(TIMEOUT, Duration.class);
-        return timeout == null ? CallSnapshot.Limits.NONE : new CallSnapshot.Limits(timeout, 1, TIMEOUT, Source.USER);
     }
 
     @Bean

@@ -21,13 +21,13 @@ import tern.rpc.CallLedger;
 import tern.rpc.NanoClock;
 import tern.rpc.Phase;
 import tern.rpc.ServiceDescriptor;
-import tern.rpc.advice.CallSnapshot;
 import tern.rpc.advice.Finding;
 import tern.rpc.advice.Goal;
 import tern.rpc.advice.PoolKind;
 import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.advice.Situation;
 import tern.rpc.advice.Situation.LoggingMode;
+import tern.rpc.metrics.CallMeters;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.spring.autoconfigure.RpcAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
@@ -44,6 +44,10 @@ class CapacityAdviceTest {
         void order();
     }
 
+    interface Depot {
+        void store();
+    }
+
     private final AtomicLong now = new AtomicLong();
     private final NanoClock clock = now::get;
     private final RpcMeters meters = RpcMeters.withoutRegistry();
@@ -54,7 +58,6 @@ class CapacityAdviceTest {
             () -> Stream.of(pool::get),
             meters,
             () -> LoggingMode.ASYNCHRONOUS,
-            CallSnapshot.Limits.NONE,
             clock,
             processorTime::get);
 
@@ -113,6 +116,48 @@ class CapacityAdviceTest {
             assertThat(call.phases().get(Phase.REDIS).operations()).isEqualTo(42);
         });
         assertThat(advice.findings()).extracting(Finding::rule).contains("chatty-calls");
+    }
+
+    @Test
+    void callsToOthersAreJudgedByTheirMethodWithItsRetries() {
+        CallMeters client =
+                meters.client(ServiceDescriptor.of(Shop.class).methods().get(0), "dubbo", Duration.ofSeconds(1), 2);
+        advice.look();
+        for (int i = 0; i < 50; i++) {
+            client.ended(null, Duration.ofMillis(700).toNanos());
+            client.retried();
+        }
+        seconds(10);
+
+        assertThat(advice.situation().called()).singleElement().satisfies(call -> {
+            assertThat(call.service() + "/" + call.method()).isEqualTo("Shop/order");
+            assertThat(call.qps()).isEqualTo(5);
+            assertThat(call.retries()).isEqualTo(5);
+        });
+        assertThat(advice.findings())
+                .filteredOn(finding -> finding.rule().equals("attempts-beyond-timeout"))
+                .singleElement()
+                .satisfies(finding ->
+                        assertThat(finding.change()).startsWith("rpc.client.services.Shop.methods.order.timeout="));
+    }
+
+    /** One slow method must not make the others look slow. */
+    @Test
+    void everyMethodIsJudgedByItsOwnSlowestCalls() {
+        CallMeters server =
+                meters.server(ServiceDescriptor.of(Shop.class).methods().get(0), "dubbo");
+        CallMeters other =
+                meters.server(ServiceDescriptor.of(Depot.class).methods().get(0), "dubbo");
+        advice.look();
+        for (int i = 0; i < 100; i++) {
+            server.ended(null, Duration.ofMillis(5).toNanos());
+            other.ended(null, Duration.ofMillis(500).toNanos());
+        }
+        seconds(10);
+
+        assertThat(advice.situation().served())
+                .extracting(call -> call.method() + " " + (call.p99().toMillis() < 100))
+                .containsExactlyInAnyOrder("order true", "store false");
     }
 
     @Test

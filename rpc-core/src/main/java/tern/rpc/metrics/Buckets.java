@@ -1,0 +1,42 @@
+package tern.rpc.metrics;
+
+/**
+ * Buckets of a histogram of microseconds: linear at first, then a fixed number for each doubling, so that the relative
+ * error is the same everywhere. With {@code bits} of precision there are 2^bits buckets to a doubling.
+ */
+final class Buckets {
+
+    private Buckets() {}
+
+    /** @param count of all buckets; the last takes all that is above */
+    static int of(long micros, int bits, int count) {
+        if (micros < 1 << bits) {
+            return (int) Math.max(0, micros);
+        }
+        int shift = 63 - Long.numberOfLeadingZeros(micros) - bits;
+        int bucket = ((shift + 1) << bits) + (int) (micros >>> shift) - (1 << bits);
+        return Math.min(bucket, count - 1);
+    }
+
+    static long upperBoundMicros(int bucket, int bits) {
+        if (bucket < 1 << bits) {
+            return bucket + 1L;
+        }
+        int shift = (bucket >>> bits) - 1;
+        long first = (bucket & (1 << bits) - 1) + (1L << bits);
+        return (first + 1) << shift;
+    }
+
+    /** In microseconds, the upper bound of the bucket; 0 when nothing was counted. */
+    static long percentile(long[] counts, long total, double share, int bits) {
+        long rank = (long) Math.ceil(total * share);
+        long seen = 0;
+        for (int bucket = 0; bucket < counts.length; bucket++) {
+            seen += counts[bucket];
+            if (seen >= rank && seen > 0) {
+                return upperBoundMicros(bucket, bits);
+            }
+        }
+        return 0;
+    }
+}

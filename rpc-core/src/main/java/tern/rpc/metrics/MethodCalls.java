@@ -1,0 +1,135 @@
+package tern.rpc.metrics;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
+
+/**
+ * What became of the calls of one method on one side since the beginning, over all protocols and outcomes; streams are
+ * left out, since how long they last is their users' choice. Two looks tell what happened in between. A call adds to
+ * four counters. Thread-safe.
+ */
+public final class MethodCalls {
+
+    /** Buckets per doubling: 2^3, so that a percentile is at most an eighth too high. */
+    private static final int PRECISION_BITS = 3;
+
+    /** Microseconds up to about an hour. */
+    private static final int BUCKETS = 32 << PRECISION_BITS;
+
+    private final String service;
+    private final String method;
+    private final @Nullable Duration timeout;
+    private final int attempts;
+    private final AtomicLongArray times = new AtomicLongArray(BUCKETS);
+    private final LongAdder nanos = new LongAdder();
+    private final LongAdder timeouts = new LongAdder();
+    private final LongAdder retries = new LongAdder();
+
+    MethodCalls(String service, String method, @Nullable Duration timeout, int attempts) {
+        this.service = service;
+        this.method = method;
+        this.timeout = timeout;
+        this.attempts = attempts;
+    }
+
+    void ended(@Nullable Throwable failure, long tookNanos) {
+        times.incrementAndGet(Buckets.of(TimeUnit.NANOSECONDS.toMicros(tookNanos), PRECISION_BITS, BUCKETS));
+        nanos.add(tookNanos);
+        if (failure instanceof RpcException rpc && rpc.code() == StatusCode.DEADLINE_EXCEEDED) {
+            timeouts.increment();
+        }
+    }
+
+    void retried() {
+        retries.increment();
+    }
+
+    /** Simple name of the interface. */
+    public String service() {
+        return service;
+    }
+
+    public String method() {
+        return method;
+    }
+
+    /** How long a call may take, all attempts together; null when its caller decides, or nobody does. */
+    public @Nullable Duration timeout() {
+        return timeout;
+    }
+
+    /** How often a call may be tried when it may have run. */
+    public int attempts() {
+        return attempts;
+    }
+
+    /** What there is now. */
+    public Sums sums() {
+        long[] counts = new long[BUCKETS];
+        for (int i = 0; i < BUCKETS; i++) {
+            counts[i] = times.get(i);
+        }
+        return new Sums(counts, nanos.sum(), timeouts.sum(), retries.sum());
+    }
+
+    /** Counts and times of calls; immutable. */
+    public static final class Sums {
+
+        private final long[] times;
+        private final long nanos;
+        private final long timeouts;
+        private final long retries;
+        private final long calls;
+
+        private Sums(long[] times, long nanos, long timeouts, long retries) {
+            this.times = times;
+            this.nanos = nanos;
+            this.timeouts = timeouts;
+            this.retries = retries;
+            long all = 0;
+            for (long count : times) {
+                all += count;
+            }
+            this.calls = all;
+        }
+
+        /** What came after an earlier look at the same method. */
+        public Sums since(Sums earlier) {
+            long[] counts = times.clone();
+            for (int i = 0; i < counts.length; i++) {
+                counts[i] -= earlier.times[i];
+            }
+            return new Sums(counts, nanos - earlier.nanos, timeouts - earlier.timeouts, retries - earlier.retries);
+        }
+
+        public long calls() {
+            return calls;
+        }
+
+        /** Calls that ran out of time. */
+        public long timeouts() {
+            return timeouts;
+        }
+
+        /** Attempts after the first. */
+        public long retries() {
+            return retries;
+        }
+
+        /** Zero without calls. */
+        public Duration mean() {
+            return calls == 0 ? Duration.ZERO : Duration.ofNanos(nanos / calls);
+        }
+
+        /** The time within which 99 of 100 calls ended, at most an eighth too high; zero without calls. */
+        public Duration p99() {
+            long micros = Buckets.percentile(times, calls, 0.99, PRECISION_BITS);
+            return Duration.ofNanos(TimeUnit.MICROSECONDS.toNanos(micros));
+        }
+    }
+}
