@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -162,7 +163,7 @@ class RpcServerLifecycleTest {
     }
 
     @Test
-    void contextStartsAndStopsTenTimesWithoutLeavingThreads() {
+    void contextStartsAndStopsTenTimesWithoutLeavingThreads() throws InterruptedException {
         for (int i = 0; i < 10; i++) {
             provider(Greeter.class)
                     .run(there -> consumerOf(there, User.class)
@@ -171,6 +172,9 @@ class RpcServerLifecycleTest {
                                     .isEqualTo("Hello x")));
         }
 
+        for (Thread thread : keepAliveThreads()) {
+            thread.join(TimeUnit.SECONDS.toMillis(30)); // the last may be on its way out
+        }
         assertThat(keepAliveThreads()).isEmpty();
     }
 

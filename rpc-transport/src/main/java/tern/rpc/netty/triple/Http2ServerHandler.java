@@ -108,7 +108,6 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             server(true);
             frameListener(new Http2EventAdapter() {}); // replaced as soon as the handler exists
             gracefulShutdownTimeoutMillis(0);
-            validateRequiredPseudoHeaders(true);
             decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES);
             decoderEnforceMaxSmallContinuationFrames(CONTINUATIONS);
             decoderEnforceMaxRstFramesPerWindow(0, 0); // counted with more knowledge here
@@ -375,10 +374,22 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 end(known, endOfStream);
                 return;
             }
+            if (isEmpty(headers.method()) || isEmpty(headers.scheme()) || isEmpty(headers.path())) {
+                // RFC 9113, 8.3.1; Netty can look itself, but not in every version that applications bring along
+                throw Http2Exception.streamError(
+                        streamId,
+                        Http2Error.PROTOCOL_ERROR,
+                        "the request of stream %d lacks :method, :scheme or :path",
+                        streamId);
+            }
             Http2Exchange exchange = new Http2Exchange(connection, headers, Http2ServerHandler.this, stream);
             stream.setProperty(exchangeKey, exchange);
             dispatcher.begin(exchange, headers.size() > MOST_FIELDS);
             end(exchange, endOfStream);
+        }
+
+        private boolean isEmpty(@Nullable CharSequence pseudoHeader) {
+            return pseudoHeader == null || pseudoHeader.length() == 0;
         }
 
         private void end(Http2Exchange exchange, boolean endOfStream) {

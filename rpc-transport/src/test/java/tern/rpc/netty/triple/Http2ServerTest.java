@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.example.wire.GreetServer;
 import com.example.wire.GreetService;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -13,6 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.ServerContext;
 import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.netty.triple.Http2Wire.Answer;
@@ -184,6 +189,25 @@ class Http2ServerTest {
             wire.request(1, ECHO, false, fields);
 
             assertThat(wire.answer(1).head().status()).asString().isEqualTo("431");
+            call(wire, 3);
+            assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {":method", ":scheme", ":path"})
+    void requestWithoutAPseudoHeaderIsReset(String missing) {
+        Http2Headers head = new DefaultHttp2Headers(false)
+                .method("POST")
+                .scheme("http")
+                .path(ECHO)
+                .set("content-type", "application/grpc");
+        head.remove(missing);
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.frame(Http2Wire.HEADERS, Http2Wire.END_HEADERS, 1, Http2Wire.block(head));
+
+            assertThat(wire.answer(1).reset).isEqualTo(Http2Error.PROTOCOL_ERROR.code());
+
             call(wire, 3);
             assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
         }

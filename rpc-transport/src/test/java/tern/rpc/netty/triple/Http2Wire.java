@@ -186,6 +186,10 @@ final class Http2Wire implements AutoCloseable {
         for (int i = 0; i < headers.length; i += 2) {
             head.add(headers[i], headers[i + 1]);
         }
+        return block(head);
+    }
+
+    static byte[] block(Http2Headers head) {
         ByteBuf block = Unpooled.buffer();
         try {
             // A table of its own per block, of size 0, since blocks stand alone here.
