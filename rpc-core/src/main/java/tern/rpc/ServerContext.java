@@ -21,6 +21,7 @@ public final class ServerContext {
     private final Invocation call;
     private final Exchange exchange;
     private final CallLedger ledger;
+    private final @Nullable Principal principal;
     private final Metadata responseHeaders;
     private final Metadata responseMetadata;
     private final Cancellation cancellation;
@@ -31,6 +32,12 @@ public final class ServerContext {
     }
 
     public ServerContext(Invocation call, Exchange exchange, CallLedger ledger) {
+        this(call, exchange, ledger, exchange.peerPrincipal());
+    }
+
+    /** @param principal who calls; null if nobody knows */
+    public ServerContext(Invocation call, Exchange exchange, CallLedger ledger, @Nullable Principal principal) {
+        this.principal = principal;
         this.call = call;
         this.exchange = exchange;
         this.ledger = ledger;
@@ -41,6 +48,7 @@ public final class ServerContext {
 
     /** The same call on another thread. */
     private ServerContext(ServerContext whole, CallLedger part) {
+        this.principal = whole.principal;
         this.call = whole.call;
         this.exchange = whole.exchange;
         this.ledger = part;
@@ -188,6 +196,13 @@ public final class ServerContext {
     /** Null when the caller is in the same process. */
     public @Nullable SocketAddress remoteAddress() {
         return exchange.remoteAddress();
+    }
+
+    /**
+     * Who calls: whom an {@link RpcAuthorizer} found, or else whom the certificate names; null for somebody unknown.
+     */
+    public @Nullable Principal principal() {
+        return principal;
     }
 
     /** Whom the caller's certificate names, as checked by TLS; null when it showed none. */

@@ -16,9 +16,19 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.transport.CallToken;
 
-/** What the calls through one proxy have in common. */
-record CallTemplate(ServiceKey service, CallOptions options, NanoClock clock) {
+/**
+ * What the calls through one proxy have in common.
+ *
+ * @param token shown to the server; null for none
+ */
+record CallTemplate(
+        ServiceKey service, CallOptions options, NanoClock clock, @Nullable CallToken token) {
+
+    CallTemplate with(CallOptions replaced) {
+        return new CallTemplate(service, replaced, clock, token);
+    }
 
     /**
      * @param runsOn see {@link Invocation#executor()}
@@ -33,6 +43,9 @@ record CallTemplate(ServiceKey service, CallOptions options, NanoClock clock) {
         }
         Metadata metadata =
                 options.headers().isEmpty() ? new Metadata() : options.headers().copy();
+        if (token != null) {
+            token.addTo(metadata);
+        }
         return new Invocation(service, method.descriptor(), arguments, metadata, deadline, runsOn)
                 .withCompression(options.isCompressed());
     }

@@ -36,9 +36,11 @@ import tern.rpc.endpoint.EndpointPicker;
 import tern.rpc.endpoint.RoundRobinPicker;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.transport.CallToken;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.Tls;
+import tern.rpc.transport.Token;
 
 /**
  * Makes proxies of remote services and owns the connections behind them. Connections are opened when a service is
@@ -70,6 +72,7 @@ public final class RpcClient implements AutoCloseable {
     private final List<ClientFilter> filters;
     private final Duration timeout;
     private final Duration checkTimeout;
+    private final @Nullable Token token;
     private final EndpointPicker.Factory pickers;
     private final RpcMeters meters;
     private final NanoClock clock;
@@ -82,6 +85,7 @@ public final class RpcClient implements AutoCloseable {
         this.filters = List.copyOf(builder.filters);
         this.timeout = builder.timeout;
         this.checkTimeout = builder.checkTimeout;
+        this.token = builder.token;
         this.pickers = builder.pickers;
         this.meters = builder.meters;
         this.clock = builder.clock;
@@ -177,8 +181,13 @@ public final class RpcClient implements AutoCloseable {
                 reference.type(),
                 Map.copyOf(methods),
                 callbacks,
-                new CallTemplate(reference.key(), CallOptions.none(), clock));
+                new CallTemplate(reference.key(), CallOptions.none(), clock, token(reference, wire)));
         return reference.type().cast(proxy.newProxy());
+    }
+
+    private @Nullable CallToken token(ServiceReference<?> reference, Wire wire) {
+        Token shown = reference.token() == null ? token : reference.token();
+        return shown == null ? null : wire.transport().carry(shown);
     }
 
     private Wire wire(ServiceReference<?> reference) {
@@ -284,6 +293,7 @@ public final class RpcClient implements AutoCloseable {
         private final List<ClientFilter> filters = new ArrayList<>();
         private Duration timeout = DEFAULT_TIMEOUT;
         private Duration checkTimeout = Duration.ofSeconds(3);
+        private @Nullable Token token;
         private EndpointPicker.Factory pickers = RoundRobinPicker::new;
         private RpcMeters meters = RpcMeters.withoutRegistry();
         private NanoClock clock = NanoClock.SYSTEM;
@@ -320,6 +330,19 @@ public final class RpcClient implements AutoCloseable {
         /** How long references that ask for a check wait for a provider; 3 seconds when never set. */
         public Builder checkTimeout(Duration replaced) {
             this.checkTimeout = replaced;
+            return this;
+        }
+
+        /**
+         * Shown with every call of references that have no token of their own: attachment {@code token} on dubbo,
+         * {@code authorization: Bearer} on HTTP. None when never set. Who sees the bytes sees the token, so send it with
+         * TLS.
+         *
+         * @throws IllegalArgumentException if it is empty or has characters other than visible ASCII
+         */
+        public Builder token(Token shown) {
+            ServiceReference.check(shown, "of the client");
+            this.token = shown;
             return this;
         }
 

@@ -46,7 +46,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
 
     @Override
     public Object with(CallOptions replaced) {
-        return new ServiceProxy(type, methods, executor, new CallTemplate(template.service(), replaced, clock))
+        return new ServiceProxy(type, methods, executor, template.with(replaced))
                 .newProxy();
     }
 

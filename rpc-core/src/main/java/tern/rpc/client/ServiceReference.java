@@ -9,6 +9,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.EndpointResolver;
 import tern.rpc.transport.Tls;
+import tern.rpc.transport.Token;
 
 /**
  * What is to be called, where, and how patiently.
@@ -19,6 +20,7 @@ import tern.rpc.transport.Tls;
  * @param check whether a provider must be reachable when the client starts
  * @param methods settings by method name
  * @param tls keys and trust for these providers; null for those of the transport
+ * @param token shown to these providers; null for that of the client
  */
 public record ServiceReference<T>(
         Class<T> type,
@@ -29,13 +31,24 @@ public record ServiceReference<T>(
         Map<String, MethodSettings> methods,
         int connections,
         boolean check,
-        @Nullable Supplier<Tls> tls) {
+        @Nullable Supplier<Tls> tls,
+        @Nullable Token token) {
 
     public ServiceReference {
+        if (token != null) {
+            check(token, "of " + key);
+        }
         methods = Map.copyOf(methods);
         if (connections < 0) {
             throw new IllegalArgumentException(
                     "connections of " + key + " is " + connections + "; expected 0 to share, or 1 or more");
+        }
+    }
+
+    static void check(Token token, String whose) {
+        if (!token.isUsable()) {
+            throw new IllegalArgumentException(
+                    "the token " + whose + " is empty or has characters other than visible ASCII");
         }
     }
 
@@ -56,6 +69,7 @@ public record ServiceReference<T>(
         private int connections;
         private boolean check;
         private @Nullable Supplier<Tls> tls;
+        private @Nullable Token token;
 
         private Builder(Class<T> type, EndpointResolver resolver) {
             this.type = type;
@@ -116,9 +130,15 @@ public record ServiceReference<T>(
             return this;
         }
 
+        /** Shown to these providers; that of the client when never set. */
+        public Builder<T> token(Token shown) {
+            this.token = shown;
+            return this;
+        }
+
         public ServiceReference<T> build() {
             ServiceKey key = new ServiceKey(ServiceDescriptor.of(type).name(), group, version);
-            return new ServiceReference<>(type, key, resolver, protocol, defaults, methods, connections, check, tls);
+            return new ServiceReference<>(type, key, resolver, protocol, defaults, methods, connections, check, tls, token);
         }
     }
 }

@@ -16,6 +16,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.server.MethodBody;
 import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.AcceptedTokens;
 
 /**
  * The service {@code grpc.health.v1.Health}: whether the server wants calls, asked by name. The empty name is the whole
@@ -27,7 +28,7 @@ import tern.rpc.server.ServiceExport;
 public final class HealthService {
 
     /** On the wire; whoever checks tokens lets calls of this service pass. */
-    public static final String NAME = "grpc.health.v1.Health";
+    public static final String NAME = AcceptedTokens.OPEN_SERVICE;
 
     private static final String WHOLE_SERVER = "";
 

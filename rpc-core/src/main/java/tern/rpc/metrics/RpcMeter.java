@@ -8,6 +8,7 @@ public enum RpcMeter {
     SERVER_WORKERS_QUEUED("rpc.server.workers.queued", "Calls waiting for a worker"),
     SERVER_WORKERS_LIMIT("rpc.server.workers.limit", "Most calls worked on at once"),
     SERVER_WORKERS_REJECTED("rpc.server.workers.rejected", "Calls refused because no worker was free for them"),
+    SERVER_DENIED("rpc.server.denied", "Calls refused because of who made them"),
     SERVER_CONNECTIONS("rpc.server.connections", "Connections from clients"),
     SERVER_WRITE_QUEUE("rpc.server.write.queue", "Bytes of answers waiting for sockets"),
     SERVER_IN_FLIGHT("rpc.server.in.flight", "Calls received and not answered yet"),

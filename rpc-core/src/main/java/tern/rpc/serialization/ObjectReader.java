@@ -31,6 +31,9 @@ public interface ObjectReader {
     @Nullable
     Object readScalar();
 
+    /** Passes over a value of any kind without creating it or loading a class; needs no trust. */
+    void skip();
+
     /**
      * A value at a position where only an exception may stand. A class that may not be read, or does not exist here,
      * becomes an {@link tern.rpc.RpcException} with code UNKNOWN that carries its name and message.

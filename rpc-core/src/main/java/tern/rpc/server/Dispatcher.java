@@ -13,6 +13,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServiceLookup;
@@ -23,6 +24,7 @@ final class Dispatcher implements CallHandler {
     private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
     private final HandlerRegistry registry;
+    private final CallGate gate;
     private final WorkerPool workers;
     private final WorkerPool callbacks;
     private final Duration maxQueueWait;
@@ -38,6 +40,7 @@ final class Dispatcher implements CallHandler {
      */
     Dispatcher(
             HandlerRegistry registry,
+            CallGate gate,
             WorkerPool workers,
             WorkerPool callbacks,
             Duration maxQueueWait,
@@ -50,6 +53,7 @@ final class Dispatcher implements CallHandler {
         this.callbacks = callbacks;
         this.meters = meters;
         this.registry = registry;
+        this.gate = gate;
         this.workers = workers;
         this.maxQueueWait = maxQueueWait;
         this.clock = clock;
@@ -80,6 +84,15 @@ final class Dispatcher implements CallHandler {
     /** Calls refused because no worker was free, since the beginning. */
     long refused() {
         return refused.sum();
+    }
+
+    @Override
+    public AcceptedTokens tokens() {
+        return gate.tokens();
+    }
+
+    CallGate gate() {
+        return gate;
     }
 
     HandlerRegistry registry() {

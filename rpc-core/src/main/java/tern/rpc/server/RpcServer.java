@@ -9,12 +9,15 @@ import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
+import tern.rpc.RpcAuthorizer;
 import tern.rpc.RunningCall;
 import tern.rpc.ServerFilter;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ServerTransport;
+import tern.rpc.transport.Token;
 
 /**
  * Serves exported services. Everything is checked when it is built; it accepts calls from {@link #start} to
@@ -57,8 +60,17 @@ public final class RpcServer implements AutoCloseable {
                 new WorkerPool(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
         HandlerRegistry registry = new HandlerRegistry(exports, builder.filters, builder.meters, builder.genericCalls);
         CallLedgers ledgers = new CallLedgers(builder.ledger, builder.threads, builder.meters.slo(), clock);
+        CallGate gate = new CallGate(new AcceptedTokens(builder.tokens), builder.authorizers);
         this.dispatcher = new Dispatcher(
-                registry, workers, callbacks, builder.maxQueueWait, builder.meters, ledgers, builder.onRefusal, clock);
+                registry,
+                gate,
+                workers,
+                callbacks,
+                builder.maxQueueWait,
+                builder.meters,
+                ledgers,
+                builder.onRefusal,
+                clock);
         for (ServiceExport export : exports) {
             transport.prepare(export.service());
             export.service().warnings().forEach(LOG::warn);
@@ -71,6 +83,7 @@ public final class RpcServer implements AutoCloseable {
         meters.gauge(RpcMeter.SERVER_WORKERS_QUEUED, workers, WorkerPool::queued);
         meters.gauge(RpcMeter.SERVER_WORKERS_LIMIT, workers, WorkerPool::maxThreads);
         meters.counter(RpcMeter.SERVER_WORKERS_REJECTED, dispatcher, Dispatcher::refused);
+        meters.counter(RpcMeter.SERVER_DENIED, dispatcher.gate(), CallGate::refused);
         meters.gauge(RpcMeter.SERVER_CONNECTIONS, transport, ServerTransport::connections);
         meters.gauge(RpcMeter.SERVER_IN_FLIGHT, transport, ServerTransport::inFlight);
         meters.gauge(RpcMeter.SERVER_WRITE_QUEUE, transport, ServerTransport::queuedBytes);
@@ -171,6 +184,8 @@ public final class RpcServer implements AutoCloseable {
         private final ServerTransport transport;
         private final List<ServiceExport> exports = new ArrayList<>();
         private final List<ServerFilter> filters = new ArrayList<>();
+        private final List<Token> tokens = new ArrayList<>();
+        private final List<RpcAuthorizer> authorizers = new ArrayList<>();
         private int threads = 200;
         private int queueCapacity = 400;
         private Duration maxQueueWait = Duration.ofMillis(50);
@@ -232,6 +247,21 @@ public final class RpcServer implements AutoCloseable {
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;
             this.keepAlive = keepAlive;
+            return this;
+        }
+
+        /**
+         * Accepts callers who show this token, besides those added before; the health service needs none. Everybody
+         * passes when never set.
+         */
+        public Builder token(Token accepted) {
+            tokens.add(accepted);
+            return this;
+        }
+
+        /** Asked whether a call may run, after those added before. */
+        public Builder authorizer(RpcAuthorizer authorizer) {
+            authorizers.add(authorizer);
             return this;
         }
 

@@ -1,11 +1,13 @@
 package tern.rpc.server;
 
+import java.security.Principal;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.CallHead;
 import tern.rpc.CallLedger;
 import tern.rpc.Invocation;
 import tern.rpc.Invoker;
@@ -26,7 +28,7 @@ import tern.rpc.transport.ServerCall;
  * One call on the server from admission to its end. The event loop makes it, one worker runs it, any thread may end it;
  * the state decides who does.
  */
-final class ServedCall implements Runnable, ServerCall.Watcher {
+final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admission {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServedCall.class);
 
@@ -43,6 +45,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
     private volatile @Nullable ServedStream stream; // likewise; null for a call with one message each way
     private int place = RunningCalls.NOWHERE; // set by the worker, read after left
     private volatile boolean left; // by the worker, which runs it no more
+    private boolean admitted; // by the worker alone, as the next
+    private @Nullable Principal caller;
 
     ServedCall(Dispatcher dispatcher, ServerCall call) {
         this.dispatcher = dispatcher;
@@ -60,7 +64,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         Invocation invocation;
         MethodHandler found;
         try {
-            invocation = call.decode(dispatcher.registry());
+            invocation = call.decode(dispatcher.registry(), this);
+            checkAdmitted(invocation);
             found = dispatcher.registry().handler(invocation);
         } catch (Throwable e) {
             failUndecoded(e);
@@ -70,7 +75,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
         CallMeters meters = found.meters(call.protocol());
         meters.dequeued(started - call.receivedNanos());
         ledger.turnTo(Phase.OWN);
-        ServerContext serving = new ServerContext(invocation, call, ledger);
+        ServerContext serving = new ServerContext(invocation, call, ledger, caller);
         context = serving;
         if (state.get() == ENDED) {
             return; // its peer left while it was read
@@ -93,6 +98,30 @@ final class ServedCall implements Runnable, ServerCall.Watcher {
             ServerContext.replace(before);
             leave(ledger);
         }
+    }
+
+    @Override
+    public boolean isOpen() {
+        return dispatcher.gate().isOpen();
+    }
+
+    @Override
+    public void admit(CallHead head) {
+        caller = dispatcher.gate().admit(head);
+        admitted = true;
+    }
+
+    /** A transport that forgot to ask lets nobody in. */
+    private void checkAdmitted(Invocation invocation) {
+        if (isOpen()) {
+            caller = call.peerPrincipal();
+            return;
+        }
+        if (!admitted) {
+            throw new RpcException(
+                    StatusCode.INTERNAL, invocation + " came without being admitted", Executed.NO, null);
+        }
+        dispatcher.gate().conceal(invocation);
     }
 
     /** The call stays among the running ones until it has ended too; one that timed out, until its worker leaves. */

@@ -2,6 +2,7 @@ package tern.rpc.transport;
 
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 
 /** What callers may ask of every service besides its own methods (wire document 1.9). */
@@ -10,6 +11,11 @@ public interface BuiltInMethods {
     ServiceDescriptor DESCRIPTOR = ServiceDescriptor.of(BuiltInMethods.class);
 
     String ECHO = "$echo";
+
+    /** Whether it calls another method, the name of which is its first argument. */
+    static boolean isGeneric(MethodDescriptor method) {
+        return method.service() == DESCRIPTOR && !method.name().equals(ECHO);
+    }
 
     /** Answers with its argument. */
     @Nullable

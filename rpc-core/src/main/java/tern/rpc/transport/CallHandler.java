@@ -8,4 +8,7 @@ public interface CallHandler {
 
     /** What is exported; for transports that have to know the method before its message has come. */
     ServiceLookup services();
+
+    /** For transports that know a call's token before its body has come, and need not wait for that of a stranger. */
+    AcceptedTokens tokens();
 }

@@ -26,6 +26,11 @@ public interface ClientTransport extends AutoCloseable {
      */
     ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls);
 
+    /** How this protocol shows a token to the server. */
+    default CallToken carry(Token token) {
+        return CallToken.attachment(token);
+    }
+
     /** Closes every connection. */
     @Override
     void close();

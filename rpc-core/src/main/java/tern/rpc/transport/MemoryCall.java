@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.CallHead;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
@@ -105,14 +106,22 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     }
 
     @Override
-    public Invocation decode(ServiceLookup services) {
+    public Invocation decode(ServiceLookup services, Admission admission) {
         Invocation sent = pending.call();
+        if (!admission.isOpen()) {
+            admission.admit(new CallHead(sent.service(), nameOf(sent.method()), sent.metadata().copy(), this));
+        }
         ServiceDescriptor service = services.service(sent.service().interfaceName());
         MethodDescriptor method = methodOf(service, sent.method());
         Object[] values = method.type().clientStreams()
                 ? new Object[0]
                 : codec.decodeAll(arguments, service, method.parameters());
         return new Invocation(sent.service(), method, values, sent.metadata().copy(), sent.deadline(), Runnable::run);
+    }
+
+    /** Of a generic call the name of the method that it means, which is its first argument. */
+    private String nameOf(MethodDescriptor sent) {
+        return BuiltInMethods.isGeneric(sent) ? codec.firstText(arguments) : sent.name();
     }
 
     /** By its name, as on a wire: the two sides need not have the same interface. */

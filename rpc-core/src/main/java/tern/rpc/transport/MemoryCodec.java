@@ -72,6 +72,15 @@ final class MemoryCodec {
         return values;
     }
 
+    /** The first of values that were encoded together, which is text; creates none of the others. */
+    String firstText(byte[] bytes) {
+        Coder coder = coders.take();
+        coder.reader().start(bytes, 0, bytes.length);
+        String text = coder.reader().readString();
+        coders.giveBack(coder);
+        return text == null ? "" : text;
+    }
+
     /** @throws SerializationException if it cannot be read */
     @Nullable
     Object decode(byte[] bytes, MethodDescriptor method, ValueType type) {

@@ -1,5 +1,6 @@
 package tern.rpc.transport;
 
+import tern.rpc.CallHead;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
 import tern.rpc.Response;
@@ -15,11 +16,23 @@ public interface ServerCall extends ServerContext.Exchange {
     long receivedNanos();
 
     /**
-     * Reads the request; once, on a worker thread.
+     * Reads the request; once, on a worker thread. Unless the admission is open it is asked first, when all that came
+     * with the call is known and none of its arguments exists.
      *
-     * @throws tern.rpc.RpcException if the service or method does not exist or the arguments cannot be read
+     * @throws tern.rpc.RpcException if the call is not admitted, the service or method does not exist or the arguments
+     *     cannot be read
      */
-    Invocation decode(ServiceLookup services);
+    Invocation decode(ServiceLookup services, Admission admission);
+
+    /** Lets a call pass or not. */
+    interface Admission {
+
+        /** Whether every call passes unseen. */
+        boolean isOpen();
+
+        /** @throws tern.rpc.RpcException if it does not pass, and then nothing more of it may be read */
+        void admit(CallHead call);
+    }
 
     /**
      * The messages of a streaming call. Of one that takes a single request, {@link #decode} reads that and only answers

@@ -5,8 +5,10 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.transport.CallToken;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.Token;
 
 /** How one protocol looks on a connection of a client. Thread-safe. */
 public interface ClientProtocol {
@@ -32,6 +34,11 @@ public interface ClientProtocol {
      */
     default boolean isExclusive() {
         return false;
+    }
+
+    /** How a token is shown to the server. */
+    default CallToken carry(Token token) {
+        return CallToken.bearer(token);
     }
 
     /** The handler of a connection. */

@@ -7,9 +7,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.CallToken;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.Tls;
+import tern.rpc.transport.Token;
 
 /** Connections of one protocol over TCP, in clear text or with TLS. Thread-safe. */
 public final class NettyClientTransport implements ClientTransport {
@@ -46,6 +48,11 @@ public final class NettyClientTransport implements ClientTransport {
     @Override
     public void prepare(ServiceDescriptor service) {
         protocol.prepareReference(service);
+    }
+
+    @Override
+    public CallToken carry(Token token) {
+        return protocol.carry(token);
     }
 
     @Override

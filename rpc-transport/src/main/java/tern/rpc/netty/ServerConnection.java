@@ -16,6 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServiceLookup;
 
@@ -166,6 +167,11 @@ public final class ServerConnection {
     /** What is exported. */
     public ServiceLookup services() {
         return handler.services();
+    }
+
+    /** What callers have to show. */
+    public AcceptedTokens tokens() {
+        return handler.tokens();
     }
 
     /** A call was answered. Any thread. */

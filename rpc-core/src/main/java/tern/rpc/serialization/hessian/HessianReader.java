@@ -79,6 +79,11 @@ final class HessianReader implements ObjectReader {
     }
 
     @Override
+    public void skip() {
+        values.skip();
+    }
+
+    @Override
     public Throwable readThrowable() {
         checkTrust();
         try {

@@ -23,8 +23,10 @@ import tern.rpc.serialization.CoderPool;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.Serializer;
+import tern.rpc.transport.CallToken;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.Token;
 
 /** The dubbo protocol with hessian2 bodies, as Apache Dubbo speaks it. Thread-safe. */
 public final class DubboProtocol implements ServerProtocol, ClientProtocol {
@@ -144,6 +146,11 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
             }
         }
         prepare(service);
+    }
+
+    @Override
+    public CallToken carry(Token token) {
+        return CallToken.attachment(token);
     }
 
     @Override

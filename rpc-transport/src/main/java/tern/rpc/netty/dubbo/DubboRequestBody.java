@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.CallHead;
 import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
@@ -14,12 +15,14 @@ import tern.rpc.MethodType;
 import tern.rpc.Payload;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.ServerContext;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.SerializationException;
+import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
 
 /**
@@ -88,6 +91,34 @@ final class DubboRequestBody {
         Deadline deadline = deadline(metadata, receivedNanos);
         metadata.removeIf(FOR_THE_PROTOCOL);
         return new Read(new Invocation(key, method, arguments, metadata, deadline, executor), attachments);
+    }
+
+    /**
+     * Reads what comes before and behind the arguments, on a worker thread. The arguments are passed over: nothing of them
+     * is created and no class of theirs loaded.
+     *
+     * @throws tern.rpc.serialization.SerializationException if the bytes make no sense
+     */
+    static CallHead readHead(ObjectReader reader, ServerContext.Exchange exchange) {
+        reader.readString(); // version of the protocol
+        String interfaceName = orEmpty(reader.readString());
+        String version = orEmpty(reader.readString());
+        String methodName = orEmpty(reader.readString());
+        String descriptor = orEmpty(reader.readString());
+        int arguments = Descriptor.parameters(descriptor);
+        MethodDescriptor builtIn = BuiltInMethods.DESCRIPTOR.method(methodName, descriptor);
+        if (builtIn != null && BuiltInMethods.isGeneric(builtIn)) {
+            methodName = orEmpty(reader.readString());
+            arguments--;
+        }
+        for (int i = 0; i < arguments; i++) {
+            reader.skip();
+        }
+        Metadata metadata = new Metadata();
+        reader.readMetadata(metadata);
+        ServiceKey key = key(metadata, interfaceName, version);
+        metadata.removeIf(FOR_THE_PROTOCOL);
+        return new CallHead(key, methodName, metadata, exchange);
     }
 
     /** Whether calls of the method have a form in this protocol. */

@@ -49,7 +49,7 @@ final class DubboServerCall extends NettyServerCall {
     }
 
     @Override
-    public Invocation decode(ServiceLookup services) {
+    public Invocation decode(ServiceLookup services, Admission admission) {
         ByteBuf bytes = body.getAndSet(null);
         if (bytes == null) {
             throw RpcException.refusal(StatusCode.CANCELLED, "the call was over before it was read", Executed.NO);
@@ -60,6 +60,10 @@ final class DubboServerCall extends NettyServerCall {
             byte[] array = coder.input(length);
             bytes.readBytes(array, 0, length);
             coder.reader().start(array, 0, length);
+            if (!admission.isOpen()) { // the token stands behind the arguments
+                admission.admit(DubboRequestBody.readHead(coder.reader(), this));
+                coder.reader().start(array, 0, length);
+            }
             DubboRequestBody.Read read =
                     DubboRequestBody.read(coder.reader(), services, receivedNanos(), Runnable::run);
             takesAttachments = read.takesResponseAttachments();

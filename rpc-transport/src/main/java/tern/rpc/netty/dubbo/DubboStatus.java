@@ -31,7 +31,7 @@ final class DubboStatus {
             case DEADLINE_EXCEEDED -> SERVER_TIMEOUT;
             case RESOURCE_EXHAUSTED -> notRun ? THREADPOOL_EXHAUSTED : SERVICE_ERROR;
             case UNIMPLEMENTED -> notRun ? SERVICE_NOT_FOUND : SERVICE_ERROR;
-            case INVALID_ARGUMENT -> notRun ? BAD_REQUEST : SERVICE_ERROR;
+            case INVALID_ARGUMENT, UNAUTHENTICATED, PERMISSION_DENIED -> notRun ? BAD_REQUEST : SERVICE_ERROR;
             case INTERNAL, UNAVAILABLE -> SERVER_ERROR;
             default -> SERVICE_ERROR;
         };

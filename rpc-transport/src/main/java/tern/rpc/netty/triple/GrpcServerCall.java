@@ -45,6 +45,11 @@ final class GrpcServerCall extends MessageCall {
     }
 
     @Override
+    String readGenericMethod(Frame frame) {
+        return read(frame, (bytes, length) -> codecs().payloads().firstText(bytes, 0, length));
+    }
+
+    @Override
     Request readRequest(Frame frame, ServiceLookup services) {
         if (form.isJson()) {
             return readRequest(frame, true);

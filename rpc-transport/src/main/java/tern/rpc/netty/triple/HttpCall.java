@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.CallHead;
 import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
@@ -13,6 +14,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.NettyServerCall;
 import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.ServiceLookup;
@@ -288,19 +290,58 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     }
 
     @Override
-    public Invocation decode(ServiceLookup services) {
+    public Invocation decode(ServiceLookup services, Admission admission) {
+        Metadata metadata = metadata();
+        if (!admission.isOpen()) {
+            admission.admit(new CallHead(route.key(), calledMethod(), metadata, this));
+        }
         MethodDescriptor only = route.only();
         if (only != null && only.type().clientStreams()) {
             method = only;
-            return new Invocation(route.key(), only, NO_ARGUMENTS, metadata(), deadline, Runnable::run);
+            return new Invocation(route.key(), only, NO_ARGUMENTS, metadata, deadline, Runnable::run);
         }
         Frame request = first.getAndSet(null);
         if (request == null) {
-            throw RpcException.refusal(StatusCode.CANCELLED, "the call was over before it was read", Executed.NO);
+            throw overBeforeRead();
         }
         Request read = readRequest(request, services);
         method = read.method();
-        return new Invocation(route.key(), read.method(), read.arguments(), metadata(), deadline, Runnable::run);
+        return new Invocation(route.key(), read.method(), read.arguments(), metadata, deadline, Runnable::run);
+    }
+
+    /** The name of the method; of a generic call that of the method it means, which stands in its message. */
+    private String calledMethod() {
+        MethodDescriptor called = route.candidates().get(0);
+        if (!BuiltInMethods.isGeneric(called)) {
+            return called.name(); // the path may have it with a capital
+        }
+        Frame request = first.getAndSet(null);
+        if (request == null) {
+            throw overBeforeRead();
+        }
+        Frame kept = new Frame(request.payload().copy(), request.flags());
+        String name;
+        try {
+            name = readGenericMethod(request);
+        } catch (Throwable e) {
+            kept.payload().release();
+            throw e;
+        }
+        first.set(kept);
+        if (!isOpen()) {
+            discardRequest(); // it ended meanwhile, and found nothing to discard
+        }
+        return name;
+    }
+
+    private static RpcException overBeforeRead() {
+        return RpcException.refusal(StatusCode.CANCELLED, "the call was over before it was read", Executed.NO);
+    }
+
+    /** Reads the name of the method that a generic call means, and nothing else of it; owns the frame. */
+    String readGenericMethod(Frame frame) {
+        frame.payload().release();
+        return route.methodName(); // no form but that of gRPC has generic calls
     }
 
     /** What one message says. */

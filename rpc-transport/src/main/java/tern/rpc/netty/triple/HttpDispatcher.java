@@ -9,9 +9,13 @@ import java.util.Map;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
+import tern.rpc.transport.AcceptedTokens;
 
 /** Chooses the form of a request by method, content type and headers (wire document 7.2). Thread-safe. */
 final class HttpDispatcher {
+
+    private static final AsciiString TOKEN = AsciiString.cached(AcceptedTokens.ATTACHMENT);
+    private static final AsciiString AUTHORIZATION = AsciiString.cached(AcceptedTokens.AUTHORIZATION);
 
     private final Map<AsciiString, HttpForm> posted = new HashMap<>();
     private final ConnectGetForm connectGet;
@@ -54,6 +58,7 @@ final class HttpDispatcher {
                 return;
             }
             form = meant;
+            checkToken(exchange);
             HttpCall call = form.call(exchange, exchange.connection().services());
             if (call != null) {
                 call.begin();
@@ -61,6 +66,22 @@ final class HttpDispatcher {
         } catch (RpcException e) {
             form.refuse(exchange, e);
         }
+    }
+
+    /** Before its body comes, and before a stranger is told what is exported here. */
+    private static void checkToken(HttpExchange exchange) {
+        Http2Headers head = exchange.head();
+        String path = String.valueOf(head.path());
+        int query = path.indexOf('?');
+        String named = query < 0 ? path : path.substring(0, query);
+        int slash = Math.max(0, named.lastIndexOf('/'));
+        exchange.connection()
+                .tokens()
+                .check(
+                        named.substring(Math.min(1, slash), slash),
+                        named.substring(Math.min(named.length(), slash + 1)),
+                        GrpcForm.text(head, TOKEN),
+                        GrpcForm.text(head, AUTHORIZATION));
     }
 
     /** @return null if the request was answered */

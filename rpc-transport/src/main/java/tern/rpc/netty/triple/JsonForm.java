@@ -222,6 +222,9 @@ final class JsonForm implements HttpForm {
         if (reason.wasExecuted() == Executed.NO) {
             head.set(GrpcForm.EXECUTED, GrpcForm.NOT_EXECUTED);
         }
+        if (status.code() == HttpResponseStatus.UNAUTHORIZED.code()) {
+            head.set("www-authenticate", "Bearer"); // required with this status (RFC 9110, 15.5.2)
+        }
         head.status(status.codeAsText()).set(CONTENT_TYPE, JSON);
         return whole(exchange, head, ErrorBody.of(told(reason), status.code()));
     }

@@ -8,6 +8,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
+import tern.rpc.serialization.Coder;
 import tern.rpc.serialization.CoderPool;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.ServiceLookup;
@@ -69,6 +70,19 @@ final class PayloadCodecs {
         }
         boolean scalarsOnly = method.service() != service && !services.genericCalls();
         return new Request(method, arguments(codec, request, service, scalarsOnly), codec.answering(request));
+    }
+
+    /** The first argument in an envelope, which is text; nothing else of it is read. */
+    String firstText(byte[] bytes, int offset, int length) {
+        WrapperRequest request = WrapperRequest.parse(bytes, offset, length);
+        if (request.arguments() == 0) {
+            return "";
+        }
+        Coder coder = coders.take();
+        request.startArgument(coder.reader(), 0);
+        String text = coder.reader().readString();
+        coders.giveBack(coder);
+        return text == null ? "" : text;
     }
 
     /** The echo that is always on is for probes; that of objects would be a way to have any allowed class made. */

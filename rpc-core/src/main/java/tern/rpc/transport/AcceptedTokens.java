@@ -1,0 +1,112 @@
+package tern.rpc.transport;
+
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallHead;
+import tern.rpc.Metadata;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+/**
+ * The tokens of which a caller has to show one. Several at a time let a new one reach all callers before the old one
+ * goes. Thread-safe; nothing here blocks.
+ */
+public final class AcceptedTokens {
+
+    /** Asked by probes, which have no token, so it needs none (the service of {@code grpc.health.v1}). */
+    public static final String OPEN_SERVICE = "grpc.health.v1.Health";
+
+    /** Attachment or header with the token alone, as Dubbo sends it. */
+    public static final String ATTACHMENT = "token";
+
+    /** Header with the token behind its scheme. */
+    public static final String AUTHORIZATION = "authorization";
+
+    private static final int LONGEST_NAME = 200;
+
+    private final List<Token> tokens;
+    private final LongAdder refused = new LongAdder();
+
+    /**
+     * @param tokens none to let everybody pass
+     * @throws IllegalArgumentException if one of them cannot travel; it is not shown
+     */
+    public AcceptedTokens(List<Token> tokens) {
+        this.tokens = List.copyOf(tokens);
+        for (int i = 0; i < tokens.size(); i++) {
+            if (!tokens.get(i).isUsable()) {
+                throw new IllegalArgumentException("accepted token " + (i + 1) + " of " + tokens.size()
+                        + " is empty or has characters other than visible ASCII");
+            }
+        }
+    }
+
+    /** Whether everybody passes. */
+    public boolean isEmpty() {
+        return tokens.isEmpty();
+    }
+
+    /** Callers who were sent away, since the beginning. */
+    public long refused() {
+        return refused.sum();
+    }
+
+    /**
+     * Lets a call pass or not.
+     *
+     * @param attachment see {@link #ATTACHMENT}; null for none
+     * @param authorization see {@link #AUTHORIZATION}; null for none
+     * @throws RpcException UNAUTHENTICATED, not executed, if neither has an accepted token
+     */
+    public void check(
+            String service, String method, @Nullable String attachment, @Nullable String authorization) {
+        if (tokens.isEmpty() || service.equals(OPEN_SERVICE)) {
+            return;
+        }
+        String bearer = CallHead.bearerOf(authorization);
+        if (!isAccepted(attachment) && !isAccepted(bearer)) {
+            refused.increment();
+            throw RpcException.refusal(
+                    StatusCode.UNAUTHENTICATED,
+                    "call of " + shortened(service + "/" + method) + " refused: "
+                            + (attachment == null && bearer == null
+                                    ? "it shows no token, which this server asks for"
+                                    : "this server does not accept the token that it shows")
+                            + " (set rpc.client.token to one of the server's rpc.server.token)",
+                    Executed.NO);
+        }
+    }
+
+    /** Takes an accepted token out of what a service gets to see and might pass on. */
+    public void conceal(Metadata metadata) {
+        if (tokens.isEmpty()) {
+            return;
+        }
+        if (isAccepted(metadata.get(ATTACHMENT))) {
+            metadata.remove(ATTACHMENT);
+        }
+        if (isAccepted(CallHead.bearerOf(metadata.get(AUTHORIZATION)))) {
+            metadata.remove(AUTHORIZATION);
+        }
+    }
+
+    /** It is what the caller wrote, known or not. */
+    private static String shortened(String name) {
+        return name.length() <= LONGEST_NAME ? name : name.substring(0, LONGEST_NAME) + "…";
+    }
+
+    private boolean isAccepted(@Nullable String shown) {
+        if (shown == null) {
+            return false;
+        }
+        byte[] bytes = shown.getBytes(StandardCharsets.UTF_8);
+        boolean accepted = false;
+        for (Token token : tokens) { // all of them, so that the time does not tell which
+            accepted |= token.matches(bytes);
+        }
+        return accepted;
+    }
+}
