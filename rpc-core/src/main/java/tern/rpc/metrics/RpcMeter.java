@@ -14,6 +14,7 @@ public enum RpcMeter {
     SERVER_IN_FLIGHT("rpc.server.in.flight", "Calls received and not answered yet"),
     SERVER_PHASE("rpc.server.phase", "Time that calls spent waiting for one thing, or doing it"),
     SERVER_OPERATIONS("rpc.server.operations", "Operations of one kind that calls made"),
+    WEAKENED("rpc.weakened", "1 for each setting that is less safe than by default"),
     CLIENT_REQUESTS("rpc.client.requests", "Time from the call to its result, all attempts together"),
     CLIENT_RETRIES("rpc.client.retries", "Attempts after the first"),
     CLIENT_CONNECTIONS("rpc.client.connections", "Connections to servers"),
@@ -25,6 +26,9 @@ public enum RpcMeter {
     public static final String SERVICE = "service";
 
     public static final String METHOD = "method";
+
+    /** Name of a property. */
+    public static final String SETTING = "setting";
 
     /** Key of a {@link tern.rpc.Phase}: {@code sql}. */
     public static final String PHASE = "phase";

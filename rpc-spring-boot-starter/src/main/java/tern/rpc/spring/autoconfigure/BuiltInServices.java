@@ -2,8 +2,6 @@ package tern.rpc.spring.autoconfigure;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import org.springframework.util.ClassUtils;
 import tern.rpc.health.HealthService;
 import tern.rpc.reflection.ReflectionService;
@@ -13,7 +11,6 @@ import tern.rpc.server.ServiceExport;
 /** The services that a server offers beside those of the application. */
 final class BuiltInServices {
 
-    private static final Logger LOG = LoggerFactory.getLogger(BuiltInServices.class);
     private static final String REFLECTION = "grpc.reflection.";
     private static final String PROTOBUF = "com.google.protobuf.Message";
 
@@ -28,8 +25,6 @@ final class BuiltInServices {
         if (settings.reflection()) {
             checkProtobuf();
             ReflectionService.of(server.exports()).forEach(server::export);
-            LOG.warn("Server reflection is on: whoever reaches the port is told all services and types"
-                    + " (set by rpc.server.reflection)");
         }
         return server;
     }

@@ -17,11 +17,13 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.transport.Tls;
+import tern.rpc.transport.Token;
 
 /**
  * What the properties of the client mean together, checked.
  *
  * @param url of references that name none
+ * @param token of references that have none
  * @param tls of references with keys and trust of their own, by the name of the reference as the properties write it
  */
 record ClientSettings(
@@ -30,6 +32,7 @@ record ClientSettings(
         Duration checkTimeout,
         Duration resolveInterval,
         Addresses url,
+        @Nullable Token token,
         Map<String, RpcClientProperties.Service> services,
         Map<String, Supplier<Tls>> tls) {
 
@@ -47,6 +50,7 @@ record ClientSettings(
                 PropertyCheck.notNegative("rpc.client.check-timeout", client.checkTimeout()),
                 PropertyCheck.moreThanZero("rpc.client.resolve-interval", client.resolveInterval()),
                 Addresses.parse("rpc.client.url", client.url()),
+                client.token() == null ? null : PropertyCheck.usable("rpc.client.token", client.token()),
                 client.services(),
                 tls(client.services(), bundles));
     }
@@ -88,6 +92,9 @@ record ClientSettings(
         String prefix = PREFIX + name;
         Addresses.parse(prefix + ".url", service.url());
         checkTimeout(prefix, service.timeout());
+        if (service.token() != null) {
+            PropertyCheck.usable(prefix + ".token", service.token());
+        }
         if (service.connections() != null) {
             PropertyCheck.between(prefix + ".connections", service.connections(), 0, 1_024);
         }
@@ -103,6 +110,9 @@ record ClientSettings(
 
     void applyTo(RpcClient.Builder client) {
         client.timeout(timeout).checkTimeout(checkTimeout);
+        if (token != null) {
+            client.token(token);
+        }
     }
 
     /**
@@ -129,7 +139,8 @@ record ClientSettings(
                 methods(service),
                 connections(service, annotation, where),
                 either(service.check(), annotation.check()),
-                tls.get(configured.getKey()));
+                tls.get(configured.getKey()),
+                service.token());
     }
 
     /** Under which a reference finds its settings. */

@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import java.time.Duration;
 import org.springframework.util.unit.DataSize;
+import tern.rpc.transport.Token;
 
 /** Refuses values out of range, naming property, value and range. */
 public final class PropertyCheck {
@@ -43,6 +44,17 @@ public final class PropertyCheck {
             throw new InvalidPropertyException(property, text(value), text(least) + " to " + text(most));
         }
         return value;
+    }
+
+    /** The token itself is not shown. */
+    public static Token usable(String property, Token token) {
+        if (!token.isUsable()) {
+            throw new InvalidPropertyException(
+                    property,
+                    token.reveal().isEmpty() ? "empty" : "a text with spaces or characters beyond ASCII",
+                    "visible characters of ASCII");
+        }
+        return token;
     }
 
     private static String text(DataSize value) {

@@ -14,11 +14,13 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointResolver;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.Tls;
+import tern.rpc.transport.Token;
 
 /**
  * Everything that tells references apart; equal ones share a proxy.
  *
  * @param tls null for that of the client
+ * @param token likewise
  */
 record ReferenceSettings(
         Class<?> type,
@@ -30,7 +32,8 @@ record ReferenceSettings(
         Map<String, MethodSettings> methods,
         int connections,
         boolean check,
-        @Nullable Supplier<Tls> tls) {
+        @Nullable Supplier<Tls> tls,
+        @Nullable Token token) {
 
     ServiceReference<?> referenceFor(RpcClient client) {
         ServiceReference.Builder<?> reference = ServiceReference.to(type, resolver(client))
@@ -43,6 +46,9 @@ record ReferenceSettings(
         methods.forEach(reference::method);
         if (tls != null) {
             reference.tls(tls);
+        }
+        if (token != null) {
+            reference.token(token);
         }
         return reference.build();
     }

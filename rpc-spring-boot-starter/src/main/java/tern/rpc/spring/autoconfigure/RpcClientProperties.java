@@ -6,6 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import tern.rpc.transport.Token;
 
 /**
  * Values as they are written.
@@ -17,6 +18,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param heartbeat Time without answers after which a connection is asked for a sign of life.
  * @param checkTimeout Longest time that the start waits for the provider of a reference with check.
  * @param resolveInterval Time after which host names are looked up again.
+ * @param token Token shown to providers with every call, which only TLS keeps secret on the way; none when not set.
  * @param ssl TLS to providers.
  * @param services Settings of references, by their name or by the simple name of their interface.
  */
@@ -28,6 +30,7 @@ record RpcClientProperties(
         @DefaultValue("60s") Duration heartbeat,
         @DefaultValue("3s") Duration checkTimeout,
         @DefaultValue("30s") Duration resolveInterval,
+        @Nullable Token token,
         @DefaultValue Ssl ssl,
         @DefaultValue Map<String, Service> services) {
 
@@ -51,6 +54,7 @@ record RpcClientProperties(
      * @param timeout Longest time that a call may take, all attempts together.
      * @param connections Number of sockets of its own to each provider; 0 to share one with other references.
      * @param check Whether the start fails when no provider can be reached.
+     * @param token Token shown to the providers of this service; that of the client when not set.
      * @param ssl TLS to the providers of this service.
      * @param methods Settings of methods, by name.
      */
@@ -61,10 +65,11 @@ record RpcClientProperties(
             @Nullable Duration timeout,
             @Nullable Integer connections,
             @Nullable Boolean check,
+            @Nullable Token token,
             @DefaultValue Ssl ssl,
             @DefaultValue Map<String, Method> methods) {
 
-        static final Service NONE = new Service(List.of(), null, null, null, null, null, Ssl.NONE, Map.of());
+        static final Service NONE = new Service(List.of(), null, null, null, null, null, null, Ssl.NONE, Map.of());
     }
 
     /**

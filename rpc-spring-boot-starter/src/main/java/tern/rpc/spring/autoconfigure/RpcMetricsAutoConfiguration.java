@@ -9,6 +9,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
 import tern.rpc.advice.Goal;
 import tern.rpc.advice.Sizing;
 import tern.rpc.metrics.RpcMeters;
@@ -47,6 +48,12 @@ public final class RpcMetricsAutoConfiguration {
     RpcMeters rpcMeters(ObjectProvider<MeterRegistry> registry, Slo slo) {
         MeterRegistry own = registry.getIfUnique();
         return new RpcMeters(own == null ? new CompositeMeterRegistry() : own, slo);
+    }
+
+    @Bean
+    WeakenedSettings rpcWeakenedSettings(
+            RpcServerProperties server, RpcLimitsProperties limits, Environment environment, RpcMeters meters) {
+        return WeakenedSettings.of(server, limits, environment).tell(meters);
     }
 
     @Bean

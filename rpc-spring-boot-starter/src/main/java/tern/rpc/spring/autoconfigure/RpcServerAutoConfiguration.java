@@ -17,6 +17,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
+import tern.rpc.RpcAuthorizer;
 import tern.rpc.ServerFilter;
 import tern.rpc.health.HealthService;
 import tern.rpc.metrics.RpcMeters;
@@ -61,12 +62,14 @@ public final class RpcServerAutoConfiguration {
             CallObservations observations,
             ConfigurableListableBeanFactory beans,
             ObjectProvider<HealthService> health,
+            ObjectProvider<RpcAuthorizer> authorizers,
             ObjectProvider<ServerFilter> filters,
             ObjectProvider<RpcServerCustomizer> customizers) {
         RpcServer.Builder server = RpcServer.builder(transport).meters(meters);
         settings.applyTo(server);
         threads.applyTo(server);
         ExportedBeans.in(beans).forEach(server::export);
+        authorizers.orderedStream().forEach(server::authorizer);
         observations.serverFilters().forEach(server::filter);
         filters.orderedStream().forEach(server::filter);
         customizers.orderedStream().forEach(customizer -> customizer.customize(server));

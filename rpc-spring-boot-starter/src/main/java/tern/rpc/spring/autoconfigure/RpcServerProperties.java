@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import tern.rpc.transport.Tls.ClientAuth;
+import tern.rpc.transport.Token;
 
 /**
  * Values as they are written.
@@ -20,12 +21,16 @@ import tern.rpc.transport.Tls.ClientAuth;
  *     the most.
  * @param health Whether grpc.health.v1 is served, which follows the readiness of the application.
  * @param reflection Whether tools are told the services and the types of their messages, by gRPC server reflection.
+ * @param token Tokens of which a caller has to show one, except to ask for health; several while one takes over from
+ *     another; none is asked for when not set.
  * @param genericCalls Whether callers without the interface are served, by names and maps.
  * @param ledger Whether each call keeps account of where its time goes, for meters, the log of slow calls and the waiting
  *     report.
  * @param exceptionFrames Number of stack frames sent along with an exception, up to 64.
  * @param idleTimeout Time after which a connection without traffic is closed.
  * @param shutdownTimeout Longest time that a shutdown waits for calls to end.
+ * @param acceptedWeaknesses Names of properties that weaken the server and are meant to, which the start asks for where
+ *     the profile prod is active.
  * @param ssl TLS on the port.
  * @param http Requests by HTTP beyond JSON.
  * @param cors Calls from pages of other sites.
@@ -41,11 +46,13 @@ record RpcServerProperties(
         @DefaultValue("0") int ioThreads,
         @DefaultValue("true") boolean health,
         @DefaultValue("false") boolean reflection,
+        @Nullable List<Token> token,
         @DefaultValue("false") boolean genericCalls,
         @DefaultValue("true") boolean ledger,
         @DefaultValue("0") int exceptionFrames,
         @DefaultValue("180s") Duration idleTimeout,
         @DefaultValue("25s") Duration shutdownTimeout,
+        @DefaultValue List<String> acceptedWeaknesses,
         @DefaultValue Ssl ssl,
         @DefaultValue Http http,
         @DefaultValue Cors cors) {

@@ -1,6 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -10,12 +11,14 @@ import tern.rpc.netty.triple.Cors;
 import tern.rpc.netty.triple.HttpSettings;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.Tls.ClientAuth;
+import tern.rpc.transport.Token;
 
 /**
  * What the properties of the server mean together, checked.
  *
  * @param health whether grpc.health.v1 is served
  * @param reflection whether services are described to callers
+ * @param tokens of which callers show one; none to let everybody pass
  * @param ledger whether calls keep account of their time
  * @param exceptionFrames stack frames sent with an exception
  * @param shutdownTimeout longest drain
@@ -29,6 +32,7 @@ record ServerSettings(
         int ioThreads,
         boolean health,
         boolean reflection,
+        List<Token> tokens,
         boolean genericCalls,
         boolean ledger,
         int exceptionFrames,
@@ -56,10 +60,23 @@ record ServerSettings(
                 PropertyCheck.between("rpc.server.io-threads", server.ioThreads(), 0, 256),
                 server.health(),
                 server.reflection(),
+                tokens(server.token()),
                 server.genericCalls(),
                 server.ledger(),
                 PropertyCheck.between("rpc.server.exception-frames", server.exceptionFrames(), 0, MOST_FRAMES),
                 PropertyCheck.notNegative("rpc.server.shutdown-timeout", server.shutdownTimeout()));
+    }
+
+    /** A token that came out empty, from a variable that was not set perhaps, must not open the server. */
+    private static List<Token> tokens(@Nullable List<Token> set) {
+        if (set == null) {
+            return List.of();
+        }
+        if (set.isEmpty()) {
+            throw new InvalidPropertyException("rpc.server.token", "empty", "one token or more");
+        }
+        set.forEach(token -> PropertyCheck.usable("rpc.server.token", token));
+        return List.copyOf(set);
     }
 
     private static int queueCapacity(@Nullable Integer set, int threads) {
@@ -154,5 +171,6 @@ record ServerSettings(
                 .maxQueueWait(maxQueueWait)
                 .genericCalls(genericCalls)
                 .ledger(ledger);
+        tokens.forEach(server::token);
     }
 }

@@ -1,8 +1,10 @@
 package tern.rpc.spring.autoconfigure.actuate;
 
+import java.util.regex.Pattern;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.info.ConditionalOnEnabledInfoContributor;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.info.InfoContributor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -44,6 +46,13 @@ public final class RpcActuatorAutoConfiguration {
             RpcReferences references,
             RpcMeters meters) {
         return new RpcReporter(server, lifecycle, references, meters);
+    }
+
+    /** Tokens stay hidden even where an application shows the values of its properties. */
+    @Bean
+    SanitizingFunction rpcTokenSanitizer() {
+        return SanitizingFunction.sanitizeValue()
+                .ifKeyMatches(Pattern.compile("rpc\\.(server|client)(\\..+)?\\.token(\\[\\d+])?"));
     }
 
     @Configuration(proxyBeanMethods = false)

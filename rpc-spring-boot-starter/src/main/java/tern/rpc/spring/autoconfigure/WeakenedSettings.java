@@ -1,0 +1,112 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.Profiles;
+import tern.rpc.metrics.RpcMeter;
+import tern.rpc.metrics.RpcMeters;
+
+/**
+ * Settings that give up some of what protects a server. They are named in one warning at the start, and each sets a gauge;
+ * in production they have to be meant.
+ */
+final class WeakenedSettings {
+
+    private static final Logger LOG = LoggerFactory.getLogger(WeakenedSettings.class);
+    private static final String ACCEPTED = "rpc.server.accepted-weaknesses";
+    private static final String PRODUCTION = "prod";
+
+    /**
+     * What may be weakened.
+     *
+     * @param means what it opens
+     */
+    private record Weakness(String property, String value, boolean present, String means) {
+
+        @Override
+        public String toString() {
+            return property + "=" + value + " (" + means + ")";
+        }
+    }
+
+    private final List<Weakness> present;
+
+    private WeakenedSettings(List<Weakness> present) {
+        this.present = present;
+    }
+
+    /**
+     * @throws RpcStartException in production, if one is there that was not accepted
+     * @throws InvalidPropertyException if something is accepted that is no weakness
+     */
+    static WeakenedSettings of(RpcServerProperties server, RpcLimitsProperties limits, Environment environment) {
+        List<Weakness> known = known(server, limits);
+        List<String> names = known.stream().map(Weakness::property).toList();
+        for (String accepted : server.acceptedWeaknesses()) {
+            if (!names.contains(accepted)) {
+                throw new InvalidPropertyException(ACCEPTED, accepted, "one or more of " + String.join(", ", names));
+            }
+        }
+        List<Weakness> present = known.stream().filter(Weakness::present).toList();
+        if (environment.acceptsProfiles(Profiles.of(PRODUCTION))) {
+            List<Weakness> surprising = new ArrayList<>(present);
+            surprising.removeIf(weakness -> server.acceptedWeaknesses().contains(weakness.property()));
+            refuse(surprising);
+        }
+        return new WeakenedSettings(present);
+    }
+
+    private static List<Weakness> known(RpcServerProperties server, RpcLimitsProperties limits) {
+        return List.of(
+                weakness("rpc.limits.audit-classes", limits.auditClasses(), "any class may be read"),
+                weakness("rpc.server.generic-calls", server.genericCalls(), "callers need no interface"),
+                weakness("rpc.server.reflection", server.reflection(), "callers are told all services and types"),
+                weakness("rpc.server.ssl.optional", server.ssl().optional(), "clear text is served beside TLS"),
+                new Weakness(
+                        "rpc.server.exception-frames",
+                        String.valueOf(server.exceptionFrames()),
+                        server.exceptionFrames() > 0,
+                        "callers see the inside of the server"),
+                weakness("rpc.server.http.form-bodies", server.http().formBodies(), "pages of any site can send forms"),
+                weakness("rpc.server.http.text-bodies", server.http().textBodies(), "pages of any site can send text"),
+                new Weakness(
+                        "rpc.server.cors.allowed-origins",
+                        "*",
+                        server.cors().allowedOrigins().contains("*"),
+                        "pages of any site can call"));
+    }
+
+    private static Weakness weakness(String property, boolean present, String means) {
+        return new Weakness(property, "true", present, means);
+    }
+
+    private static void refuse(List<Weakness> surprising) {
+        if (!surprising.isEmpty()) {
+            throw new RpcStartException(
+                    "the profile " + PRODUCTION + " is active, and " + ACCEPTED + " does not name "
+                            + joined(surprising) + ", which weakens the server",
+                    "Leave out what is not meant, or set " + ACCEPTED + "="
+                            + surprising.stream().map(Weakness::property).collect(Collectors.joining(",")) + ".",
+                    null);
+        }
+    }
+
+    private static String joined(List<Weakness> weaknesses) {
+        return weaknesses.stream().map(Weakness::toString).collect(Collectors.joining(", "));
+    }
+
+    /** Tells of them, in the log once and by gauges from here on. */
+    WeakenedSettings tell(RpcMeters meters) {
+        if (!present.isEmpty()) {
+            LOG.warn("Less safe than by default: {}", joined(present));
+        }
+        for (Weakness weakness : present) {
+            meters.gauge(RpcMeter.WEAKENED, this, settings -> 1, RpcMeter.SETTING, weakness.property());
+        }
+        return this;
+    }
+}
