@@ -52,7 +52,7 @@ public final class RpcActuatorAutoConfiguration {
     @Bean
     SanitizingFunction rpcTokenSanitizer() {
         return SanitizingFunction.sanitizeValue()
-                .ifKeyMatches(Pattern.compile("rpc\\.(server|client)(\\..+)?\\.token(\\[\\d+])?"));
+                .ifKeyMatches(Pattern.compile("(?i)rpc[._](server|client)([._].+)?[._]token([._\\[]*\\d+[\\]_]?)?"));
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -1,0 +1,56 @@
+package tern.rpc.transport;
+
+import java.io.Serializable;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** A service whose arguments notice that they are created. */
+public interface GuardedService {
+
+    int take(Counted one, List<Counted> more);
+
+    @Nullable
+    String caller();
+
+    List<String> headers();
+
+    /** Counts whatever brings it to life. */
+    class Counted implements Serializable {
+
+        private static final long serialVersionUID = 1L;
+
+        /** Constructors, setters and replacements so far. */
+        static final AtomicInteger MADE = new AtomicInteger();
+
+        private String name = "";
+        private @Nullable Counted inner;
+
+        public Counted() {
+            MADE.incrementAndGet();
+        }
+
+        public String getName() {
+            return name;
+        }
+
+        public void setName(String name) {
+            MADE.incrementAndGet();
+            this.name = name;
+        }
+
+        public @Nullable Counted getInner() {
+            return inner;
+        }
+
+        public void setInner(Counted inner) {
+            MADE.incrementAndGet();
+            this.inner = inner;
+        }
+
+        Object readResolve() {
+            MADE.incrementAndGet();
+            return this;
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package tern.rpc.netty.dubbo;
+
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.netty.EventLoops;
+import tern.rpc.netty.NettyClientTransport;
+import tern.rpc.netty.NettyServerTransport;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.transport.ClientTransport;
+import tern.rpc.transport.ServerTransport;
+import tern.rpc.transport.IdentityContractTest;
+
+class DubboIdentityTest extends IdentityContractTest {
+
+    private static final EventLoops LOOPS = EventLoops.start(2);
+
+    private final DubboProtocol protocol =
+            new DubboProtocol(HessianSerializer.builder().build(), 0);
+    private @Nullable NettyServerTransport server;
+
+    @AfterAll
+    static void stop() {
+        LOOPS.close();
+    }
+
+    @Override
+    protected ServerTransport newServerTransport() {
+        server = new NettyServerTransport(ServerTransportSettings.onPort(0), LOOPS, List.of(protocol));
+        return server;
+    }
+
+    @Override
+    protected ClientTransport newClientTransport() {
+        return new NettyClientTransport(ClientTransportSettings.named("contract"), LOOPS, protocol);
+    }
+
+    @Override
+    protected Endpoint endpoint() {
+        return new Endpoint("127.0.0.1", Objects.requireNonNull(server).port());
+    }
+}
