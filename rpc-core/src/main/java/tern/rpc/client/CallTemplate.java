@@ -24,7 +24,10 @@ import tern.rpc.transport.CallToken;
  * @param token shown to the server; null for none
  */
 record CallTemplate(
-        ServiceKey service, CallOptions options, NanoClock clock, @Nullable CallToken token) {
+        ServiceKey service,
+        CallOptions options,
+        NanoClock clock,
+        @Nullable CallToken token) {
 
     CallTemplate with(CallOptions replaced) {
         return new CallTemplate(service, replaced, clock, token);

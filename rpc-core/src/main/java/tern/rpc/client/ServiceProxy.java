@@ -46,8 +46,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
 
     @Override
     public Object with(CallOptions replaced) {
-        return new ServiceProxy(type, methods, executor, template.with(replaced))
-                .newProxy();
+        return new ServiceProxy(type, methods, executor, template.with(replaced)).newProxy();
     }
 
     @Override

@@ -138,7 +138,8 @@ public record ServiceReference<T>(
 
         public ServiceReference<T> build() {
             ServiceKey key = new ServiceKey(ServiceDescriptor.of(type).name(), group, version);
-            return new ServiceReference<>(type, key, resolver, protocol, defaults, methods, connections, check, tls, token);
+            return new ServiceReference<>(
+                    type, key, resolver, protocol, defaults, methods, connections, check, tls, token);
         }
     }
 }

@@ -90,7 +90,8 @@ final class CallGate {
 
     /** The caller is not told why: it might learn about the inside. */
     private static RpcException failed(RpcAuthorizer authorizer, CallHead call, Throwable cause) {
-        LOG.error("{} was refused because {} failed", call, authorizer.getClass().getName(), cause);
+        LOG.error(
+                "{} was refused because {} failed", call, authorizer.getClass().getName(), cause);
         return RpcException.refusal(
                 StatusCode.INTERNAL, call + " was refused: whether it may run could not be decided", Executed.NO);
     }

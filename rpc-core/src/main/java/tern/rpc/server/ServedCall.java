@@ -118,8 +118,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             return;
         }
         if (!admitted) {
-            throw new RpcException(
-                    StatusCode.INTERNAL, invocation + " came without being admitted", Executed.NO, null);
+            throw new RpcException(StatusCode.INTERNAL, invocation + " came without being admitted", Executed.NO, null);
         }
         dispatcher.gate().conceal(invocation);
     }

@@ -61,8 +61,7 @@ public final class AcceptedTokens {
      * @param authorization see {@link #AUTHORIZATION}; null for none
      * @throws RpcException UNAUTHENTICATED, not executed, if neither has an accepted token
      */
-    public void check(
-            String service, String method, @Nullable String attachment, @Nullable String authorization) {
+    public void check(String service, String method, @Nullable String attachment, @Nullable String authorization) {
         if (tokens.isEmpty() || service.equals(OPEN_SERVICE)) {
             return;
         }

@@ -109,7 +109,8 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     public Invocation decode(ServiceLookup services, Admission admission) {
         Invocation sent = pending.call();
         if (!admission.isOpen()) {
-            admission.admit(new CallHead(sent.service(), nameOf(sent.method()), sent.metadata().copy(), this));
+            admission.admit(new CallHead(
+                    sent.service(), nameOf(sent.method()), sent.metadata().copy(), this));
         }
         ServiceDescriptor service = services.service(sent.service().interfaceName());
         MethodDescriptor method = methodOf(service, sent.method());

@@ -141,8 +141,8 @@ public abstract class IdentityContractTest extends TransportTest {
                 .timeout(Duration.ofSeconds(20))
                 .build();
         closeLater(client);
-        ServiceReference.Builder<T> to =
-                ServiceReference.to(type, new StaticEndpoints(List.of(endpoint()))).protocol(transport.protocol());
+        ServiceReference.Builder<T> to = ServiceReference.to(type, new StaticEndpoints(List.of(endpoint())))
+                .protocol(transport.protocol());
         if (token != null) {
             to.token(token);
         }
@@ -325,7 +325,8 @@ public abstract class IdentityContractTest extends TransportTest {
                     return named("ada");
                 })
                 .authorizer(call -> {
-                    asked.add("second " + Objects.requireNonNull(call.principal()).getName());
+                    asked.add(
+                            "second " + Objects.requireNonNull(call.principal()).getName());
                     return null;
                 }));
 
@@ -382,7 +383,9 @@ public abstract class IdentityContractTest extends TransportTest {
 
         CompletionException collected = catchThrowableOfType(
                 CompletionException.class,
-                () -> streams.collect(OnePublisher.of(one)).toCompletableFuture().join());
+                () -> streams.collect(OnePublisher.of(one))
+                        .toCompletableFuture()
+                        .join());
         assertUnauthenticated((RpcException) collected.getCause(), "does not accept the token");
 
         Probe<Integer> exchanged = Probe.ofAll();
@@ -406,7 +409,9 @@ public abstract class IdentityContractTest extends TransportTest {
         Probe<Integer> watched = Probe.ofAll();
         streams.watch(counted()).subscribe(watched);
         assertThat(watched.rest()).containsExactly(1);
-        assertThat(streams.collect(OnePublisher.of(counted())).toCompletableFuture().join())
+        assertThat(streams.collect(OnePublisher.of(counted()))
+                        .toCompletableFuture()
+                        .join())
                 .isEqualTo(1);
 
         assertThat(asked).containsExactly("watch", "collect");

@@ -34,8 +34,7 @@ final class Descriptor {
         }
         int semicolon = kind == 'L' ? descriptor.indexOf(';', position) : -1;
         if (semicolon < 0) {
-            throw new SerializationException(
-                    "the types of parameters make no sense from character " + start + " on");
+            throw new SerializationException("the types of parameters make no sense from character " + start + " on");
         }
         return semicolon + 1;
     }

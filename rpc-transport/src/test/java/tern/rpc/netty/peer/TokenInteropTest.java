@@ -83,8 +83,7 @@ class TokenInteropTest {
                         loops,
                         List.of(
                                 new DubboProtocol(serializer, 0),
-                                new TripleProtocol(
-                                        new TripleCodecs(serializer, null, 0), HttpSettings.defaults()))))
+                                new TripleProtocol(new TripleCodecs(serializer, null, 0), HttpSettings.defaults()))))
                 .genericCalls(true)
                 .export(ServiceExport.of(GreetService.class, new GreetServer()));
         settings.accept(builder);
@@ -149,8 +148,8 @@ class TokenInteropTest {
 
         assertThat(generic.$invoke("echo", new String[] {"java.lang.String"}, new Object[] {"x"}))
                 .isEqualTo("x");
-        assertThatThrownBy(() -> generic.$invoke(
-                        "pojo", new String[] {Person.class.getName()}, new Object[] {new HashMap<>()}))
+        assertThatThrownBy(() ->
+                        generic.$invoke("pojo", new String[] {Person.class.getName()}, new Object[] {new HashMap<>()}))
                 .hasMessageContaining("pojo is for others");
 
         assertThat(asked).containsExactly("echo", "pojo");
@@ -183,10 +182,12 @@ class TokenInteropTest {
         GreetService without = client.refer(to.build());
         GreetService with = client.refer(to.token(Token.of(TOKEN)).build());
         // Dubbo looks for an attachment on HTTP too.
-        GreetService shown =
-                protocol.equals("dubbo") ? with : CallOptions.none().header("token", TOKEN).on(without);
+        GreetService shown = protocol.equals("dubbo")
+                ? with
+                : CallOptions.none().header("token", TOKEN).on(without);
 
-        assertThat(catchThrowableOfType(RpcException.class, () -> without.echo("x")).code())
+        assertThat(catchThrowableOfType(RpcException.class, () -> without.echo("x"))
+                        .code())
                 .isNotEqualTo(StatusCode.OK);
         assertThat(shown.echo("x")).isEqualTo("x");
     }

@@ -13,8 +13,8 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.transport.ClientTransport;
-import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.IdentityContractTest;
+import tern.rpc.transport.ServerTransport;
 import tools.jackson.databind.json.JsonMapper;
 
 class Http1IdentityTest extends IdentityContractTest {

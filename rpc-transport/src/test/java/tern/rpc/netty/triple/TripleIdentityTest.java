@@ -12,8 +12,8 @@ import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.ClientTransport;
-import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.IdentityContractTest;
+import tern.rpc.transport.ServerTransport;
 
 class TripleIdentityTest extends IdentityContractTest {
 

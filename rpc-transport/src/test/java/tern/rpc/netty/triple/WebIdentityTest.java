@@ -79,12 +79,30 @@ class WebIdentityTest {
     private static Stream<Arguments> requests() {
         byte[] message = StringValue.of("hi").toByteArray();
         return Stream.of(
-                        Arguments.of("http shoutJava", WebRequest.post(WORDS + "shoutJava", "application/json").body("\"hi\"".getBytes(UTF_8))),
+                        Arguments.of(
+                                "http shoutJava",
+                                WebRequest.post(WORDS + "shoutJava", "application/json")
+                                        .body("\"hi\"".getBytes(UTF_8))),
                         Arguments.of("http shoutJava", WebRequest.of("GET", WORDS + "shoutJava?text=hi")),
-                        Arguments.of("connect shout", WebRequest.post(WORDS + "Shout", "application/proto").with("connect-protocol-version", "1").body(message)),
-                        Arguments.of("connect shoutJava", WebRequest.post(WORDS + "shoutJava", "application/json").with("connect-protocol-version", "1").body("\"hi\"".getBytes(UTF_8))),
-                        Arguments.of("connect join", WebRequest.post(WORDS + "join", "application/connect+proto").with("connect-protocol-version", "1").body(TestFrame.of("hi"))),
-                        Arguments.of("grpc-web shout", WebRequest.post(WORDS + "Shout", "application/grpc-web+proto").body(TestFrame.of("hi"))))
+                        Arguments.of(
+                                "connect shout",
+                                WebRequest.post(WORDS + "Shout", "application/proto")
+                                        .with("connect-protocol-version", "1")
+                                        .body(message)),
+                        Arguments.of(
+                                "connect shoutJava",
+                                WebRequest.post(WORDS + "shoutJava", "application/json")
+                                        .with("connect-protocol-version", "1")
+                                        .body("\"hi\"".getBytes(UTF_8))),
+                        Arguments.of(
+                                "connect join",
+                                WebRequest.post(WORDS + "join", "application/connect+proto")
+                                        .with("connect-protocol-version", "1")
+                                        .body(TestFrame.of("hi"))),
+                        Arguments.of(
+                                "grpc-web shout",
+                                WebRequest.post(WORDS + "Shout", "application/grpc-web+proto")
+                                        .body(TestFrame.of("hi"))))
                 .flatMap(request -> Stream.of(Version.values())
                         .map(version -> Arguments.of(version, request.get()[0], request.get()[1])));
     }
@@ -108,7 +126,10 @@ class WebIdentityTest {
         String basic = all(send(version, request.with("authorization", TOKEN)));
 
         assertThat(none).contains("shows no token");
-        assertThat(wrong).contains("does not accept the token").doesNotContain("guess").doesNotContain(TOKEN);
+        assertThat(wrong)
+                .contains("does not accept the token")
+                .doesNotContain("guess")
+                .doesNotContain(TOKEN);
         assertThat(basic).contains("shows no token").doesNotContain(TOKEN);
         assertThat(asked).isEmpty();
     }
@@ -116,8 +137,10 @@ class WebIdentityTest {
     @ParameterizedTest
     @MethodSource("requests")
     void requestWithTheTokenIsServed(Version version, String call, WebRequest request) {
-        assertThat(all(send(version, request.with("authorization", "Bearer " + TOKEN)))).containsIgnoringCase("hi");
-        assertThat(all(send(version, request.with("authorization", "bearer " + TOKEN)))).containsIgnoringCase("hi");
+        assertThat(all(send(version, request.with("authorization", "Bearer " + TOKEN))))
+                .containsIgnoringCase("hi");
+        assertThat(all(send(version, request.with("authorization", "bearer " + TOKEN))))
+                .containsIgnoringCase("hi");
         assertThat(asked).containsExactly(call, call);
     }
 
@@ -148,7 +171,8 @@ class WebIdentityTest {
     @ParameterizedTest
     @EnumSource
     void strangerIsNotToldWhatIsExportedHere(Version version) {
-        for (String path : List.of("/no.Such/call", "/x", "/", "/grpc.health.v1.Health/x/y", "/grpc.health.v1.Health")) {
+        for (String path :
+                List.of("/no.Such/call", "/x", "/", "/grpc.health.v1.Health/x/y", "/grpc.health.v1.Health")) {
             assertThat(all(send(version, WebRequest.post(path, "application/json"))))
                     .as(path)
                     .doesNotContain(Words.class.getName())
@@ -177,8 +201,8 @@ class WebIdentityTest {
                             .next())
                     .isInstanceOfSatisfying(
                             StatusRuntimeException.class,
-                            failure -> assertThat(failure.getStatus().getCode())
-                                    .isEqualTo(Status.Code.UNAUTHENTICATED));
+                            failure ->
+                                    assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAUTHENTICATED));
         }
     }
 
