@@ -8,6 +8,7 @@ import org.springframework.boot.autoconfigure.AutoConfigureOrder;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.ApplicationContext;
@@ -16,7 +17,9 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
+import org.springframework.security.core.context.SecurityContextHolder;
 import tern.rpc.RpcAuthorizer;
 import tern.rpc.ServerFilter;
 import tern.rpc.health.HealthService;
@@ -115,6 +118,19 @@ public final class RpcServerAutoConfiguration {
         @Bean
         HealthReadiness rpcHealthReadiness(HealthService health) {
             return new HealthReadiness(health);
+        }
+    }
+
+    /** Who calls, as an authorizer found it, where the application's methods ask Spring Security for it. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(SecurityContextHolder.class)
+    @ConditionalOnBean(RpcAuthorizer.class)
+    static class SecurityConfiguration {
+
+        @Bean
+        @Order(Ordered.HIGHEST_PRECEDENCE)
+        ServerFilter rpcSecurityContextFilter() {
+            return new SecurityContextFilter();
         }
     }
 
