@@ -34,17 +34,23 @@ record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
         for (String url : urls) {
             Matcher form = FORM.matcher(url.trim());
             if (!form.matches() || port(form) > 65_535) {
-                throw new InvalidPropertyException(property, "'" + url + "'", EXPECTED);
+                throw new InvalidPropertyException(property, "'" + withoutUser(url) + "'", EXPECTED);
             }
             String named = form.group("protocol");
             if (protocol != null && named != null && !protocol.equals(named)) {
                 throw new InvalidPropertyException(
-                        property, String.join(",", urls), "one protocol for all addresses of a service");
+                        property, withoutUser(String.join(",", urls)), "one protocol for all addresses of a service");
             }
             protocol = named == null ? protocol : named;
             endpoints.add(endpoint(form));
         }
         return new Addresses(protocol, endpoints);
+    }
+
+    /** Addresses of other systems may have a password there. */
+    private static String withoutUser(String url) {
+        int end = url.lastIndexOf('@');
+        return end < 0 ? url : "…" + url.substring(end);
     }
 
     private static Endpoint endpoint(Matcher form) {

@@ -87,8 +87,8 @@ final class WeakenedSettings {
     private static void refuse(List<Weakness> surprising) {
         if (!surprising.isEmpty()) {
             throw new RpcStartException(
-                    "the profile " + PRODUCTION + " is active, and " + ACCEPTED + " does not name "
-                            + joined(surprising) + ", which weakens the server",
+                    "the profile " + PRODUCTION + " is active, and " + ACCEPTED + " does not name " + joined(surprising)
+                            + ", which weakens the server",
                     "Leave out what is not meant, or set " + ACCEPTED + "="
                             + surprising.stream().map(Weakness::property).collect(Collectors.joining(",")) + ".",
                     null);

@@ -39,7 +39,7 @@ class PropertyTableTest {
             | --- | --- | --- |
             """;
 
-    private record Property(String name, String type, String defaultValue, String description) {}
+    record Property(String name, String type, String defaultValue, String description) {}
 
     @Test
     void everyPropertyHasATypeAndASentence() throws Exception {
@@ -94,7 +94,7 @@ class PropertyTableTest {
         return "| `" + name + "` | " + value + " | " + property.description().replace("|", "\\|") + " |\n";
     }
 
-    private static Map<String, Property> properties() throws IOException, URISyntaxException {
+    static Map<String, Property> properties() throws IOException, URISyntaxException {
         Path classes = Path.of(RpcAutoConfiguration.class
                 .getProtectionDomain()
                 .getCodeSource()

@@ -78,6 +78,7 @@ class RpcMethodSettingsTest {
                 Duration.ofSeconds(5),
                 2,
                 true,
+                null,
                 RpcClientProperties.Ssl.NONE,
                 Map.of("count", new RpcClientProperties.Method(Duration.ofSeconds(1), true, null)));
 
@@ -107,7 +108,7 @@ class RpcMethodSettingsTest {
     void everySpellingOfTheInterfaceNamesItsSettings() {
         for (String name : List.of("counter-service", "counterService", "CounterService", "counterservice")) {
             RpcClientProperties.Service service = new RpcClientProperties.Service(
-                    List.of("10.0.0.9:9"), null, null, null, null, null, RpcClientProperties.Ssl.NONE, Map.of());
+                    List.of("10.0.0.9:9"), null, null, null, null, null, null, RpcClientProperties.Ssl.NONE, Map.of());
 
             assertThat(reference("plain", Map.of(name, service)).endpoints())
                     .as(name)
@@ -123,6 +124,7 @@ class RpcMethodSettingsTest {
                 Duration.ofSeconds(60),
                 Duration.ofSeconds(3),
                 Duration.ofSeconds(30),
+                null,
                 RpcClientProperties.Ssl.NONE,
                 services);
         RpcReference annotation =

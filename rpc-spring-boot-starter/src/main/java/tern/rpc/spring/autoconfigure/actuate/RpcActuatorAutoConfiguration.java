@@ -48,11 +48,13 @@ public final class RpcActuatorAutoConfiguration {
         return new RpcReporter(server, lifecycle, references, meters);
     }
 
-    /** Tokens stay hidden even where an application shows the values of its properties. */
+    /** Tokens and addresses with a password stay hidden even where an application shows the values of its properties. */
     @Bean
-    SanitizingFunction rpcTokenSanitizer() {
+    SanitizingFunction rpcSecretSanitizer() {
         return SanitizingFunction.sanitizeValue()
-                .ifKeyMatches(Pattern.compile("(?i)rpc[._](server|client)([._].+)?[._]token([._\\[]*\\d+[\\]_]?)?"));
+                .ifKeyMatches(
+                        Pattern.compile("(?i)rpc[._](server|client)([._].+)?[._]token([._\\[]*\\d+[]_]?)?"),
+                        Pattern.compile("(?i)rpc[._]pools[._]jedis[._]url"));
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -1,0 +1,86 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import tern.rpc.metrics.RpcMeter;
+
+/** What is less safe than by default is told, and meant where it matters. */
+@ExtendWith(OutputCaptureExtension.class)
+class WeakenedSettingsTest {
+
+    private static final List<String> WEAK = List.of(
+            "rpc.limits.audit-classes=true",
+            "rpc.server.generic-calls=true",
+            "rpc.server.reflection=true",
+            "rpc.server.exception-frames=3",
+            "rpc.server.http.form-bodies=true",
+            "rpc.server.http.text-bodies=true",
+            "rpc.server.cors.allowed-origins=*");
+
+    private static ApplicationContextRunner measured() {
+        return provider(Greeter.class).withBean(MeterRegistry.class, SimpleMeterRegistry::new);
+    }
+
+    private static String name(String property) {
+        return property.substring(0, property.indexOf('='));
+    }
+
+    @Test
+    void defaultsAreNotToldOf(CapturedOutput output) {
+        measured()
+                .run(there -> assertThat(there.getBean(MeterRegistry.class)
+                                .find(RpcMeter.WEAKENED.key())
+                                .meters())
+                        .isEmpty());
+
+        assertThat(output).doesNotContain("Less safe than by default");
+    }
+
+    @Test
+    void allAreToldOfInOneWarningAndOneGaugeEach(CapturedOutput output) {
+        measured().withPropertyValues(WEAK.toArray(String[]::new)).run(there -> {
+            MeterRegistry meters = there.getBean(MeterRegistry.class);
+            for (String property : WEAK) {
+                assertThat(meters.get(RpcMeter.WEAKENED.key())
+                                .tag(RpcMeter.SETTING, name(property))
+                                .gauge()
+                                .value())
+                        .isEqualTo(1);
+            }
+        });
+
+        assertThat(output.toString().split("Less safe than by default", -1)).hasSize(2);
+        assertThat(WEAK).allMatch(output.toString()::contains);
+    }
+
+    @Test
+    void inProductionTheyHaveToBeMeant() {
+        for (String property : WEAK) {
+            provider(Greeter.class)
+                    .withPropertyValues("spring.profiles.active=prod", property)
+                    .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
+                            .hasMessageContaining("the profile prod is active")
+                            .hasMessageContaining(property));
+        }
+        provider(Greeter.class)
+                .withPropertyValues(WEAK.toArray(String[]::new))
+                .withPropertyValues(
+                        "spring.profiles.active=prod",
+                        "rpc.server.accepted-weaknesses="
+                                + String.join(
+                                        ",",
+                                        WEAK.stream()
+                                                .map(WeakenedSettingsTest::name)
+                                                .toList()))
+                .run(there -> assertThat(there).hasNotFailed());
+    }
+}

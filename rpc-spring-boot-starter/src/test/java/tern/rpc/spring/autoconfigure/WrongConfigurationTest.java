@@ -1,0 +1,192 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.http.client.autoconfigure.HttpClientAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.Environment;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
+import tern.rpc.spring.autoconfigure.pool.HttpPoolAutoConfiguration;
+import tern.rpc.spring.autoconfigure.pool.JedisAutoConfiguration;
+
+/**
+ * No wrong value of any property lets the application start, and what is printed instead names the property, the value and
+ * what is possible (figure R24).
+ */
+class WrongConfigurationTest {
+
+    /** Any text is right there, or nobody but the peer knows what is. */
+    private static final Set<String> ANYTHING_GOES = Set.of(
+            "rpc.client.services.*.group", "rpc.client.services.*.version", "rpc.server.cors.allowed-headers");
+
+    /** What is no value of a type, and what is said about it. */
+    private static final Map<String, List<String>> WRONG = Map.of(
+            "java.lang.Integer", List.of("many", "nt"),
+            "java.lang.Boolean", List.of("maybe", "oolean"),
+            "java.time.Duration", List.of("soon", "duration"),
+            "org.springframework.util.unit.DataSize", List.of("huge", "data size"),
+            "tern.rpc.transport.Tls$ClientAuth", List.of("sometimes", "NEED"),
+            "tern.rpc.spring.autoconfigure.RpcPoolsProperties$Rejection", List.of("sometimes", "CALLER_RUNS"));
+
+    /** Properties, then words of the text, divided by {@code |}. */
+    private static final List<String> OUT_OF_RANGE = List.of(
+            "rpc.server.port=-1 | rpc.server.port is -1; expected 0 to 65535",
+            "rpc.server.port=65536 | rpc.server.port is 65536; expected 0 to 65535",
+            "rpc.server.threads=0 | rpc.server.threads is 0; expected 1 to 10000",
+            "rpc.server.threads=10001 | rpc.server.threads is 10001; expected 1 to 10000",
+            "rpc.server.queue-capacity=-1 | rpc.server.queue-capacity is -1; expected 0 to 1000000",
+            "rpc.server.max-queue-wait=0ms | rpc.server.max-queue-wait is 0s; expected more than 0",
+            "rpc.server.io-threads=257 | rpc.server.io-threads is 257; expected 0 to 256",
+            "rpc.server.exception-frames=65 | rpc.server.exception-frames is 65; expected 0 to 64",
+            "rpc.server.idle-timeout=0s | rpc.server.idle-timeout is 0s; expected more than 0",
+            "rpc.server.shutdown-timeout=-1s | rpc.server.shutdown-timeout is -1s; expected 0 or more",
+            "rpc.server.address=no.such.host.invalid | rpc.server.address | no.such.host.invalid",
+            "rpc.server.token= | rpc.server.token is empty; expected one token or more",
+            "rpc.server.token=ok,with space | rpc.server.token is a text with spaces | visible characters of ASCII",
+            "rpc.server.accepted-weaknesses=rpc.server.port | rpc.server.accepted-weaknesses is rpc.server.port |"
+                    + " one or more of rpc.limits.audit-classes",
+            "rpc.server.cors.max-age=-1s | rpc.server.cors.max-age is -1s; expected 0 or more",
+            "rpc.server.cors.allowed-origins=shop | rpc.server.cors.allowed-origins is [shop]; expected sites",
+            "rpc.server.cors.allowed-origins=https://a.example/path | rpc.server.cors.allowed-origins is | sites",
+            "rpc.client.timeout=0s | rpc.client.timeout is 0s; expected more than 0",
+            "rpc.client.connect-timeout=0s | rpc.client.connect-timeout is 0s; expected more than 0",
+            "rpc.client.heartbeat=-1s | rpc.client.heartbeat is -1s; expected more than 0",
+            "rpc.client.check-timeout=-1s | rpc.client.check-timeout is -1s; expected 0 or more",
+            "rpc.client.resolve-interval=0s | rpc.client.resolve-interval is 0s; expected more than 0",
+            "rpc.client.url=host:99999 | rpc.client.url is 'host:99999'; expected host:port",
+            "rpc.client.url=a b | rpc.client.url is 'a b'; expected host:port",
+            "rpc.client.url=host:1?weight=heavy | rpc.client.url is 'host:1?weight=heavy'; expected host:port",
+            "rpc.client.token= | rpc.client.token is empty; expected visible characters",
+            "rpc.client.token=grüße | rpc.client.token is a text with | visible characters of ASCII",
+            "rpc.client.services.x.url=:80 | rpc.client.services.x.url is ':80'; expected host:port",
+            "rpc.client.services.x.timeout=-5ms | rpc.client.services.x.timeout is -5ms; expected more than 0",
+            "rpc.client.services.x.connections=1025 | rpc.client.services.x.connections is 1025; expected 0 to 1024",
+            "rpc.client.services.x.token=a b | rpc.client.services.x.token is a text with | visible characters of ASCII",
+            "rpc.client.services.x.methods.y.timeout=0s | rpc.client.services.x.methods.y.timeout is 0s; expected more",
+            "rpc.limits.max-message=1B | rpc.limits.max-message is 1B; expected 1KB to 1GB",
+            "rpc.limits.max-message=2GB | rpc.limits.max-message is 2GB; expected 1KB to 1GB",
+            "rpc.limits.max-connections=0 | rpc.limits.max-connections is 0; expected 1 or more",
+            "rpc.limits.max-connections-per-host=0 | rpc.limits.max-connections-per-host is 0; expected 1 or more",
+            "rpc.limits.max-calls-per-connection=65537 | rpc.limits.max-calls-per-connection is 65537; expected 1 to",
+            "rpc.limits.first-bytes-timeout=0s | rpc.limits.first-bytes-timeout is 0s; expected more than 0",
+            "rpc.limits.max-depth=513 | rpc.limits.max-depth is 513; expected 1 to 512",
+            "rpc.limits.max-values=0 | rpc.limits.max-values is 0; expected 1 or more",
+            "rpc.limits.allowed-classes=a..b | rpc.limits.allowed-classes is [a..b]; expected class names",
+            "rpc.slo.qps=0 | rpc.slo.qps is 0; expected 1 or more",
+            "rpc.slo.latency=0ms | rpc.slo.latency is 0s; expected more than 0",
+            "rpc.pools.executors.x.threads=0 | rpc.pools.executors.x.threads is 0; expected 1 to",
+            "rpc.pools.executors.x.queue-capacity=-1 | rpc.pools.executors.x.queue-capacity is -1; expected 0 to",
+            "rpc.pools.jedis.url=nonsense | rpc.pools.jedis.url is no address | redis://user:password@host:6379/0",
+            "rpc.pools.jedis.url=redis://h,rpc.pools.jedis.max-total=0 | rpc.pools.jedis.max-total is 0; expected 1 to",
+            "rpc.pools.jedis.url=redis://h,rpc.pools.jedis.read-timeout=0s | rpc.pools.jedis.read-timeout is 0s; expected");
+
+    private static final List<String> CONTRADICTORY = List.of(
+            "rpc.client.url=dubbo://a,rpc.client.url[1]=tri://b | rpc.client.url",
+            "rpc.limits.max-message=8MB,rpc.limits.max-unsent=1MB | rpc.limits.max-unsent is 1MB; expected 8MB to",
+            "rpc.server.cors.allowed-origins=*,rpc.server.cors.allow-credentials=true |"
+                    + " rpc.server.cors.allow-credentials is true; expected false where",
+            "rpc.server.ssl.optional=true | rpc.server.ssl.optional is true, but rpc.server.ssl.bundle is not set",
+            "rpc.server.ssl.client-auth=need | rpc.server.ssl.client-auth is need, but rpc.server.ssl.bundle is not set",
+            "rpc.server.ssl.bundle=missing | rpc.server.ssl.bundle is 'missing'; expected the name of a bundle",
+            "rpc.client.ssl.bundle=missing | rpc.client.ssl.bundle is 'missing'; expected the name of a bundle",
+            "rpc.client.services.x.ssl.bundle=missing | rpc.client.services.x.ssl.bundle is 'missing'; expected",
+            "spring.profiles.active=prod,rpc.server.reflection=true | rpc.server.accepted-weaknesses |"
+                    + " rpc.server.reflection=true",
+            "rpc.server.prot=1 | property rpc.server.prot | did you mean rpc.server.port?",
+            "rpc.client.services.x.tokn=1 | property rpc.client.services.x.tokn | did you mean rpc.client.services.x.token?",
+            "rpc.server.token.secret=1 | property rpc.server.token.secret | does not exist");
+
+    static Stream<Arguments> wrong() throws Exception {
+        List<Arguments> rows = new ArrayList<>();
+        for (PropertyTableTest.Property property : PropertyTableTest.properties().values()) {
+            List<String> wrong = WRONG.get(property.type());
+            if (wrong != null) {
+                String name = property.name().replace("*", "x");
+                rows.add(Arguments.of(
+                        name + "=" + wrong.get(0), List.of(name, "\"" + wrong.get(0) + "\"", wrong.get(1))));
+            }
+        }
+        for (String row : concat(OUT_OF_RANGE, CONTRADICTORY)) {
+            String[] parts = row.split("\\|");
+            rows.add(Arguments.of(
+                    parts[0].stripTrailing(),
+                    Arrays.stream(parts).skip(1).map(String::trim).toList()));
+        }
+        return rows.stream();
+    }
+
+    private static List<String> concat(List<String> some, List<String> more) {
+        return Stream.concat(some.stream(), more.stream()).toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("wrong")
+    void startFailsAndSaysWhy(String properties, List<String> words) {
+        application().withPropertyValues(split(properties)).run(there -> {
+            assertThat(there).hasFailed();
+
+            FailureAnalysis told = analysis(there.getStartupFailure(), there.getEnvironment());
+
+            String text = told.getDescription() + "\n" + told.getAction();
+            assertThat(words).allSatisfy(word -> assertThat(text).contains(word));
+        });
+    }
+
+    /** At commas, as far as a property begins behind them. */
+    private static String[] split(String properties) {
+        return properties.split(",(?=(rpc|spring)\\.)");
+    }
+
+    private static ApplicationContextRunner application() {
+        return provider(Greeter.class)
+                .withConfiguration(AutoConfigurations.of(
+                        SslAutoConfiguration.class,
+                        HttpClientAutoConfiguration.class,
+                        HttpPoolAutoConfiguration.class,
+                        JedisAutoConfiguration.class));
+    }
+
+    /** What the application would print. */
+    private static FailureAnalysis analysis(Throwable failure, Environment environment) {
+        return SpringFactoriesLoader.forDefaultResourceLocation(WrongConfigurationTest.class.getClassLoader())
+                .load(FailureAnalyzer.class, ArgumentResolver.of(Environment.class, environment))
+                .stream()
+                .map(analyzer -> analyzer.analyze(failure))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("nobody explains it", failure));
+    }
+
+    @Test
+    void everyPropertyHasAWrongValue() throws Exception {
+        String all = wrong().map(row -> (String) row.get()[0]).collect(Collectors.joining("\n", "\n", "\n"));
+        Set<String> missing = new TreeSet<>(new KnownProperties().names());
+        missing.removeAll(ANYTHING_GOES);
+        missing.removeIf(name -> all.contains(name.replace("executors.*", "executors.x")
+                        .replace("services.*", "services.x")
+                        .replace("methods.*", "methods.y")
+                + "=") || all.contains(name.replace("*", "x") + "="));
+
+        assertThat(missing).isEmpty();
+        assertThat(wrong().count()).isGreaterThanOrEqualTo(100);
+    }
+}
