@@ -16,13 +16,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.boot.http.client.autoconfigure.HttpClientAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.core.env.Environment;
+import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
 import tern.rpc.spring.autoconfigure.pool.HttpPoolAutoConfiguration;
@@ -35,8 +39,8 @@ import tern.rpc.spring.autoconfigure.pool.JedisAutoConfiguration;
 class WrongConfigurationTest {
 
     /** Any text is right there, or nobody but the peer knows what is. */
-    private static final Set<String> ANYTHING_GOES = Set.of(
-            "rpc.client.services.*.group", "rpc.client.services.*.version", "rpc.server.cors.allowed-headers");
+    private static final Set<String> ANYTHING_GOES =
+            Set.of("rpc.client.services.*.group", "rpc.client.services.*.version", "rpc.server.cors.allowed-headers");
 
     /** What is no value of a type, and what is said about it. */
     private static final Map<String, List<String>> WRONG = Map.of(
@@ -95,15 +99,19 @@ class WrongConfigurationTest {
             "rpc.slo.latency=0ms | rpc.slo.latency is 0s; expected more than 0",
             "rpc.pools.executors.x.threads=0 | rpc.pools.executors.x.threads is 0; expected 1 to",
             "rpc.pools.executors.x.queue-capacity=-1 | rpc.pools.executors.x.queue-capacity is -1; expected 0 to",
+            "rpc.pools.http.max-total=0 | rpc.pools.http.max-total is 0; expected 1 to",
+            "rpc.pools.http.max-per-host=0 | rpc.pools.http.max-per-host is 0; expected 1 to",
+            "rpc.pools.http.max-wait=0s | rpc.pools.http.max-wait is 0s; expected more than 0",
             "rpc.pools.jedis.url=nonsense | rpc.pools.jedis.url is no address | redis://user:password@host:6379/0",
-            "rpc.pools.jedis.url=redis://h,rpc.pools.jedis.max-total=0 | rpc.pools.jedis.max-total is 0; expected 1 to",
-            "rpc.pools.jedis.url=redis://h,rpc.pools.jedis.read-timeout=0s | rpc.pools.jedis.read-timeout is 0s; expected");
+            "rpc.pools.jedis.url=redis://h:1,rpc.pools.jedis.max-total=0 | rpc.pools.jedis.max-total is 0; expected 1 to",
+            "rpc.pools.jedis.url=redis://h:1,rpc.pools.jedis.read-timeout=0s | rpc.pools.jedis.read-timeout is 0s; expected");
 
     private static final List<String> CONTRADICTORY = List.of(
-            "rpc.client.url=dubbo://a,rpc.client.url[1]=tri://b | rpc.client.url",
+            "rpc.client.url=dubbo://a,tri://b | rpc.client.url is dubbo://a,tri://b; expected one protocol for all",
             "rpc.limits.max-message=8MB,rpc.limits.max-unsent=1MB | rpc.limits.max-unsent is 1MB; expected 8MB to",
             "rpc.server.cors.allowed-origins=*,rpc.server.cors.allow-credentials=true |"
                     + " rpc.server.cors.allow-credentials is true; expected false where",
+            "rpc.pools.http.max-total=2,rpc.pools.http.max-per-host=3 | rpc.pools.http.max-per-host is 3; expected 1 to 2",
             "rpc.server.ssl.optional=true | rpc.server.ssl.optional is true, but rpc.server.ssl.bundle is not set",
             "rpc.server.ssl.client-auth=need | rpc.server.ssl.client-auth is need, but rpc.server.ssl.bundle is not set",
             "rpc.server.ssl.bundle=missing | rpc.server.ssl.bundle is 'missing'; expected the name of a bundle",
@@ -117,7 +125,8 @@ class WrongConfigurationTest {
 
     static Stream<Arguments> wrong() throws Exception {
         List<Arguments> rows = new ArrayList<>();
-        for (PropertyTableTest.Property property : PropertyTableTest.properties().values()) {
+        for (PropertyTableTest.Property property :
+                PropertyTableTest.properties().values()) {
             List<String> wrong = WRONG.get(property.type());
             if (wrong != null) {
                 String name = property.name().replace("*", "x");
@@ -144,7 +153,7 @@ class WrongConfigurationTest {
         application().withPropertyValues(split(properties)).run(there -> {
             assertThat(there).hasFailed();
 
-            FailureAnalysis told = analysis(there.getStartupFailure(), there.getEnvironment());
+            FailureAnalysis told = analysis(there.getStartupFailure(), environment(split(properties)));
 
             String text = told.getDescription() + "\n" + told.getAction();
             assertThat(words).allSatisfy(word -> assertThat(text).contains(word));
@@ -165,10 +174,20 @@ class WrongConfigurationTest {
                         JedisAutoConfiguration.class));
     }
 
+    /** A context that failed does not give its own. */
+    private static Environment environment(String... properties) {
+        StandardEnvironment environment = new StandardEnvironment();
+        TestPropertyValues.of(properties).applyTo(environment);
+        return environment;
+    }
+
     /** What the application would print. */
     private static FailureAnalysis analysis(Throwable failure, Environment environment) {
         return SpringFactoriesLoader.forDefaultResourceLocation(WrongConfigurationTest.class.getClassLoader())
-                .load(FailureAnalyzer.class, ArgumentResolver.of(Environment.class, environment))
+                .load(
+                        FailureAnalyzer.class,
+                        ArgumentResolver.of(Environment.class, environment)
+                                .and(BeanFactory.class, new DefaultListableBeanFactory()))
                 .stream()
                 .map(analyzer -> analyzer.analyze(failure))
                 .filter(Objects::nonNull)
@@ -182,9 +201,10 @@ class WrongConfigurationTest {
         Set<String> missing = new TreeSet<>(new KnownProperties().names());
         missing.removeAll(ANYTHING_GOES);
         missing.removeIf(name -> all.contains(name.replace("executors.*", "executors.x")
-                        .replace("services.*", "services.x")
-                        .replace("methods.*", "methods.y")
-                + "=") || all.contains(name.replace("*", "x") + "="));
+                                .replace("services.*", "services.x")
+                                .replace("methods.*", "methods.y")
+                        + "=")
+                || all.contains(name.replace("*", "x") + "="));
 
         assertThat(missing).isEmpty();
         assertThat(wrong().count()).isGreaterThanOrEqualTo(100);
