@@ -8,6 +8,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import tern.rpc.netty.EventLoops;
@@ -29,6 +30,7 @@ import tools.jackson.databind.json.JsonMapper;
     RpcSloProperties.class,
     RpcLoggingProperties.class
 })
+@ImportRuntimeHints(TokenHints.class)
 public final class RpcAutoConfiguration {
 
     @Bean
