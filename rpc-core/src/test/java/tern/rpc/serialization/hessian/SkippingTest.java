@@ -92,7 +92,8 @@ class SkippingTest {
     void limitsHoldForWhatIsPassedOver() {
         Coding coding = Coding.of(Graphs.Graph.class);
 
-        assertThatThrownBy(() -> coding.start(Coding.bytes("79".repeat(65) + "4e")).skip())
+        assertThatThrownBy(
+                        () -> coding.start(Coding.bytes("79".repeat(65) + "4e")).skip())
                 .isInstanceOf(SerializationException.class)
                 .hasMessageContaining("deeper");
         assertThatThrownBy(() -> coding.start(Coding.bytes("58 49 7f ff ff ff")).skip())
