@@ -21,7 +21,7 @@ public interface GuardedService {
         private static final long serialVersionUID = 1L;
 
         /** Constructors, setters and replacements so far. */
-        static final AtomicInteger MADE = new AtomicInteger();
+        public static final AtomicInteger MADE = new AtomicInteger();
 
         private String name = "";
         private @Nullable Counted inner;

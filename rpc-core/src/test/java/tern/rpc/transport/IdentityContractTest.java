@@ -115,7 +115,7 @@ public abstract class IdentityContractTest extends TransportTest {
         }
     }
 
-    private void serve(Consumer<RpcServer.Builder> settings) {
+    protected void serve(Consumer<RpcServer.Builder> settings) {
         RpcServer.Builder builder = RpcServer.builder(newServerTransport())
                 .maxQueueWait(Duration.ofSeconds(20))
                 .export(ServiceExport.of(GuardedService.class, new Guarded()));

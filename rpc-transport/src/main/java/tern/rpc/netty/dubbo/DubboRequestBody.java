@@ -85,8 +85,7 @@ final class DubboRequestBody {
         checkGeneric(metadata);
         ServiceKey key = key(metadata, interfaceName, version);
         if (!key.interfaceName().equals(interfaceName) && services.service(key.interfaceName()) != service) {
-            throw unknown("the path " + key.interfaceName() + " and the interface " + interfaceName
-                    + " of a call are different services");
+            throw differentServices(key.interfaceName(), interfaceName);
         }
         Deadline deadline = deadline(metadata, receivedNanos);
         metadata.removeIf(FOR_THE_PROTOCOL);
@@ -97,6 +96,7 @@ final class DubboRequestBody {
      * Reads what comes before and behind the arguments, on a worker thread. The arguments are passed over: nothing of them
      * is created and no class of theirs loaded.
      *
+     * @throws RpcException if it names two services
      * @throws tern.rpc.serialization.SerializationException if the bytes make no sense
      */
     static CallHead readHead(ObjectReader reader, ServerContext.Exchange exchange) {
@@ -117,6 +117,9 @@ final class DubboRequestBody {
         Metadata metadata = new Metadata();
         reader.readMetadata(metadata);
         ServiceKey key = key(metadata, interfaceName, version);
+        if (!key.interfaceName().equals(interfaceName)) { // or one would be judged and the arguments of the other read
+            throw differentServices(key.interfaceName(), interfaceName);
+        }
         metadata.removeIf(FOR_THE_PROTOCOL);
         return new CallHead(key, methodName, metadata, exchange);
     }
@@ -188,6 +191,11 @@ final class DubboRequestBody {
 
     private static String orEmpty(@Nullable String text) {
         return text == null ? "" : text;
+    }
+
+    private static RpcException differentServices(String path, String interfaceName) {
+        return unknown(
+                "the path " + path + " and the interface " + interfaceName + " of a call are different services");
     }
 
     private static RpcException unknown(String description) {

@@ -1,19 +1,32 @@
 package tern.rpc.netty.dubbo;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.RawFrame;
+import tern.rpc.netty.peer.RawSocket;
+import tern.rpc.serialization.ObjectWriter;
+import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ClientTransport;
+import tern.rpc.transport.GuardedService;
 import tern.rpc.transport.IdentityContractTest;
 import tern.rpc.transport.ServerTransport;
+import tern.rpc.transport.Token;
 
 class DubboIdentityTest extends IdentityContractTest {
 
@@ -42,5 +55,36 @@ class DubboIdentityTest extends IdentityContractTest {
     @Override
     protected Endpoint endpoint() {
         return new Endpoint("127.0.0.1", Objects.requireNonNull(server).port());
+    }
+
+    /** The health service is open to all, and the path of a call may name another service than its interface. */
+    @Test
+    void openServiceIsNoWayIntoAnother() {
+        HessianSerializer serializer = HessianSerializer.builder().build();
+        serve(settings -> settings.token(Token.of("good-0123456789")));
+        ServiceDescriptor service = ServiceDescriptor.of(GuardedService.class);
+        OutputBuffer out = new OutputBuffer();
+        ObjectWriter writer = serializer.newWriter();
+        writer.start(out);
+        DubboRequestBody.writeHead(
+                writer,
+                new ServiceKey(service.name(), "", ""),
+                service.overloads("take").get(0));
+        writer.writeObject(new GuardedService.Counted());
+        writer.writeObject(new ArrayList<>());
+        writer.startMap();
+        writer.writeString("path");
+        writer.writeString(AcceptedTokens.OPEN_SERVICE);
+        writer.endMap();
+        writer.finish();
+        int before = GuardedService.Counted.MADE.get();
+
+        try (RawSocket socket = RawSocket.connect(endpoint().port())) {
+            socket.send(new RawFrame(RawFrame.TWO_WAY, 0, 7, out.toByteArray()));
+
+            assertThat(socket.read().text()).contains("different services");
+        }
+
+        assertThat(GuardedService.Counted.MADE).hasValue(before);
     }
 }
