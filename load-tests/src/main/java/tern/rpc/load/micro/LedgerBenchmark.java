@@ -201,7 +201,7 @@ public class LedgerBenchmark {
         }
 
         @Override
-        public Invocation decode(ServiceLookup services) {
+        public Invocation decode(ServiceLookup services, Admission admission) {
             if (decoded == null) {
                 throw new IllegalStateException("not set up");
             }
