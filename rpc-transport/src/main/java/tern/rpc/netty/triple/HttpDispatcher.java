@@ -70,18 +70,20 @@ final class HttpDispatcher {
 
     /** Before its body comes, and before a stranger is told what is exported here. */
     private static void checkToken(HttpExchange exchange) {
+        AcceptedTokens tokens = exchange.connection().tokens();
+        if (tokens.isEmpty()) {
+            return;
+        }
         Http2Headers head = exchange.head();
         String path = String.valueOf(head.path());
         int query = path.indexOf('?');
         String named = query < 0 ? path : path.substring(0, query);
         int slash = Math.max(0, named.lastIndexOf('/'));
-        exchange.connection()
-                .tokens()
-                .check(
-                        named.substring(Math.min(1, slash), slash),
-                        named.substring(Math.min(named.length(), slash + 1)),
-                        GrpcForm.text(head, TOKEN),
-                        GrpcForm.text(head, AUTHORIZATION));
+        tokens.check(
+                named.substring(Math.min(1, slash), slash),
+                named.substring(Math.min(named.length(), slash + 1)),
+                GrpcForm.text(head, TOKEN),
+                GrpcForm.text(head, AUTHORIZATION));
     }
 
     /** @return null if the request was answered */
