@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.Stack;
 import java.util.TreeSet;
 import java.util.Vector;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -58,6 +59,16 @@ record CollectionType(
 
     boolean isSet() {
         return Set.class.isAssignableFrom(type);
+    }
+
+    /** Whether an element is compared with others when it is added, though it is no set. */
+    boolean isHeap() {
+        return PriorityQueue.class.isAssignableFrom(type) || PriorityBlockingQueue.class.isAssignableFrom(type);
+    }
+
+    /** What an empty one takes beyond the room of a value: blocking queues bring their locks. */
+    int shellBytes() {
+        return BlockingQueue.class.isAssignableFrom(type) ? 192 : 0;
     }
 
     /** By the class name on the wire, which for views and wrappers of the JDK is that of a private class. */

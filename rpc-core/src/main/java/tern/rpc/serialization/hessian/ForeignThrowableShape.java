@@ -14,6 +14,7 @@ final class ForeignThrowableShape extends Shape {
 
     @Override
     Object read(ValueReader reader, WireClass wire) {
+        reader.throwables().count();
         int number = reader.references().addUnfinished();
         ThrowableParts parts = new ThrowableParts();
         for (int place : bind(wire.fields)) {

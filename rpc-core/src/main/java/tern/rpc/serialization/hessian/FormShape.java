@@ -2,6 +2,7 @@ package tern.rpc.serialization.hessian;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
@@ -16,11 +17,13 @@ final class FormShape extends Shape {
 
     private final Slot[] slots;
     private final Assembly assembly;
+    private final @Nullable ToLongFunction<Object> weight;
 
-    private FormShape(Class<?> type, List<String> names, Slot[] slots, Assembly assembly) {
-        super(type, names);
-        this.slots = slots;
+    private FormShape(Builder builder, Assembly assembly) {
+        super(builder.type, List.copyOf(builder.names));
+        this.slots = builder.slots.toArray(Slot[]::new);
         this.assembly = assembly;
+        this.weight = builder.weight;
     }
 
     static Builder of(Class<?> type) {
@@ -45,6 +48,9 @@ final class FormShape extends Shape {
         try {
             Object made = assembly.of(parts, reader);
             reader.references().finish(number, made);
+            if (weight != null) {
+                reader.weigh(weight.applyAsLong(made));
+            }
             return made;
         } catch (SerializationException failure) {
             throw failure;
@@ -59,6 +65,7 @@ final class FormShape extends Shape {
         private final Class<?> type;
         private final List<String> names = new ArrayList<>();
         private final List<Slot> slots = new ArrayList<>();
+        private @Nullable ToLongFunction<Object> weight;
 
         private Builder(Class<?> type) {
             this.type = type;
@@ -70,8 +77,15 @@ final class FormShape extends Shape {
             return this;
         }
 
+        /** What hashing or comparing a value costs, in visits of a small one; nothing beyond its parts when never set. */
+        @SuppressWarnings("unchecked") // It is asked only for what the assembly made.
+        <T> Builder weighing(ToLongFunction<T> visits) {
+            this.weight = (ToLongFunction<Object>) visits;
+            return this;
+        }
+
         FormShape by(Assembly assembly) {
-            return new FormShape(type, List.copyOf(names), slots.toArray(Slot[]::new), assembly);
+            return new FormShape(this, assembly);
         }
     }
 }

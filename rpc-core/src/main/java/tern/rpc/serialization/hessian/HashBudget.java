@@ -12,6 +12,9 @@ final class HashBudget {
     /** Visits of a value; about a tenth of a second. */
     private static final long MOST_WORK = 1L << 26;
 
+    /** Of one element with others in a heap; its height. */
+    private static final int COMPARISONS = 20;
+
     private final HessianLimits limits;
     private int nesting;
     private long work;
@@ -45,17 +48,27 @@ final class HashBudget {
      */
     int charge(@Nullable Object key, long weight, int before, boolean chained) {
         if (!chained && isScalar(key)) {
+            spend(weight);
             return before;
         }
         if (before >= limits.nonScalarKeys()) {
             throw new SerializationException("more than " + limits.nonScalarKeys()
                     + " keys or elements of a set that are not text, numbers and the like");
         }
-        work += weight * (before + 1L);
+        spend(weight * (before + 1L));
+        return before + 1;
+    }
+
+    /** Takes account of an element that is about to be compared with some of those before it. */
+    void chargeCompared(long weight) {
+        spend(weight * COMPARISONS);
+    }
+
+    private void spend(long visits) {
+        work += visits;
         if (work > MOST_WORK || work < 0) {
             throw new SerializationException("keys whose hashing would take too long");
         }
-        return before + 1;
     }
 
     /** Values of which a table makes a tree when their hashes are equal. */

@@ -41,6 +41,9 @@ final class JdkForms {
     /** Parsing takes the square of it. */
     private static final int LONGEST_NUMBER = 10_000;
 
+    /** The same in groups of 32 bits. */
+    private static final int LARGEST_MAGNITUDE = 1_039;
+
     private static final FormShape CLASS_NAME = FormShape.of(ClassName.class)
             .part("name", String.class)
             .by((parts, reader) -> new ClassName(Objects.requireNonNull((String) parts[0])));
@@ -57,9 +60,9 @@ final class JdkForms {
         return form;
     }
 
-    /** Whether one of the forms makes instances of this class, or of a subclass as for calendars. */
+    /** Whether one of the forms makes instances of this class. */
     static boolean isMade(Class<?> type) {
-        return type == GregorianCalendar.class || FORMS.values().stream().anyMatch(form -> form.type == type);
+        return FORMS.values().stream().anyMatch(form -> form.type == type);
     }
 
     private static Map<String, FormShape> forms() {
@@ -77,12 +80,14 @@ final class JdkForms {
                 "java.math.BigDecimal",
                 FormShape.of(BigDecimal.class)
                         .part("value", String.class)
+                        .weighing(JdkForms::visits)
                         .by((parts, reader) -> decimal((String) parts[0])));
         forms.put(
                 "java.math.BigInteger",
                 FormShape.of(BigInteger.class)
                         .part("signum", int.class)
                         .part("mag", int[].class)
+                        .weighing((BigInteger number) -> number.bitLength() / Integer.SIZE)
                         .by((parts, reader) -> integer((int) part(parts, 0), (int[]) part(parts, 1))));
     }
 
@@ -94,7 +99,18 @@ final class JdkForms {
         return new BigDecimal(digits);
     }
 
+    /** Two of them that differ in their scale are compared by multiplying, which takes the square of their length. */
+    private static long visits(BigDecimal number) {
+        long digits =
+                number.unscaledValue().bitLength() * 3L / 10; // near enough; the exact count costs as much as comparing
+        return digits * digits / 25;
+    }
+
     private static BigInteger integer(int signum, int[] magnitude) {
+        if (magnitude.length > LARGEST_MAGNITUDE) {
+            throw new SerializationException("a BigInteger of " + magnitude.length * Integer.SIZE + " bits, limit "
+                    + LARGEST_MAGNITUDE * Integer.SIZE);
+        }
         ByteBuffer bytes = ByteBuffer.allocate(magnitude.length * Integer.BYTES);
         bytes.asIntBuffer().put(magnitude);
         return new BigInteger(signum, bytes.array());
@@ -158,7 +174,7 @@ final class JdkForms {
                         .by((parts, reader) -> new java.sql.Timestamp(millis(parts[0]))));
         forms.put(
                 PACKAGE + "CalendarHandle",
-                FormShape.of(Calendar.class)
+                FormShape.of(GregorianCalendar.class)
                         .part("date", Date.class)
                         .part("type", ClassName.class)
                         .by((parts, reader) -> calendar(millis(parts[0]), (ClassName) parts[1])));
@@ -298,6 +314,7 @@ final class JdkForms {
                 PACKAGE + "BitSetHandle",
                 FormShape.of(BitSet.class)
                         .part("words", long[].class)
+                        .weighing((BitSet bits) -> bits.length() / Long.SIZE)
                         .by((parts, reader) -> BitSet.valueOf((long[]) part(parts, 0))));
         forms.put(
                 PACKAGE + "EnumSetHandler",

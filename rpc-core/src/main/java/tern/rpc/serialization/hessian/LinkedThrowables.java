@@ -17,12 +17,16 @@ final class LinkedThrowables {
     static final int MOST_LINKS = 8;
     static final int LONGEST_MESSAGE = 8 << 10;
 
+    /** In one message; making an exception costs a walk over the stack, whatever the message says of it. */
+    static final int MOST_IN_ALL = 512;
+
     private static final Slot FRAME = Slot.of(StackTraceElement.class);
     private static final Slot TEXT = Slot.of(String.class);
 
     private final HessianInput in;
     private final ValueReader values;
     private int links;
+    private int made;
 
     LinkedThrowables(HessianInput in, ValueReader values) {
         this.in = in;
@@ -31,6 +35,15 @@ final class LinkedThrowables {
 
     void start() {
         links = 0;
+        made = 0;
+    }
+
+    /** One more exception is about to be made. */
+    void count() {
+        made++;
+        if (made > MOST_IN_ALL) {
+            throw new SerializationException("more than " + MOST_IN_ALL + " exceptions" + in.here());
+        }
     }
 
     /** The next value, which must be an exception. */
@@ -71,7 +84,7 @@ final class LinkedThrowables {
                     ? known
                     : null;
         }
-        if (links >= MOST_LINKS) {
+        if (links >= MOST_LINKS || made >= MOST_IN_ALL) {
             values.skipDeep();
             return null;
         }

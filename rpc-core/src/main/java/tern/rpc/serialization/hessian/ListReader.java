@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /** Reads a list into the collection or the array that its position wants. Not thread-safe. */
@@ -12,14 +13,29 @@ final class ListReader {
 
     private static final int LARGEST_CAPACITY = 1 << 16;
 
+    /** Elements of a primitive array that are hashed in the time of one value. */
+    private static final int PRIMITIVES_PER_VISIT = 8;
+
     private final HessianInput in;
     private final ValueReader values;
     private final HashBudget hashes;
+    private @Nullable Class<?> lastArray;
+    private @Nullable Slot lastArraySlot;
+    private String lastArrayName = "";
+    private @Nullable Slot lastElement;
+    private @Nullable Slot lastElementSlot;
+    private @Nullable Class<?> lastElementArray;
 
     ListReader(HessianInput in, ValueReader values, HashBudget hashes) {
         this.in = in;
         this.values = values;
         this.hashes = hashes;
+    }
+
+    /** A message begins, maybe of a service that allows other classes. */
+    void start() {
+        lastArray = null;
+        lastElement = null;
     }
 
     /**
@@ -53,7 +69,32 @@ final class ListReader {
         return collection(fitting, length, slot);
     }
 
+    /** Arrays of one type come in rows. */
     private Class<?> wireArray(String type, Slot slot) {
+        Class<?> last = lastArray;
+        if (last != null && slot == lastArraySlot && type.equals(lastArrayName)) {
+            return last;
+        }
+        Class<?> found = findArray(type, slot);
+        lastArray = found;
+        lastArraySlot = slot;
+        lastArrayName = type;
+        return found;
+    }
+
+    private Slot elementOf(Class<?> array, Slot slot) {
+        Slot last = lastElement;
+        if (last != null && slot == lastElementSlot && array == lastElementArray) {
+            return last;
+        }
+        Slot found = slot.elementOf(array);
+        lastElement = found;
+        lastElementSlot = slot;
+        lastElementArray = array;
+        return found;
+    }
+
+    private Class<?> findArray(String type, Slot slot) {
         int dimensions = 1;
         while (type.startsWith("[", dimensions)) {
             dimensions++;
@@ -70,12 +111,15 @@ final class ListReader {
 
     private Object collection(CollectionType type, int length, Slot slot) {
         promise(length);
+        values.makeRoom(type.shellBytes());
         Collection<Object> filled = type.empty().apply(Math.min(Math.max(length, 0), LARGEST_CAPACITY));
         Function<Collection<Object>, Collection<Object>> finished = type.finished();
         References references = values.references();
         int number = finished == null ? references.add(filled) : references.addUnfinished();
         if (type.isSet()) {
             fillSet(filled, length, slot.element());
+        } else if (type.isHeap()) {
+            fillHeap(filled, length, slot.element());
         } else {
             fill(filled, length, slot.element());
         }
@@ -105,14 +149,26 @@ final class ListReader {
         }
     }
 
+    private void fillHeap(Collection<Object> heap, int length, Slot element) {
+        for (int i = 0; isMore(i, length); i++) {
+            long before = values.weight();
+            Object value = values.read(element);
+            hashes.chargeCompared(values.weight() - before);
+            heap.add(value);
+        }
+    }
+
     private Object array(Class<?> type, int length, Slot slot) {
-        Slot element = slot.elementOf(type);
+        Slot element = elementOf(type, slot);
         promise(length);
         if (length < 0) {
             return arrayUntilEnd(type, element);
         }
         Object array = Array.newInstance(type.getComponentType(), length);
         values.references().add(array);
+        if (type.getComponentType().isPrimitive()) {
+            values.weigh(length / PRIMITIVES_PER_VISIT);
+        }
         if (array instanceof int[] ints) {
             for (int i = 0; i < length; i++) {
                 in.fulfil();

@@ -29,6 +29,7 @@ final class MapReader {
             return enumMap(slot);
         }
         MapType made = wire != null && slot.raw.isAssignableFrom(wire.type()) ? wire : declared(slot);
+        values.makeRoom(made.shellBytes());
         @SuppressWarnings("unchecked") // Keys and values were accepted by the slots of the declared type.
         Map<@Nullable Object, @Nullable Object> map =
                 (Map<Object, Object>) made.empty().get();

@@ -42,6 +42,11 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
         return type == Hashtable.class;
     }
 
+    /** What an empty one takes beyond the room of a value: this one has its table from the beginning. */
+    int shellBytes() {
+        return type == IdentityHashMap.class ? 256 : 0;
+    }
+
     /** By the class name on the wire, which for views and wrappers of the JDK is that of a private class. */
     static @Nullable MapType named(String name) {
         return BY_NAME.get(name);

@@ -1,5 +1,7 @@
 package tern.rpc.serialization.hessian;
 
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -9,8 +11,15 @@ import org.jspecify.annotations.Nullable;
 /** How the fields of a class definition become an instance of one class. Thread-safe. */
 abstract class Shape {
 
+    private static final int HEADER_BYTES = 16;
+
+    /** What one value of a message may cost, as a short text or the entry of a map does. */
+    private static final int ROOM_PER_VALUE = 64;
+
     /** What reading makes, unless the class replaces it. */
     final Class<?> type;
+
+    private final int instanceBytes;
 
     /** More than one place where a subclass hides a field of this name; the subclass's is the last. */
     private final Map<String, int[]> places = new HashMap<>();
@@ -18,6 +27,7 @@ abstract class Shape {
     /** @param names of the fields; one occurs twice where a subclass hides a field */
     Shape(Class<?> type, List<String> names) {
         this.type = type;
+        this.instanceBytes = instanceBytes(type);
         for (int i = 0; i < names.size(); i++) {
             places.merge(names.get(i), new int[] {i}, Shape::joined);
         }
@@ -54,6 +64,22 @@ abstract class Shape {
                 bound = true;
             }
         }
+    }
+
+    /** What an instance takes beyond the room that the named fields of a definition give reason to expect. */
+    final int shellBytes(int named) {
+        return Math.max(0, instanceBytes - ROOM_PER_VALUE * (1 + named));
+    }
+
+    private static int instanceBytes(Class<?> type) {
+        int bytes = HEADER_BYTES;
+        for (Class<?> in = type; in != null; in = in.getSuperclass()) {
+            for (Field field : in.getDeclaredFields()) {
+                boolean wide = field.getType() == long.class || field.getType() == double.class;
+                bytes += Modifier.isStatic(field.getModifiers()) ? 0 : wide ? Long.BYTES : Integer.BYTES;
+            }
+        }
+        return bytes;
     }
 
     /** Whether hashing an instance may mean hashing its parts. */

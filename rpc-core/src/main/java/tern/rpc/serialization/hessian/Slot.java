@@ -22,14 +22,16 @@ final class Slot {
     final boolean own;
 
     private final String where;
+    private final @Nullable Slot outer; // null for the position of a whole value
 
     // Made at first use; threads that race make equal ones.
     private @Nullable Slot element;
     private @Nullable Slot key;
     private @Nullable Slot value;
 
-    private Slot(TypeRef type, String where) {
+    private Slot(TypeRef type, String where, @Nullable Slot outer) {
         this.type = type;
+        this.outer = outer;
         this.raw = MethodType.methodType(type.raw()).wrap().returnType();
         this.absent = Narrowing.zero(type.raw());
         this.own = AllowedClasses.isOfApplication(raw);
@@ -38,11 +40,11 @@ final class Slot {
 
     static Slot of(Type type) {
         TypeRef known = TypeRef.of(type);
-        return new Slot(known, known.toString());
+        return new Slot(known, known.toString(), null);
     }
 
     static Slot field(TypeRef owner, String name, TypeRef type) {
-        return new Slot(type, owner.raw().getName() + ", field " + name);
+        return new Slot(type, owner.raw().getName() + ", field " + name, null);
     }
 
     /** A component of an array, or an element of a collection. */
@@ -50,7 +52,7 @@ final class Slot {
         Slot known = element;
         if (known == null) {
             TypeRef collection = raw.isArray() ? type : type.as(Collection.class);
-            known = new Slot(collection == null ? TypeRef.OBJECT : collection.argument(0), where + ", element");
+            known = inner(collection == null ? TypeRef.OBJECT : collection.argument(0), ", element");
             element = known;
         }
         return known;
@@ -58,13 +60,13 @@ final class Slot {
 
     /** A component of an array whose class comes from the message. */
     Slot elementOf(Class<?> array) {
-        return array == type.raw() ? element() : new Slot(TypeRef.of(array.getComponentType()), where + ", element");
+        return array == type.raw() ? element() : inner(TypeRef.of(array.getComponentType()), ", element");
     }
 
     Slot key() {
         Slot known = key;
         if (known == null) {
-            known = new Slot(mapArgument(0), where + ", key");
+            known = inner(mapArgument(0), ", key");
             key = known;
         }
         return known;
@@ -73,10 +75,23 @@ final class Slot {
     Slot value() {
         Slot known = value;
         if (known == null) {
-            known = new Slot(mapArgument(1), where + ", value");
+            known = inner(mapArgument(1), ", value");
             value = known;
         }
         return known;
+    }
+
+    /**
+     * A position inside of this one. Where types repeat, as Object inside Object does without end, so do positions: they
+     * are kept, and a message that chooses its own nesting must not add to what is kept.
+     */
+    private Slot inner(TypeRef declared, String suffix) {
+        for (Slot around = this; around.outer != null; around = around.outer) {
+            if (around.type.equals(declared)) {
+                return around;
+            }
+        }
+        return new Slot(declared, where + suffix, this);
     }
 
     private TypeRef mapArgument(int index) {

@@ -54,6 +54,7 @@ final class ThrowableShape extends Shape {
 
     @Override
     Object read(ValueReader reader, WireClass wire) {
+        reader.throwables().count();
         int number = reader.references().addUnfinished();
         ThrowableParts parts = new ThrowableParts();
         Object[] values = new Object[own.length];

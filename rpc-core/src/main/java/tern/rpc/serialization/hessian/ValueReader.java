@@ -10,6 +10,7 @@ import tern.rpc.serialization.SerializationException;
 final class ValueReader {
 
     private static final String NO_NAME = "";
+    private static final int SPARE_SHELL_BYTES = 1 << 20;
 
     private final HessianInput in;
     private final HessianLimits limits;
@@ -34,6 +35,9 @@ final class ValueReader {
     /** How many bytes may still be read a second time. */
     private int replayable;
 
+    /** What may still be allocated for fields that the message leaves out. */
+    private long shellBytes;
+
     ValueReader(HessianInput in, HessianLimits limits) {
         this.in = in;
         this.limits = limits;
@@ -49,6 +53,7 @@ final class ValueReader {
         definitions.clear();
         typeNames.clear();
         hashes.start();
+        lists.start();
         throwables.start();
         policy = null;
         depth = 0;
@@ -56,6 +61,7 @@ final class ValueReader {
         weight = 0;
         replaying = false;
         replayable = in.remaining();
+        shellBytes = SPARE_SHELL_BYTES + 4L * in.remaining();
     }
 
     void trust(ServicePolicy service) {
@@ -247,6 +253,11 @@ final class ValueReader {
         return number;
     }
 
+    /** Adds to what hashing the present container may visit. */
+    void weigh(long visits) {
+        weight += visits;
+    }
+
     /** How much lies under the present container, to be taken before and after a key. */
     long weight() {
         return weight;
@@ -292,7 +303,7 @@ final class ValueReader {
         long outer = enter();
         int number = references.next();
         Object made = lists.read(type, length, slot);
-        leave(outer, number, !made.getClass().isArray());
+        leave(outer, number, true);
         return made;
     }
 
@@ -313,11 +324,21 @@ final class ValueReader {
     @Nullable
     Object object(WireClass wire, Shape shape) {
         in.promise(wire.fields.length);
+        makeRoom(shape.shellBytes(wire.fields.length));
         long outer = enter();
         int number = references.next();
         Object made = shape.read(this, wire);
         leave(outer, number, shape.hashesParts());
         return made;
+    }
+
+    /** An object takes the room of all its fields, of which the message may name none; some take more. */
+    void makeRoom(long bytes) {
+        shellBytes -= bytes;
+        if (shellBytes < 0) {
+            throw new SerializationException(
+                    "too many objects that take much more room than they have values" + in.here());
+        }
     }
 
     private long enter() {

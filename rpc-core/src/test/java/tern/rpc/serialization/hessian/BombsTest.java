@@ -1,0 +1,125 @@
+package tern.rpc.serialization.hessian;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tern.rpc.serialization.SerializationException;
+import tern.rpc.transport.Cost;
+
+/** Figure R2 for hessian2: what the worst messages cost their reader. */
+class BombsTest {
+
+    private static final int MIB = 1 << 20;
+    private static final int SMALL = MIB / 16;
+    private static final Map<String, byte[]> SMALL_BOMBS = Bombs.all(SMALL);
+
+    private final Coding coding = Coding.of(Bombs.Target.class);
+
+    static Stream<String> names() {
+        return SMALL_BOMBS.keySet().stream();
+    }
+
+    private boolean read(byte[] bomb) {
+        try {
+            coding.read(bomb);
+            return true;
+        } catch (SerializationException refused) {
+            return false;
+        }
+    }
+
+    /**
+     * What a value may cost beside its bytes, as a short text or an entry of a map does: a message of many small values
+     * takes more than four times its size whoever reads it.
+     */
+    private static long mostAllocated(int size) {
+        return 4L * size + MIB + 96L * Math.min(size, MIB);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("names")
+    void everyBombIsReadOrRefusedAtABoundedPrice(String name) {
+        byte[] bomb = SMALL_BOMBS.get(name);
+
+        Cost cost = Cost.least(3, () -> read(bomb));
+
+        assertThat(cost.isTimely(bomb.length))
+                .as(name + ", " + cost.toString(bomb.length))
+                .isTrue();
+        assertThat(cost.allocatedBytes())
+                .as(name + ", " + cost.toString(bomb.length))
+                .isLessThanOrEqualTo(mostAllocated(bomb.length));
+    }
+
+    @Test
+    void bombsPutTogetherAtRandomAreReadOrRefusedAtABoundedPrice() {
+        int bombs = Integer.getInteger("tern.bombs", 60);
+        for (int seed = 0; seed < bombs; seed++) {
+            byte[] bomb = Bombs.random(seed, SMALL);
+
+            Cost cost = Cost.least(2, () -> read(bomb));
+
+            assertThat(cost.isTimely(bomb.length))
+                    .as("seed " + seed + ", " + cost.toString(bomb.length))
+                    .isTrue();
+            assertThat(cost.allocatedBytes())
+                    .as("seed " + seed + ", " + cost.toString(bomb.length))
+                    .isLessThanOrEqualTo(mostAllocated(bomb.length));
+        }
+    }
+
+    /** The strict figure; its line goes to docs/figures.md. */
+    @Test
+    @Tag("figures")
+    void worstOfAll() {
+        List<String> broken = new ArrayList<>();
+        double worstCpu = 0;
+        double worstHeap = 0;
+        String slowest = "";
+        String largest = "";
+        int count = 0;
+        for (int size : new int[] {MIB, 8 * MIB}) {
+            for (Map.Entry<String, byte[]> entry : Bombs.all(size).entrySet()) {
+                byte[] bomb = entry.getValue();
+                Cost cost = Cost.least(5, () -> read(bomb));
+                String told = entry.getKey() + ", " + cost.toString(bomb.length);
+                System.out.println("R2 bomb: " + told);
+                count++;
+                if (cost.cpuShare(bomb.length) > worstCpu) {
+                    worstCpu = cost.cpuShare(bomb.length);
+                    slowest = told;
+                }
+                if (cost.heapShare(bomb.length) > worstHeap) {
+                    worstHeap = cost.heapShare(bomb.length);
+                    largest = told;
+                }
+                if (cost.cpuShare(bomb.length) > 1 || cost.allocatedBytes() > mostAllocated(bomb.length)) {
+                    broken.add(told);
+                }
+            }
+        }
+        for (int seed = 0; seed < 1_000; seed++) {
+            byte[] bomb = Bombs.random(seed, MIB / 8);
+            Cost cost = Cost.least(3, () -> read(bomb));
+            count++;
+            if (cost.cpuShare(bomb.length) > worstCpu) {
+                worstCpu = cost.cpuShare(bomb.length);
+                slowest = "random " + seed + ", " + cost.toString(bomb.length);
+            }
+            if (cost.cpuShare(bomb.length) > 1 || cost.allocatedBytes() > mostAllocated(bomb.length)) {
+                broken.add("random " + seed + ", " + cost.toString(bomb.length));
+            }
+        }
+        System.out.printf(
+                "R2 hessian2: %d bombs, slowest at %.2f of 100 ms per MiB (%s), largest at %.1f of 4x + 1 MiB (%s)%n",
+                count, worstCpu, slowest, worstHeap, largest);
+        assertThat(broken).isEmpty();
+    }
+}

@@ -1,0 +1,157 @@
+package tern.rpc.transport;
+
+import java.io.ByteArrayOutputStream;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * Figure R1: feeds a codec with inputs that no honest peer sends, made of honest ones by cutting, splicing, repeating,
+ * overwriting and inserting what the format is made of, and now and then of noise. An input is made of its number alone;
+ * one that fails is named, and {@code -Dtern.fuzz.input=} its number replays it. {@code -Dtern.fuzz=} how many sets their
+ * count.
+ */
+public final class Fuzz {
+
+    /** Whoever takes inputs. */
+    @FunctionalInterface
+    public interface Target {
+        /** Takes it or refuses it in the way that it promises; throws everything else. */
+        void feed(byte[] input) throws Exception;
+    }
+
+    private static final long MOST_CPU_NANOS = 2_000_000_000;
+    private static final int LONGEST = 64 << 10;
+    private static final int[] BOUNDARIES = {
+        0, 1, -1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, 0x0010_0000, 0x0080_0001
+    };
+
+    private final String codec;
+    private final List<byte[]> honest;
+    private final List<byte[]> pieces;
+
+    /**
+     * @param honest inputs that are taken
+     * @param pieces what the format is made of: marks, names, numbers
+     */
+    public Fuzz(String codec, List<byte[]> honest, List<byte[]> pieces) {
+        this.codec = codec;
+        this.honest = List.copyOf(honest);
+        this.pieces = List.copyOf(pieces);
+    }
+
+    /** The number of inputs that every build feeds unless {@code tern.fuzz} says otherwise. */
+    public void run(int everyBuild, Target target) {
+        Integer one = Integer.getInteger("tern.fuzz.input");
+        if (one != null) {
+            feed(one, target);
+            return;
+        }
+        int count = Integer.getInteger("tern.fuzz", everyBuild);
+        for (int number = 0; number < count; number++) {
+            feed(number, target);
+        }
+        System.out.println("R1 " + codec + ": " + count + " inputs, 0 crashes, 0 hangs");
+    }
+
+    private void feed(int number, Target target) {
+        byte[] input = input(number);
+        try {
+            Cost cost = Cost.of(() -> feed(input, target));
+            if (cost.cpuNanos() > MOST_CPU_NANOS) {
+                throw new AssertionError("took " + cost.cpuNanos() + " ns");
+            }
+        } catch (Throwable e) {
+            throw new AssertionError(
+                    codec + ", input " + number + " (replay with -Dtern.fuzz.input=" + number + "): "
+                            + HexFormat.of().formatHex(input, 0, Math.min(input.length, 2_000)),
+                    e);
+        }
+    }
+
+    private static void feed(byte[] input, Target target) {
+        try {
+            target.feed(input);
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The input of a number; the first ones are the honest ones themselves. */
+    public byte[] input(int number) {
+        if (number < honest.size()) {
+            return honest.get(number);
+        }
+        Random random = new Random(number);
+        if (random.nextInt(20) == 0) {
+            byte[] noise = new byte[random.nextInt(200)];
+            random.nextBytes(noise);
+            return noise;
+        }
+        byte[] bytes = any(honest, random).clone();
+        for (int changes = 1 + random.nextInt(4); changes > 0; changes--) {
+            bytes = changed(bytes, random);
+        }
+        return bytes;
+    }
+
+    private byte[] changed(byte[] bytes, Random random) {
+        int at = random.nextInt(bytes.length + 1);
+        int end = at + random.nextInt(Math.min(bytes.length - at, 64) + 1);
+        return switch (random.nextInt(8)) {
+            case 0 -> flipped(bytes, random);
+            case 1 -> joined(bytes, 0, at, boundary(random), bytes, at, bytes.length);
+            case 2 -> joined(bytes, 0, at, boundary(random), bytes, end, bytes.length);
+            case 3 -> joined(bytes, 0, at, any(pieces, random), bytes, at, bytes.length);
+            case 4 -> joined(bytes, 0, at, any(pieces, random), bytes, end, bytes.length);
+            case 5 -> joined(bytes, 0, at, new byte[0], bytes, end, bytes.length);
+            case 6 -> repeated(bytes, at, end, 1 + random.nextInt(30));
+            default -> {
+                byte[] other = any(honest, random);
+                int from = random.nextInt(other.length + 1);
+                yield joined(bytes, 0, at, new byte[0], other, from, other.length);
+            }
+        };
+    }
+
+    private static byte[] flipped(byte[] bytes, Random random) {
+        byte[] changed = bytes.clone();
+        for (int flips = 1 + random.nextInt(4); flips > 0 && changed.length > 0; flips--) {
+            changed[random.nextInt(changed.length)] = (byte) random.nextInt();
+        }
+        return changed;
+    }
+
+    /** A number at the edge of what fits, in one to four bytes. */
+    private static byte[] boundary(Random random) {
+        int value = BOUNDARIES[random.nextInt(BOUNDARIES.length)];
+        byte[] bytes = new byte[1 + random.nextInt(4)];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) (value >> (8 * (bytes.length - 1 - i)));
+        }
+        return bytes;
+    }
+
+    private static byte[] repeated(byte[] bytes, int from, int to, int times) {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        all.write(bytes, 0, from);
+        for (int i = 0; i < times && all.size() < LONGEST; i++) {
+            all.write(bytes, from, to - from);
+        }
+        all.write(bytes, from, bytes.length - from);
+        return all.toByteArray();
+    }
+
+    private static byte[] joined(byte[] first, int from, int to, byte[] middle, byte[] last, int lastFrom, int lastTo) {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        all.write(first, from, to - from);
+        all.writeBytes(middle);
+        all.write(last, lastFrom, lastTo - lastFrom);
+        byte[] bytes = all.toByteArray();
+        return bytes.length <= LONGEST ? bytes : java.util.Arrays.copyOf(bytes, LONGEST);
+    }
+
+    private static byte[] any(List<byte[]> some, Random random) {
+        return some.get(random.nextInt(some.size()));
+    }
+}
