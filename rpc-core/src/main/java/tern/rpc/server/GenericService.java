@@ -50,7 +50,7 @@ final class GenericService implements BuiltInMethods {
         }
         return stage.handle((value, failure) -> {
             if (failure == null) {
-                return GenericValues.toGeneric(value);
+                return new GenericValues().toGeneric(value);
             }
             Throwable cause = ExceptionPolicy.unwrapped(handler.last().ran(failure));
             throw cause instanceof RpcException rpc ? rpc : new GenericException(cause);
@@ -65,10 +65,11 @@ final class GenericService implements BuiltInMethods {
                             + method.parameters().size(),
                     Executed.NO);
         }
+        GenericValues values = new GenericValues();
         Object[] typed = new Object[arguments.length];
         for (int i = 0; i < typed.length; i++) {
-            typed[i] = GenericValues.toDeclared(
-                    arguments[i], method.parameters().get(i).generic());
+            typed[i] =
+                    values.toDeclared(arguments[i], method.parameters().get(i).generic());
         }
         return typed;
     }

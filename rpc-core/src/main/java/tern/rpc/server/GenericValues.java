@@ -28,15 +28,30 @@ import tern.rpc.ValueType;
 
 /**
  * Turns beans into maps for generic callers and back. The declared type alone decides what a map becomes; an entry
- * {@code class} in it is passed over (wire document 1.9).
+ * {@code class} in it is passed over (wire document 1.9). For one call; not thread-safe.
  */
 final class GenericValues {
 
     private static final String CLASS_ENTRY = "class";
 
-    private GenericValues() {}
+    /** A value that stands in many places is copied for each, so that a small message may stand for endlessly many. */
+    private static final int MOST_VALUES = 1 << 20;
 
-    static @Nullable Object toGeneric(@Nullable Object value) {
+    private int values;
+
+    private void count() {
+        values++;
+        if (values > MOST_VALUES) {
+            throw RpcException.refusal(
+                    StatusCode.INVALID_ARGUMENT,
+                    "generic call: more than " + MOST_VALUES + " values when each is counted wherever it stands",
+                    Executed.NO);
+        }
+    }
+
+    @Nullable
+    Object toGeneric(@Nullable Object value) {
+        count();
         if (value instanceof Enum<?> constant) {
             return constant.name();
         }
@@ -61,7 +76,7 @@ final class GenericValues {
         return beanToMap(value);
     }
 
-    private static Map<String, Object> beanToMap(Object bean) {
+    private Map<String, Object> beanToMap(Object bean) {
         Map<String, Object> map = new HashMap<>();
         try {
             for (Field field : fields(bean.getClass())) {
@@ -74,7 +89,9 @@ final class GenericValues {
         return map;
     }
 
-    static @Nullable Object toDeclared(@Nullable Object value, Type type) {
+    @Nullable
+    Object toDeclared(@Nullable Object value, Type type) {
+        count();
         Class<?> raw = ValueType.of(type).raw();
         if (value == null) {
             return null;
@@ -137,7 +154,7 @@ final class GenericValues {
         return raw == BigInteger.class ? new BigInteger(value.toString()) : value;
     }
 
-    private static Object array(Collection<?> values, Class<?> raw) {
+    private Object array(Collection<?> values, Class<?> raw) {
         Object array = Array.newInstance(raw.getComponentType(), values.size());
         int i = 0;
         for (Object value : values) {
@@ -146,7 +163,7 @@ final class GenericValues {
         return array;
     }
 
-    private static Object collection(Collection<?> values, Class<?> raw, Type element) {
+    private Object collection(Collection<?> values, Class<?> raw, Type element) {
         Collection<Object> copy = Set.class.isAssignableFrom(raw)
                 ? new HashSet<>()
                 : Queue.class.isAssignableFrom(raw) ? new ArrayDeque<>() : new ArrayList<>();
@@ -157,7 +174,7 @@ final class GenericValues {
         return copy;
     }
 
-    private static Object map(Map<?, ?> map, Class<?> raw, Type type) {
+    private Object map(Map<?, ?> map, Class<?> raw, Type type) {
         Map<Object, Object> copy = new LinkedHashMap<>();
         if (!raw.isInstance(copy)) {
             throw mismatch(map, raw, null);
@@ -172,7 +189,7 @@ final class GenericValues {
                 : Object.class;
     }
 
-    private static Object bean(Map<?, ?> map, Class<?> raw) {
+    private Object bean(Map<?, ?> map, Class<?> raw) {
         try {
             if (raw.isRecord()) {
                 return record(map, raw);
@@ -194,7 +211,7 @@ final class GenericValues {
         }
     }
 
-    private static Object record(Map<?, ?> map, Class<?> raw) throws ReflectiveOperationException {
+    private Object record(Map<?, ?> map, Class<?> raw) throws ReflectiveOperationException {
         RecordComponent[] components = raw.getRecordComponents();
         Class<?>[] types = new Class<?>[components.length];
         Object[] values = new Object[components.length];
