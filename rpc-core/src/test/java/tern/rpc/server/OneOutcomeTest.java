@@ -1,0 +1,508 @@
+package tern.rpc.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.metrics.RpcMeter;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.transport.Answer;
+import tern.rpc.transport.CallHandler;
+import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.Duel;
+import tern.rpc.transport.InMemoryTransport;
+import tern.rpc.transport.Message;
+import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.ServerTransport;
+
+/**
+ * Figure R12: whatever ends a call at the same moment as something else, it ends once, on both sides. Answer, time,
+ * cancel and the loss of the connection meet in pairs; afterwards nothing is left of the call.
+ */
+@Timeout(600)
+class OneOutcomeTest {
+
+    /** What may end a call. */
+    private enum Ending {
+        ANSWER,
+        TIME,
+        CANCEL,
+        CLOSE;
+
+        static Ending of(int number) {
+            return values()[Math.floorMod(number, values().length)];
+        }
+    }
+
+    private static final int PENDING_CALLS = Duel.rounds(880_000);
+    private static final int WAITING_CALLERS = Duel.rounds(60_000);
+    private static final int SERVED_CALLS = Duel.rounds(40_000);
+    private static final int SERVED_STREAMS = Duel.rounds(20_000);
+
+    interface Promises {
+        CompletionStage<String> later();
+
+        Flow.Publisher<Integer> numbers();
+    }
+
+    private static final ServiceDescriptor SERVICE = ServiceDescriptor.of(Promises.class);
+    private static final MethodDescriptor LATER = SERVICE.overloads("later").get(0);
+    private static final MethodDescriptor NUMBERS = SERVICE.overloads("numbers").get(0);
+
+    private final AtomicLong time = new AtomicLong();
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final InMemoryTransport transport =
+            new InMemoryTransport(HessianSerializer.builder().build(), time::get);
+    private final Reopening reopening = new Reopening();
+    private @Nullable RpcServer server;
+
+    @AfterEach
+    void close() {
+        if (server != null) {
+            server.close();
+        }
+    }
+
+    /** Counts what becomes of a call on the client. */
+    private static final class Counted implements PendingCall.Completion, PendingCall.Carrier, Answer {
+
+        private final AtomicInteger completions = new AtomicInteger();
+        private final AtomicInteger abandonments = new AtomicInteger();
+        private final AtomicInteger answersDecoded = new AtomicInteger();
+        private final AtomicInteger answersDiscarded = new AtomicInteger();
+
+        @Override
+        public void completed(@Nullable Response response, @Nullable Throwable failed) {
+            if ((response == null) == (failed == null)) {
+                completions.set(-1_000);
+            }
+            completions.incrementAndGet();
+        }
+
+        @Override
+        public void abandoned(PendingCall call) {
+            abandonments.incrementAndGet();
+        }
+
+        @Override
+        public Response decode(Invocation call) {
+            answersDecoded.incrementAndGet();
+            return Response.of("x");
+        }
+
+        @Override
+        public void discard() {
+            answersDiscarded.incrementAndGet();
+        }
+    }
+
+    private static Invocation invocation(MethodDescriptor method, Deadline deadline) {
+        return new Invocation(
+                new ServiceKey(Promises.class.getName(), "", ""),
+                method,
+                new Object[0],
+                new Metadata(),
+                deadline,
+                Runnable::run);
+    }
+
+    private static RpcException failure(Ending ending) {
+        return RpcException.refusal(
+                ending == Ending.TIME
+                        ? StatusCode.DEADLINE_EXCEEDED
+                        : ending == Ending.CANCEL ? StatusCode.CANCELLED : StatusCode.UNAVAILABLE,
+                "",
+                Executed.MAYBE);
+    }
+
+    private static boolean end(PendingCall call, Ending ending, Counted counted) {
+        return ending == Ending.ANSWER ? call.answer(counted) : call.fail(failure(ending));
+    }
+
+    @Test
+    void aPendingCallEndsOnce() {
+        int[] wonByFirst = new int[1];
+
+        Duel.fight(PENDING_CALLS, number -> new Duel.Round() {
+            private final Counted counted = new Counted();
+            private final PendingCall call = new PendingCall(invocation(LATER, Deadline.none()), false, 0, counted);
+            private final Ending one = Ending.of(number);
+            private final Ending other = Ending.of(number / 4);
+            private boolean won;
+            private boolean lost;
+
+            {
+                call.carriedBy(counted);
+            }
+
+            @Override
+            public void first() {
+                won = end(call, one, counted);
+            }
+
+            @Override
+            public void second() {
+                lost = end(call, other, counted);
+            }
+
+            @Override
+            public void over() {
+                Ending winner = won ? one : other;
+                int answers = (one == Ending.ANSWER ? 1 : 0) + (other == Ending.ANSWER ? 1 : 0);
+                check(won != lost, "one of two endings is told that it was first");
+                check(counted.completions.get() == 1, "the call completes once");
+                check(counted.answersDecoded.get() == (winner == Ending.ANSWER ? 1 : 0), "the answer is read if first");
+                check(
+                        counted.answersDecoded.get() + counted.answersDiscarded.get() == answers,
+                        "every answer is read or discarded");
+                check(counted.abandonments.get() == (winner == Ending.ANSWER ? 0 : 1), "the server is told, or not");
+                wonByFirst[0] += won ? 1 : 0;
+            }
+        });
+
+        assertThat(wonByFirst[0])
+                .as("rounds in which the first won")
+                .isBetween(PENDING_CALLS / 100, PENDING_CALLS - PENDING_CALLS / 100);
+    }
+
+    @Test
+    void aCallerThatBeginsToWaitAsItsCallEndsIsTold() {
+        Duel.fight(WAITING_CALLERS, number -> new Duel.Round() {
+            private final Counted counted = new Counted();
+            private final PendingCall call = new PendingCall(invocation(LATER, Deadline.none()), false, 0, null);
+            private final Ending ending = Ending.of(number);
+            private int outcomes;
+
+            @Override
+            public void first() {
+                try {
+                    call.await();
+                    outcomes += ending == Ending.ANSWER ? 1 : -1_000;
+                } catch (Throwable e) {
+                    outcomes += ending == Ending.ANSWER ? -1_000 : 1;
+                }
+            }
+
+            @Override
+            public void second() {
+                end(call, ending, counted);
+            }
+
+            @Override
+            public void over() {
+                check(outcomes == 1, "the caller has the one outcome");
+            }
+        });
+    }
+
+    /** What the service was last asked for; one call at a time. */
+    private static final class Promising implements Promises {
+        private final AtomicInteger entered = new AtomicInteger();
+        private volatile @Nullable CompletableFuture<String> promise;
+        private volatile @Nullable Feed feed;
+
+        @Override
+        public CompletionStage<String> later() {
+            CompletableFuture<String> made = new CompletableFuture<>();
+            promise = made;
+            entered.incrementAndGet();
+            return made;
+        }
+
+        @Override
+        public Flow.Publisher<Integer> numbers() {
+            Feed made = new Feed();
+            feed = made;
+            return made;
+        }
+    }
+
+    /** Publishes when the test says so, and counts what it is told. */
+    private static final class Feed implements Flow.Publisher<Integer>, Flow.Subscription {
+        private final AtomicInteger cancellations = new AtomicInteger();
+        private volatile Flow.@Nullable Subscriber<? super Integer> subscriber;
+
+        @Override
+        public void subscribe(Flow.Subscriber<? super Integer> told) {
+            told.onSubscribe(this);
+            subscriber = told;
+        }
+
+        @Override
+        public void request(long items) {
+            // the test decides when
+        }
+
+        @Override
+        public void cancel() {
+            cancellations.incrementAndGet();
+        }
+    }
+
+    private Promising serve() {
+        Promising service = new Promising();
+        server = RpcServer.builder(reopening)
+                .export(ServiceExport.of(Promises.class, service))
+                .workers(4, 100)
+                .meters(new RpcMeters(registry, new Slo(500, Duration.ofMillis(100))))
+                .clock(time::get)
+                .build();
+        server.start();
+        return service;
+    }
+
+    private void end(PendingCall call, Ending ending, Runnable answer) {
+        switch (ending) {
+            case ANSWER -> answer.run();
+            case TIME -> {
+                time.addAndGet(2_000);
+                transport.sweep();
+            }
+            case CANCEL -> call.fail(failure(Ending.CANCEL));
+            case CLOSE -> transport.close();
+        }
+    }
+
+    private double served() {
+        return registry.find(RpcMeter.SERVER_REQUESTS.key()).timers().stream()
+                .mapToDouble(Timer::count)
+                .sum();
+    }
+
+    @Test
+    void aServedCallEndsOnceOnBothSides() {
+        Promising service = serve();
+        ClientConnection connection = transport.connect(new Endpoint("memory", 0), 1, null);
+
+        Duel.fight(SERVED_CALLS, number -> new Duel.Round() {
+            private final Counted counted = new Counted();
+            private final PendingCall call =
+                    new PendingCall(invocation(LATER, Deadline.at(time.get() + 1_000)), false, 0, counted);
+            private final Ending one = Ending.of(number);
+            private final Ending other = Ending.of(number / 4);
+
+            {
+                int before = service.entered.get();
+                connection.send(call);
+                await("the method runs", () -> service.entered.get() > before);
+            }
+
+            private void answer() {
+                Objects.requireNonNull(service.promise).complete("x");
+            }
+
+            @Override
+            public void first() {
+                end(call, one, this::answer);
+            }
+
+            @Override
+            public void second() {
+                end(call, other, this::answer);
+            }
+
+            @Override
+            public void over() {
+                check(counted.completions.get() == 1, "the call completes once, not " + counted.completions.get());
+                answer();
+                await("the server's side ended", () -> transport.inFlight() == 0);
+                reopening.after(one, other);
+            }
+        });
+
+        await("workers are idle", () -> server().workers().active() == 0);
+        assertThat(server().runningCalls()).isEmpty();
+        assertThat(served()).as("calls that the server counts").isEqualTo(SERVED_CALLS);
+        assertThat(connection.inFlight()).isZero();
+    }
+
+    @Test
+    void aServedStreamEndsOnceOnBothSides() {
+        Promising service = serve();
+        ClientConnection connection = transport.connect(new Endpoint("memory", 0), 1, null);
+
+        Duel.fight(SERVED_STREAMS, number -> new Duel.Round() {
+            private final Counted counted = new Counted();
+            private final PendingCall call =
+                    new PendingCall(invocation(NUMBERS, Deadline.at(time.get() + 1_000)), false, 0, counted);
+            private final Discarding receiver = new Discarding();
+            private final Ending one = Ending.of(number);
+            private final Ending other = Ending.of(number / 4);
+            private final Feed feed;
+
+            {
+                service.feed = null;
+                ClientStream stream = connection.open(call, receiver);
+                stream.request(1);
+                await("the stream was subscribed to", () -> {
+                    Feed made = service.feed;
+                    return made != null && made.subscriber != null;
+                });
+                feed = Objects.requireNonNull(service.feed);
+            }
+
+            private void answer() {
+                Flow.Subscriber<? super Integer> subscriber = Objects.requireNonNull(feed.subscriber);
+                subscriber.onNext(1);
+                subscriber.onComplete();
+            }
+
+            @Override
+            public void first() {
+                end(call, one, this::answer);
+            }
+
+            @Override
+            public void second() {
+                end(call, other, one == Ending.ANSWER && other == Ending.ANSWER ? () -> {} : this::answer);
+            }
+
+            @Override
+            public void over() {
+                await("the client's side ended", () -> counted.completions.get() != 0);
+                check(counted.completions.get() == 1, "the stream ends once, not " + counted.completions.get());
+                await("the server's side ended", () -> transport.inFlight() == 0 && connection.inFlight() == 0);
+                if (one != Ending.ANSWER && other != Ending.ANSWER) {
+                    await("the publisher is told", () -> feed.cancellations.get() > 0);
+                }
+                check(receiver.messages <= 1, "no message comes twice");
+                reopening.after(one, other);
+            }
+        });
+
+        await("workers are idle", () -> server().workers().active() == 0);
+        assertThat(server().runningCalls()).isEmpty();
+        await("every message was read or discarded", () -> transport.queuedBytes() == 0);
+        assertThat(served()).as("streams that the server counts").isEqualTo(SERVED_STREAMS);
+    }
+
+    private RpcServer server() {
+        return Objects.requireNonNull(server);
+    }
+
+    /** Lets a round close the transport under the server, and opens it again. */
+    private final class Reopening implements ServerTransport {
+        private @Nullable CallHandler handler;
+
+        void after(Ending one, Ending other) {
+            if (one == Ending.CLOSE || other == Ending.CLOSE) {
+                transport.start(Objects.requireNonNull(handler));
+            }
+        }
+
+        @Override
+        public void start(CallHandler served) {
+            handler = served;
+            transport.start(served);
+        }
+
+        @Override
+        public void prepare(ServiceDescriptor service) {
+            transport.prepare(service);
+        }
+
+        @Override
+        public int port() {
+            return transport.port();
+        }
+
+        @Override
+        public void drain() {
+            transport.drain();
+        }
+
+        @Override
+        public int connections() {
+            return transport.connections();
+        }
+
+        @Override
+        public long received() {
+            return transport.received();
+        }
+
+        @Override
+        public int inFlight() {
+            return transport.inFlight();
+        }
+
+        @Override
+        public long queuedBytes() {
+            return transport.queuedBytes();
+        }
+
+        @Override
+        public void close() {
+            transport.close();
+        }
+    }
+
+    /** Takes messages and discards them. */
+    private static final class Discarding implements ClientStream.Receiver {
+        private volatile int messages;
+
+        @Override
+        public void headers(Metadata headers) {
+            // none are looked at
+        }
+
+        @Override
+        @SuppressWarnings("NonAtomicVolatileUpdate") // Messages are told one after another.
+        public void message(Message message) {
+            messages++;
+            message.discard();
+        }
+
+        @Override
+        public void ended() {
+            // told by the end of the call
+        }
+
+        @Override
+        public void ready() {
+            // sends nothing
+        }
+    }
+
+    private static void check(boolean holds, String what) {
+        if (!holds) {
+            throw new AssertionError("not so: " + what);
+        }
+    }
+
+    private static void await(String what, BooleanSupplier happened) {
+        for (long spins = 0; !happened.getAsBoolean(); spins++) {
+            if (spins > 10_000) {
+                LockSupport.parkNanos(10_000);
+            }
+            check(spins < 1_000_000, what);
+        }
+    }
+}
