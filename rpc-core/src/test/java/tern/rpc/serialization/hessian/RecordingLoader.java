@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Loads one interface itself, and remembers which other classes were asked of it. Thread-safe. */
-final class RecordingLoader extends ClassLoader {
+public final class RecordingLoader extends ClassLoader {
 
     private final String own;
     private final Set<String> asked = ConcurrentHashMap.newKeySet();
@@ -17,7 +17,7 @@ final class RecordingLoader extends ClassLoader {
     }
 
     /** The same interface, loaded by a loader of its own. */
-    static Class<?> copyOf(Class<?> type) {
+    public static Class<?> copyOf(Class<?> type) {
         try {
             return new RecordingLoader(type).loadClass(type.getName());
         } catch (ClassNotFoundException impossible) {
@@ -25,7 +25,7 @@ final class RecordingLoader extends ClassLoader {
         }
     }
 
-    static Set<String> asked(Class<?> copy) {
+    public static Set<String> asked(Class<?> copy) {
         return ((RecordingLoader) copy.getClassLoader()).asked;
     }
 
