@@ -1,0 +1,238 @@
+package tern.rpc.netty;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.ThrowableProxy;
+import ch.qos.logback.core.AppenderBase;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http2.Http2Exception;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
+import tern.rpc.RpcException;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.StatusCode;
+import tern.rpc.server.RpcServer;
+import tern.rpc.transport.AcceptedTokens;
+import tern.rpc.transport.CallHandler;
+import tern.rpc.transport.ServerCall;
+import tern.rpc.transport.ServerTransport;
+
+/**
+ * A server without sockets and threads: each input is a connection of its own, and everything that follows from it
+ * happens on the calling thread. It notices what a peer must not be able to cause: exceptions that nobody foresaw, and
+ * calls that are never answered.
+ */
+public final class EmbeddedServer implements AutoCloseable {
+
+    private static final int MAX_MESSAGE_BYTES = 1 << 20;
+
+    private final List<ServerProtocol> protocols;
+    private final ServerTransportSettings settings = new ServerTransportSettings(
+            null, 0, 100, 100, 100, MAX_MESSAGE_BYTES, Duration.ofHours(1), Duration.ofHours(1));
+    private final TlsGate gate = new TlsGate(null, false, NanoClock.SYSTEM);
+    private final Unforeseen unforeseen = new Unforeseen();
+    private final Logger logger = (Logger) LoggerFactory.getLogger("tern.rpc");
+    private final RpcServer server;
+    private @Nullable CallHandler handler;
+    private long replies;
+
+    /** @param exports services that return at once, on the thread that calls them */
+    public EmbeddedServer(List<ServerProtocol> protocols, Consumer<RpcServer.Builder> exports) {
+        this.protocols = List.copyOf(protocols);
+        RpcServer.Builder builder =
+                RpcServer.builder(new Transport()).workers(1_000, 1_000).threads(EmbeddedServer::here, Duration.ZERO);
+        exports.accept(builder);
+        server = builder.build();
+        server.start();
+        unforeseen.setContext(logger.getLoggerContext());
+        unforeseen.start();
+        logger.addAppender(unforeseen);
+        logger.setLevel(Level.DEBUG);
+        logger.setAdditive(false);
+    }
+
+    /** A thread that runs its task where it is started. */
+    private static Thread here(Runnable task) {
+        return new Thread(task) {
+            @Override
+            public synchronized void start() {
+                task.run();
+            }
+        };
+    }
+
+    /** Feeds one connection, in pieces that depend on the input alone. */
+    public void feed(byte[] input) {
+        int cut = Math.floorMod(Arrays.hashCode(input), input.length + 1);
+        NettyServerTransport.Counters counters = new NettyServerTransport.Counters();
+        EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel made) {
+                ServerConnection connection = new ServerConnection(
+                        made, settings, Objects.requireNonNull(EmbeddedServer.this.handler), counters);
+                made.closeFuture().addListener(done -> connection.closed());
+                made.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
+            }
+        });
+        try {
+            write(channel, input, 0, cut);
+            write(channel, input, cut, input.length);
+            channel.runPendingTasks();
+            channel.runScheduledPendingTasks();
+        } finally {
+            channel.finishAndReleaseAll();
+        }
+        unforeseen.check();
+    }
+
+    /** Calls that were answered with a result, so that a test can tell that it reaches the services at all. */
+    public long replies() {
+        return replies;
+    }
+
+    private static void write(EmbeddedChannel channel, byte[] input, int from, int to) {
+        if (channel.isOpen() && from < to) {
+            channel.writeInbound(Unpooled.copiedBuffer(input, from, to - from));
+        }
+    }
+
+    @Override
+    public void close() {
+        logger.detachAppender(unforeseen);
+        logger.setLevel(null);
+        logger.setAdditive(true);
+        server.close();
+    }
+
+    /** Looks at every exception that is logged, at whatever level, and at those that calls are failed with. */
+    private static final class Unforeseen extends AppenderBase<ILoggingEvent> {
+
+        private @Nullable Throwable first;
+
+        @Override
+        protected void append(ILoggingEvent event) {
+            boolean byService =
+                    event.getFormattedMessage().contains("failed with an exception that it does not declare");
+            if (event.getThrowableProxy() instanceof ThrowableProxy proxy && !byService) {
+                look(proxy.getThrowable());
+            }
+        }
+
+        void look(Throwable thrown) {
+            Throwable cause = thrown;
+            while (cause.getCause() != null && !(cause instanceof RpcException) && !(cause instanceof Http2Exception)) {
+                cause = cause.getCause();
+            }
+            boolean foreseen = cause instanceof Http2Exception
+                    || cause instanceof java.io.IOException
+                    || (cause instanceof RpcException refusal && refusal.code() != StatusCode.INTERNAL);
+            if (!foreseen && first == null) {
+                first = thrown;
+            }
+        }
+
+        void check() {
+            Throwable found = first;
+            if (found != null) {
+                first = null;
+                throw new AssertionError("unforeseen: " + found, found);
+            }
+        }
+    }
+
+    /** Takes the handler from the server instead of opening a port. */
+    private final class Transport implements ServerTransport {
+
+        @Override
+        public void prepare(ServiceDescriptor service) {
+            protocols.forEach(protocol -> protocol.prepare(service));
+        }
+
+        @Override
+        public void start(CallHandler served) {
+            handler = new CallHandler() {
+                @Override
+                public void handle(ServerCall call) {
+                    served.handle(watched(call));
+                }
+
+                @Override
+                public tern.rpc.transport.ServiceLookup services() {
+                    return served.services();
+                }
+
+                @Override
+                public AcceptedTokens tokens() {
+                    return served.tokens();
+                }
+            };
+        }
+
+        /** The same call, whose failures are looked at. */
+        private ServerCall watched(ServerCall call) {
+            return (ServerCall) Proxy.newProxyInstance(
+                    ServerCall.class.getClassLoader(),
+                    new Class<?>[] {ServerCall.class},
+                    (proxy, method, arguments) -> {
+                        if (method.getName().equals("fail")
+                                && arguments[0] instanceof RpcException failure
+                                && failure.getMessage().contains("could not be read: ")) {
+                            unforeseen.look(failure);
+                        }
+                        replies += method.getName().equals("reply") ? 1 : 0;
+                        try {
+                            return method.invoke(call, arguments);
+                        } catch (InvocationTargetException e) {
+                            throw e.getCause();
+                        }
+                    });
+        }
+
+        @Override
+        public int port() {
+            return 0;
+        }
+
+        @Override
+        public void drain() {
+            // no port is open
+        }
+
+        @Override
+        public int connections() {
+            return 0;
+        }
+
+        @Override
+        public long received() {
+            return 0;
+        }
+
+        @Override
+        public int inFlight() {
+            return 0;
+        }
+
+        @Override
+        public long queuedBytes() {
+            return 0;
+        }
+
+        @Override
+        public void close() {
+            // nothing is open
+        }
+    }
+}

@@ -1,0 +1,275 @@
+package tern.rpc.netty.triple;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.example.wire.GreetService;
+import com.example.wire.PbServer;
+import com.example.wire.PbService;
+import com.example.wire.StreamServer;
+import com.example.wire.StreamService;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URISyntaxException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.netty.EmbeddedServer;
+import tern.rpc.netty.peer.InstantServices;
+import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.Fuzz;
+
+/** Figure R1 for what speaks HTTP at a server: frames, heads, and the bodies of each form inside of good ones. */
+@Timeout(3_600)
+class HttpFuzzTest {
+
+    private static final int HEADS = 10_000;
+    private static final int FRAMES = 3_000;
+    private static final int BODIES = 1_500;
+    private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1);
+    private static final String GREET = "/" + GreetService.class.getName() + "/";
+    private static final String PB = "/" + PbService.class.getName() + "/";
+
+    private final TripleSides sides = new TripleSides();
+    private final EmbeddedServer server = new EmbeddedServer(
+            sides.protocols(),
+            exports -> exports.genericCalls(true)
+                    .export(ServiceExport.of(GreetService.class, InstantServices.greet()))
+                    .export(ServiceExport.of(GreetService.class, InstantServices.greet(), "g1", "1.2.3"))
+                    .export(ServiceExport.of(StreamService.class, new StreamServer()))
+                    .export(ServiceExport.of(PbService.class, new PbServer())));
+
+    @AfterEach
+    void close() throws Exception {
+        assertThat(server.replies()).as("calls that were answered").isPositive();
+        server.close();
+        sides.close();
+    }
+
+    private static List<byte[]> files(String folder, String ending) {
+        try (Stream<Path> files =
+                Files.list(Path.of(Objects.requireNonNull(HttpFuzzTest.class.getResource("/wire/" + folder))
+                        .toURI()))) {
+            List<byte[]> found = new ArrayList<>();
+            for (Path file : files.filter(file -> file.toString().endsWith(ending))
+                    .sorted()
+                    .toList()) {
+                byte[] bytes = Files.readAllBytes(file);
+                if (bytes.length < 10_000) {
+                    found.add(bytes);
+                }
+            }
+            return found;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static byte[] joined(byte[]... parts) {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        for (byte[] part : parts) {
+            all.writeBytes(part);
+        }
+        return all.toByteArray();
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(ISO_8859_1);
+    }
+
+    private static byte[] frame(int type, int flags, int stream, byte... payload) {
+        return new Http2Script.Frame(type, flags, stream, payload).bytes();
+    }
+
+    @Test
+    void framesOfHttp2() {
+        List<byte[]> honest = new ArrayList<>();
+        for (String folder : List.of("triple-h2", "triple-raw")) {
+            files(folder, ".c2s.bin")
+                    .forEach(bytes -> honest.add(java.util.Arrays.copyOfRange(bytes, PREFACE.length, bytes.length)));
+        }
+        List<byte[]> pieces = new ArrayList<>();
+        for (int type = 0; type < 11; type++) {
+            for (int flags : new int[] {0, 1, 4, 5, 8, 0x20, 0x2d}) {
+                pieces.add(frame(type, flags, 0));
+                pieces.add(frame(type, flags, 1, (byte) 0));
+                pieces.add(frame(type, flags, 3, Http2Script.fourBytes(0)));
+                pieces.add(frame(type, flags, type == 4 ? 0 : 1, new byte[8]));
+            }
+        }
+        pieces.add(frame(4, 0, 0, Http2Script.settings(1, 0, 4, Integer.MAX_VALUE)));
+        pieces.add(frame(4, 0, 0, Http2Script.settings(5, 1, 6, 0)));
+        pieces.add(frame(8, 0, 0, Http2Script.fourBytes(Integer.MAX_VALUE)));
+        pieces.add(frame(1, 5, 5, Http2Wire.block(GREET + "echo")));
+        pieces.add(Http2Script.block("te", "trailers"));
+        pieces.add(Http2Script.block(":path", "/x"));
+
+        new Fuzz("HTTP/2", honest, pieces).run(FRAMES, input -> server.feed(joined(PREFACE, input)));
+    }
+
+    @Test
+    void headsAndBodiesOfHttp1() {
+        List<byte[]> pieces = Stream.of(
+                        "\r\n",
+                        "\r\n\r\n",
+                        "\n",
+                        "0\r\n\r\n",
+                        "ffffffff\r\n",
+                        "Transfer-Encoding: chunked\r\n",
+                        "Content-Length: 5\r\n",
+                        "Content-Length: -1\r\n",
+                        "Content-Length: 99999999999\r\n",
+                        "Expect: 100-continue\r\n",
+                        "Content-Encoding: gzip\r\n",
+                        "Connection: close\r\n",
+                        "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n",
+                        "GET / HTTP/1.1\r\n",
+                        "POST " + GREET + "echo HTTP/1.1\r\nHost: x\r\n",
+                        "Content-Type: application/grpc-web+proto\r\n",
+                        "Content-Type: application/grpc-web-text\r\n",
+                        "Content-Type: application/connect+json\r\n",
+                        "Content-Type: application/json; charset=utf-16\r\n",
+                        "Connect-Protocol-Version: 1\r\n",
+                        "Connect-Timeout-Ms: 99999999999\r\n",
+                        "%00",
+                        "%zz",
+                        "?s=1&s=2",
+                        "Origin: null\r\n",
+                        ": x\r\n",
+                        " ",
+                        "\u0000")
+                .map(HttpFuzzTest::ascii)
+                .toList();
+
+        new Fuzz("HTTP/1.1", files("http1", ".request.bin"), pieces).run(HEADS, server::feed);
+    }
+
+    /** The body of one request whose head is good. */
+    private void bodies(String name, List<byte[]> honest, String path, String... head) {
+        StringBuilder lines = new StringBuilder();
+        for (String line : head) {
+            lines.append(line).append("\r\n");
+        }
+        List<byte[]> pieces = new ArrayList<>();
+        for (int i = 0; i < 256; i++) {
+            pieces.add(new byte[] {(byte) i});
+            pieces.add(new byte[] {(byte) i, 0, 0, 0, (byte) i});
+        }
+        for (String text :
+                List.of("hessian4", "hessian2", "java.lang.String", "{", "}", "[", "]", "\"s\":", "null", "AAAAAAE=")) {
+            pieces.add(ascii(text));
+            pieces.add(joined(new byte[] {0x0a, (byte) text.length()}, ascii(text)));
+            pieces.add(joined(new byte[] {0x12, (byte) text.length()}, ascii(text)));
+        }
+        new Fuzz(name, honest, pieces)
+                .run(BODIES,
+                        input -> server.feed(joined(
+                                ascii("POST " + path + " HTTP/1.1\r\nHost: x\r\n" + lines + "Content-Length: "
+                                        + input.length + "\r\n\r\n"),
+                                input)));
+    }
+
+    private static byte[] framed(int flags, byte[] message) {
+        return ByteBuffer.allocate(5 + message.length)
+                .put((byte) flags)
+                .putInt(message.length)
+                .put(message)
+                .array();
+    }
+
+    /** {@code StringValue("x")}. */
+    private static final byte[] TEXT_MESSAGE = {0x0a, 1, 'x'};
+
+    @Test
+    void bodiesOfGrpc() {
+        List<byte[]> honest = new ArrayList<>();
+        for (byte[] captured : files("triple-h2", ".c2s.bin")) {
+            honest.add(Http2Script.request(
+                            Http2Script.frames(java.util.Arrays.copyOfRange(captured, PREFACE.length, captured.length)))
+                    .body
+                    .toByteArray());
+        }
+        honest.removeIf(body -> body.length == 0);
+        honest.add(framed(1, Gzipped.of(TEXT_MESSAGE)));
+        List<byte[]> pieces = new ArrayList<>();
+        for (int i = 0; i < 256; i++) {
+            pieces.add(new byte[] {(byte) i});
+            pieces.add(new byte[] {0, 0, 0, 0, (byte) i});
+        }
+        for (String method :
+                List.of(GREET + "echo", GREET + "pojo", GREET + "types", PB + "hello", GREET + "$invoke")) {
+            byte[] head =
+                    joined(PREFACE, frame(4, 0, 0), frame(1, 4, 1, Http2Wire.block(method, "grpc-encoding", "gzip")));
+            new Fuzz("gRPC " + method, honest, pieces)
+                    .run(BODIES / 3,
+                            input -> server.feed(joined(
+                                    head,
+                                    frame(0, 1, 1, java.util.Arrays.copyOf(input, Math.min(input.length, 16_384))))));
+        }
+    }
+
+    @Test
+    void bodiesOfGrpcWeb() {
+        List<byte[]> honest =
+                List.of(framed(0, TEXT_MESSAGE), framed(1, Gzipped.of(TEXT_MESSAGE)), framed(0, new byte[0]));
+
+        bodies("gRPC-Web", honest, PB + "hello", "Content-Type: application/grpc-web+proto", "grpc-encoding: gzip");
+        bodies(
+                "gRPC-Web text",
+                List.of(java.util.Base64.getEncoder().encode(framed(0, TEXT_MESSAGE))),
+                PB + "hello",
+                "Content-Type: application/grpc-web-text+proto");
+    }
+
+    @Test
+    void bodiesOfConnect() {
+        bodies(
+                "Connect proto",
+                List.of(TEXT_MESSAGE),
+                PB + "hello",
+                "Content-Type: application/proto",
+                "Connect-Protocol-Version: 1");
+        bodies(
+                "Connect JSON",
+                List.of(ascii("\"x\"")),
+                GREET + "echo",
+                "Content-Type: application/json",
+                "Connect-Protocol-Version: 1");
+        bodies(
+                "Connect gzip",
+                List.of(Gzipped.of(TEXT_MESSAGE)),
+                PB + "hello",
+                "Content-Type: application/proto",
+                "Content-Encoding: gzip");
+        bodies(
+                "Connect stream",
+                List.of(framed(0, ascii("\"x\"")), framed(1, Gzipped.of(ascii("\"x\"")))),
+                "/" + StreamService.class.getName() + "/serverStream",
+                "Content-Type: application/connect+json",
+                "Connect-Content-Encoding: gzip");
+    }
+
+    @Test
+    void bodiesOfJson() {
+        bodies(
+                "JSON form",
+                List.of(ascii("{\"name\":\"x\",\"age\":3}"), ascii("[{}]")),
+                GREET + "pojo",
+                "Content-Type: application/json");
+        bodies(
+                "JSON form, form body",
+                List.of(ascii("s=x&s=y%20z")),
+                GREET + "echo",
+                "Content-Type: application/x-www-form-urlencoded");
+    }
+}
