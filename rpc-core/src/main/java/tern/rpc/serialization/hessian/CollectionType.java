@@ -66,9 +66,9 @@ record CollectionType(
         return PriorityQueue.class.isAssignableFrom(type) || PriorityBlockingQueue.class.isAssignableFrom(type);
     }
 
-    /** What an empty one takes beyond the room of a value: blocking queues bring their locks. */
+    /** What an empty one takes beyond the room of a value: blocking queues bring their locks, others their room. */
     int shellBytes() {
-        return BlockingQueue.class.isAssignableFrom(type) ? 192 : 0;
+        return BlockingQueue.class.isAssignableFrom(type) ? 192 : type == ArrayDeque.class ? 64 : 0;
     }
 
     /** By the class name on the wire, which for views and wrappers of the JDK is that of a private class. */

@@ -44,6 +44,9 @@ final class JdkForms {
     /** The same in groups of 32 bits. */
     private static final int LARGEST_MAGNITUDE = 1_039;
 
+    /** With its arrays of fields, beyond the room of a value. */
+    private static final int CALENDAR_BYTES = 400;
+
     private static final FormShape CLASS_NAME = FormShape.of(ClassName.class)
             .part("name", String.class)
             .by((parts, reader) -> new ClassName(Objects.requireNonNull((String) parts[0])));
@@ -177,7 +180,10 @@ final class JdkForms {
                 FormShape.of(GregorianCalendar.class)
                         .part("date", Date.class)
                         .part("type", ClassName.class)
-                        .by((parts, reader) -> calendar(millis(parts[0]), (ClassName) parts[1])));
+                        .by((parts, reader) -> {
+                            reader.makeRoom(CALENDAR_BYTES);
+                            return calendar(millis(parts[0]), (ClassName) parts[1]);
+                        }));
     }
 
     private static long millis(@Nullable Object date) {

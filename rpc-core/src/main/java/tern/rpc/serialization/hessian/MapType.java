@@ -42,9 +42,9 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
         return type == Hashtable.class;
     }
 
-    /** What an empty one takes beyond the room of a value: this one has its table from the beginning. */
+    /** What an empty one takes beyond the room of a value: some have their table from the beginning. */
     int shellBytes() {
-        return type == IdentityHashMap.class ? 256 : 0;
+        return type == IdentityHashMap.class ? 256 : Hashtable.class.isAssignableFrom(type) ? 80 : 0;
     }
 
     /** By the class name on the wire, which for views and wrappers of the JDK is that of a private class. */

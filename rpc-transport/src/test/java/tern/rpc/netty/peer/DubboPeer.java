@@ -9,6 +9,7 @@ import org.apache.dubbo.config.ProtocolConfig;
 import org.apache.dubbo.config.ReferenceConfig;
 import org.apache.dubbo.config.RegistryConfig;
 import org.apache.dubbo.config.ServiceConfig;
+import org.apache.dubbo.common.utils.SerializeSecurityManager;
 import org.apache.dubbo.rpc.model.ApplicationModel;
 import org.apache.dubbo.rpc.model.FrameworkModel;
 import tern.rpc.endpoint.Endpoint;
@@ -40,6 +41,14 @@ public final class DubboPeer implements AutoCloseable {
             return socket.getLocalPort();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Adds to its allow-list, by how names begin. */
+    public void allow(String... prefixes) {
+        SerializeSecurityManager manager = framework.getBeanFactory().getBean(SerializeSecurityManager.class);
+        for (String prefix : prefixes) {
+            manager.addToAlwaysAllowed(prefix);
         }
     }
 
