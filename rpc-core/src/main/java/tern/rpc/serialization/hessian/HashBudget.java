@@ -5,9 +5,10 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * Bounds what a message can make hashing and comparing its keys cost. A key's weight is the number of values that
- * hashing it may visit, counted anew for each reference, as hashing does. Not thread-safe.
+ * hashing it may visit, counted anew for each reference, as hashing does. Extended by benchmarks alone, which ask what
+ * this costs. Not thread-safe.
  */
-final class HashBudget {
+class HashBudget {
 
     /** Visits of a value; about a tenth of a second. */
     private static final long MOST_WORK = 1L << 26;

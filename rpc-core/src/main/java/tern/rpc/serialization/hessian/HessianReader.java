@@ -23,7 +23,15 @@ final class HessianReader implements ObjectReader {
             HessianLimits limits,
             Function<ServiceDescriptor, ServicePolicy> policies,
             Function<ValueType, Slot> slots) {
-        this.values = new ValueReader(in, limits);
+        this(limits, new HashBudget(limits), policies, slots);
+    }
+
+    HessianReader(
+            HessianLimits limits,
+            HashBudget hashes,
+            Function<ServiceDescriptor, ServicePolicy> policies,
+            Function<ValueType, Slot> slots) {
+        this.values = new ValueReader(in, limits, hashes);
         this.metadata = new MetadataReader(in, values);
         this.policies = policies;
         this.slots = slots;

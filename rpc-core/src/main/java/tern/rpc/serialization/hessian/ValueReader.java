@@ -38,10 +38,10 @@ final class ValueReader {
     /** What may still be allocated for fields that the message leaves out. */
     private long shellBytes;
 
-    ValueReader(HessianInput in, HessianLimits limits) {
+    ValueReader(HessianInput in, HessianLimits limits, HashBudget hashes) {
         this.in = in;
         this.limits = limits;
-        this.hashes = new HashBudget(limits);
+        this.hashes = hashes;
         this.lists = new ListReader(in, this, hashes);
         this.maps = new MapReader(in, this, hashes);
         this.skipper = new ValueSkipper(in, this);

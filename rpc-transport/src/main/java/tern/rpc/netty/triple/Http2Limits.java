@@ -16,7 +16,7 @@ final class Http2Limits {
     /** Resets in a window that nobody needs. */
     static final int MOST_RESETS = 2_000;
 
-    /** SETTINGS, PING, PRIORITY and WINDOW_UPDATE in a window in which no request and no answer moved. */
+    /** Frames that carry nothing for a call, in a window in which no request and no answer moved. */
     static final int MOST_CONTROL_FRAMES = 1_000;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);

@@ -13,6 +13,7 @@ import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2EventAdapter;
 import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Flags;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
@@ -301,6 +302,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
         int streamId = error.streamId();
         Http2Stream stream = connection().stream(streamId);
+        if (!outbound && stream != null && isProvokedTooOften(failed)) {
+            return;
+        }
         if (!outbound
                 && stream != null
                 && stream.state() == Http2Stream.State.HALF_CLOSED_REMOTE
@@ -324,6 +328,17 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             }
         }
         super.onStreamError(failed, outbound, cause, error);
+    }
+
+    /** A peer that makes us reset its streams spares itself the frame, and is counted as if it had sent it. */
+    private boolean isProvokedTooOften(ChannelHandlerContext failed) {
+        try {
+            limits.reset(System.nanoTime());
+            return false;
+        } catch (Http2Exception tooOften) {
+            onConnectionError(failed, false, tooOften, tooOften);
+            return true;
+        }
     }
 
     /** A client that is gone is no news, and neither is one that breaks TLS. */
@@ -434,10 +449,30 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
 
         @Override
-        public void onPingAckRead(ChannelHandlerContext read, long data) {
+        public void onPingAckRead(ChannelHandlerContext read, long data) throws Http2Exception {
             if (draining && data == DRAIN_PING) {
                 announceDrain();
+            } else {
+                limits.controlFrame(System.nanoTime()); // to a ping that was not sent
             }
+        }
+
+        @Override
+        public void onSettingsAckRead(ChannelHandlerContext read) throws Http2Exception {
+            limits.controlFrame(System.nanoTime());
+        }
+
+        @Override
+        public void onUnknownFrame(
+                ChannelHandlerContext read, byte type, int streamId, Http2Flags flags, ByteBuf payload)
+                throws Http2Exception {
+            limits.controlFrame(System.nanoTime());
+        }
+
+        @Override
+        public void onGoAwayRead(ChannelHandlerContext read, int lastStreamId, long error, ByteBuf text)
+                throws Http2Exception {
+            limits.controlFrame(System.nanoTime());
         }
 
         @Override

@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -83,6 +84,7 @@ final class Http2Wire implements AutoCloseable {
     private @Nullable Long goAway;
     private int lastStream = -1;
     private final List<Long> pings = new ArrayList<>();
+    private final AtomicInteger finished = new AtomicInteger();
 
     private Http2Wire(Socket socket) {
         this.socket = socket;
@@ -269,6 +271,11 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
+    /** Streams that the server has ended. Any thread. */
+    int finished() {
+        return finished.get();
+    }
+
     List<Long> pings() {
         return pings;
     }
@@ -338,6 +345,7 @@ final class Http2Wire implements AutoCloseable {
             Answer answer = on(stream);
             answer.headers.add(headers);
             answer.ended |= end;
+            finished.addAndGet(end ? 1 : 0);
         }
 
         @Override
@@ -347,6 +355,7 @@ final class Http2Wire implements AutoCloseable {
             data.readBytes(bytes);
             answer.data.writeBytes(bytes);
             answer.ended |= end;
+            finished.addAndGet(end ? 1 : 0);
             return bytes.length + padding;
         }
 

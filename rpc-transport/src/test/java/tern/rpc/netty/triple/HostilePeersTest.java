@@ -1,0 +1,291 @@
+package tern.rpc.netty.triple;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.netty.peer.Await;
+import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.hessian.Bombs;
+import tern.rpc.server.RpcServer;
+
+/** Figures R2, R6 and R7 over sockets: attacks by HTTP/2 are cut off, bombs refused, and who cancels honestly is served. */
+@Timeout(1_200)
+class HostilePeersTest {
+
+    private static final String GREET = "/com.example.wire.GreetService/";
+    private static final long ENHANCE_YOUR_CALM = 0xB;
+
+    /** Frames of an attack that are sent before the connection must be over; each of the limits is below. */
+    private static final int MOST_FRAMES = 3_000;
+
+    /** Calls that the honest client has in flight; half of what the server allows. */
+    private static final int MOST_OPEN = 512;
+
+    /** Sends the frame of a number; the connection is open and has one request that waits for its body, on stream 1. */
+    private interface Attack {
+        void frame(Http2Wire wire, int number);
+    }
+
+    private static final Map<String, Attack> ATTACKS = attacks();
+
+    private final TripleSides sides = new TripleSides();
+    private RpcServer server;
+    private Http2Wire wellBehaved;
+    private int stream = 1;
+
+    @BeforeEach
+    void start() {
+        server = sides.serve(limits -> limits, settings -> {});
+        wellBehaved = Http2Wire.open(server.port());
+        assertStillServed();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        assertStillServed();
+        wellBehaved.close();
+        Await.until("every connection is gone", () -> server.connections() == 0);
+        sides.close();
+    }
+
+    private void assertStillServed() {
+        call(wellBehaved, stream, "echo", hello("hello"));
+        assertThat(wellBehaved.answer(stream).header("grpc-status")).isEqualTo("0");
+        stream += 2;
+    }
+
+    private static void call(Http2Wire wire, int stream, String method, byte[] wrapper) {
+        wire.request(stream, GREET + method, false);
+        for (int done = 0; done < wrapper.length + 5; ) { // in frames that are allowed
+            byte[] framed = Http2Script.framed(0, wrapper);
+            int length = Math.min(16 << 10, framed.length - done);
+            boolean last = done + length == framed.length;
+            wire.frame(Http2Wire.DATA, last ? 1 : 0, stream, Arrays.copyOfRange(framed, done, done + length));
+            done += length;
+        }
+    }
+
+    private static byte[] hello(String text) {
+        byte[] ascii = text.getBytes(StandardCharsets.US_ASCII);
+        return wrapper(
+                ByteBuffer.allocate(1 + ascii.length).put((byte) ascii.length).put(ascii).array(), "java.lang.String");
+    }
+
+    private static byte[] wrapper(byte[] value, String type) {
+        OutputBuffer out = new OutputBuffer();
+        ProtoWriter.text(out, 1, "hessian4");
+        ProtoWriter.bytes(out, 2, value);
+        ProtoWriter.text(out, 3, type);
+        return out.toByteArray();
+    }
+
+    private static Map<String, Attack> attacks() {
+        Map<String, Attack> attacks = new LinkedHashMap<>();
+        attacks.put("rapid reset", (wire, number) -> {
+            wire.request(3 + 2 * number, GREET + "echo", false);
+            wire.frame(Http2Wire.RST_STREAM, 0, 3 + 2 * number, Http2Script.fourBytes(8));
+        });
+        attacks.put("a server provoked to reset", (wire, number) -> {
+            wire.request(3 + 2 * number, GREET + "echo", false);
+            wire.frame(Http2Script.WINDOW_UPDATE, 0, 3 + 2 * number, Http2Script.fourBytes(0));
+        });
+        attacks.put("SETTINGS", (wire, number) -> wire.frame(Http2Wire.SETTINGS, 0, 0));
+        attacks.put("acknowledged SETTINGS", (wire, number) -> wire.frame(Http2Wire.SETTINGS, 1, 0));
+        attacks.put("PING", (wire, number) -> wire.frame(Http2Wire.PING, 0, 0, new byte[8]));
+        attacks.put("acknowledged PING", (wire, number) -> wire.frame(Http2Wire.PING, 1, 0, new byte[8]));
+        attacks.put("PRIORITY", (wire, number) -> wire.frame(2, 0, 101, new byte[] {0, 0, 0, 0, 1}));
+        attacks.put(
+                "WINDOW_UPDATE",
+                (wire, number) -> wire.frame(Http2Script.WINDOW_UPDATE, 0, 0, Http2Script.fourBytes(1)));
+        attacks.put("frames of no known type", (wire, number) -> wire.frame(0x77, 0, 0, new byte[8]));
+        attacks.put("empty DATA", (wire, number) -> wire.frame(Http2Wire.DATA, 0, 1));
+        attacks.put("CONTINUATION", (wire, number) -> {
+            if (number == 0) {
+                wire.frame(Http2Wire.HEADERS, 0, 3, Http2Wire.block(GREET + "echo"));
+            } else {
+                wire.frame(Http2Wire.CONTINUATION, 0, 3, Http2Script.block("a" + number, "b"));
+            }
+        });
+        attacks.put("empty CONTINUATION", (wire, number) ->
+                wire.frame(number == 0 ? Http2Wire.HEADERS : Http2Wire.CONTINUATION, 0, 3));
+        return attacks;
+    }
+
+    static Stream<String> attackNames() {
+        return ATTACKS.keySet().stream();
+    }
+
+    /** @return the code of the GOAWAY that ended the connection; null when it just ended */
+    private Long attack(Attack attack) {
+        try (Http2Wire wire = Http2Wire.open(server.port())) {
+            wire.request(1, GREET + "echo", false);
+            try {
+                for (int number = 0; number < MOST_FRAMES; number++) {
+                    attack.frame(wire, number);
+                }
+            } catch (UncheckedIOException closed) {
+                // what the server said before may still be read
+            }
+            return wire.endOfConnection();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("attackNames")
+    void floodsEndTheConnection(String name) {
+        Long code = attack(ATTACKS.get(name));
+
+        assertThat(code == null || code == ENHANCE_YOUR_CALM || code != 0).as(name + " ended with " + code).isTrue();
+    }
+
+    /** A field of 4 KB that one byte names again. */
+    @Test
+    void aTableOfHeadersIsNoBomb() {
+        ByteArrayOutputStream block = new ByteArrayOutputStream();
+        block.writeBytes(Http2Wire.block(GREET + "echo"));
+        block.writeBytes(new byte[] {0x40, 1, 'a', 0x7f});
+        int length = 3_900 - 127;
+        for (; length > 127; length >>>= 7) {
+            block.write((length & 127) | 128);
+        }
+        block.write(length);
+        block.writeBytes(new byte[3_900]);
+        byte[] references = new byte[10_000];
+        Arrays.fill(references, (byte) 0xbe);
+        block.writeBytes(references);
+
+        try (Http2Wire wire = Http2Wire.open(server.port())) {
+            wire.frame(Http2Wire.HEADERS, Http2Wire.END_HEADERS | Http2Wire.END_STREAM, 1, block.toByteArray());
+            wire.frame(Http2Wire.PING, 0, 0, new byte[8]);
+
+            assertThat(isRefused(wire)).isTrue();
+        }
+    }
+
+    private static boolean isRefused(Http2Wire wire) {
+        try {
+            Http2Wire.Answer answer = wire.answer(1);
+            return answer.reset != null || !answer.header("grpc-status").equals("0");
+        } catch (AssertionError connectionEnded) {
+            return true;
+        }
+    }
+
+    /** For answers of any size; this client gives no more credit. */
+    private static void openWindows(Http2Wire wire) {
+        wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 1 << 30));
+        wire.frame(Http2Script.WINDOW_UPDATE, 0, 0, Http2Script.fourBytes(1 << 30));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {841, 1 << 16})
+    void bombsAreRefusedOrAnswered(int size) {
+        try (Http2Wire wire = Http2Wire.open(server.port())) {
+            openWindows(wire);
+            int next = 1;
+            for (Map.Entry<String, byte[]> bomb : Bombs.all(size).entrySet()) {
+                call(wire, next, "types", wrapper(bomb.getValue(), "java.lang.Object"));
+
+                assertThat(wire.answer(next).header("grpc-status")).as(bomb.getKey()).isNotEmpty();
+                next += 2;
+            }
+        }
+    }
+
+    /** R6: how long an attack goes on until its connection is over. */
+    @Test
+    @Tag("figures")
+    void attacksAreCutOffWithinASecond() throws Exception {
+        int connections = Integer.getInteger("tern.connections", 1);
+        long worst = 0;
+        String slowest = "";
+        for (Map.Entry<String, Attack> attack : ATTACKS.entrySet()) {
+            List<Thread> threads = new ArrayList<>();
+            List<Long> took = Collections.synchronizedList(new ArrayList<>());
+            for (int i = 0; i < connections; i++) {
+                Thread thread = new Thread(() -> {
+                    long began = System.nanoTime();
+                    attack(attack.getValue());
+                    took.add(System.nanoTime() - began);
+                });
+                threads.add(thread);
+                thread.start();
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            long longest = took.stream().mapToLong(Long::longValue).max().orElseThrow();
+            if (longest > worst) {
+                worst = longest;
+                slowest = attack.getKey();
+            }
+        }
+        System.out.printf(
+                "R6 attacks by HTTP/2: %d kinds, %d connections each, the slowest cut off after %d ms (%s)%n",
+                ATTACKS.size(), connections, TimeUnit.NANOSECONDS.toMillis(worst), slowest);
+        assertThat(worst).isLessThanOrEqualTo(TimeUnit.SECONDS.toNanos(1));
+    }
+
+    /** R7: 2,000 calls a second of which every fiftieth is cancelled. */
+    @Test
+    @Tag("figures")
+    void honestCancellerIsNotCut() {
+        int seconds = Integer.getInteger("tern.seconds", 60);
+        AtomicBoolean ended = new AtomicBoolean();
+        AtomicReference<String> code = new AtomicReference<>("");
+        int calls = 0;
+        int cancelled = 0;
+        try (Http2Wire wire = Http2Wire.open(server.port())) {
+            openWindows(wire);
+            Thread reader = new Thread(() -> {
+                code.set(String.valueOf(wire.endOfConnection()));
+                ended.set(true);
+            });
+            reader.start();
+            byte[] hello = hello("hello");
+            long began = System.nanoTime();
+            while (calls < 2_000 * seconds && !ended.get()) {
+                long due = began + calls * 500_000L;
+                LockSupport.parkNanos(due - System.nanoTime());
+                int begun = calls - cancelled;
+                while (begun - wire.finished() > MOST_OPEN && !ended.get()) {
+                    LockSupport.parkNanos(100_000); // an honest client heeds the server's number of streams
+                }
+                int id = 1 + 2 * calls;
+                wire.request(id, GREET + "echo", false);
+                if (calls % 50 == 0) {
+                    wire.frame(Http2Wire.RST_STREAM, 0, id, Http2Script.fourBytes(8));
+                    cancelled++;
+                } else {
+                    wire.message(id, true, 0, hello);
+                }
+                calls++;
+            }
+            assertThat(ended).as("cut after " + calls + " calls with " + code).isFalse();
+        }
+        System.out.printf(
+                "R7 honest canceller: %d calls, %d cancelled, in %d s: not cut%n", calls, cancelled, seconds);
+    }
+}
