@@ -61,7 +61,7 @@ class OneOutcomeTest {
         }
     }
 
-    private static final int PENDING_CALLS = Duel.rounds(880_000);
+    private static final int PENDING_CALLS = Duel.rounds(380_000);
     private static final int WAITING_CALLERS = Duel.rounds(60_000);
     private static final int SERVED_CALLS = Duel.rounds(40_000);
     private static final int SERVED_STREAMS = Duel.rounds(20_000);
@@ -190,6 +190,7 @@ class OneOutcomeTest {
         assertThat(wonByFirst[0])
                 .as("rounds in which the first won")
                 .isBetween(PENDING_CALLS / 100, PENDING_CALLS - PENDING_CALLS / 100);
+        System.out.println("R12 pending calls: " + PENDING_CALLS + " races, each ended once");
     }
 
     @Test
@@ -220,6 +221,7 @@ class OneOutcomeTest {
                 check(outcomes == 1, "the caller has the one outcome");
             }
         });
+        System.out.println("R12 waiting callers: " + WAITING_CALLERS + " races, each ended once");
     }
 
     /** What the service was last asked for; one call at a time. */
@@ -341,6 +343,7 @@ class OneOutcomeTest {
         assertThat(server().runningCalls()).isEmpty();
         assertThat(served()).as("calls that the server counts").isEqualTo(SERVED_CALLS);
         assertThat(connection.inFlight()).isZero();
+        System.out.println("R12 served calls: " + SERVED_CALLS + " races, each ended once");
     }
 
     @Test
@@ -401,6 +404,7 @@ class OneOutcomeTest {
         assertThat(server().runningCalls()).isEmpty();
         await("every message was read or discarded", () -> transport.queuedBytes() == 0);
         assertThat(served()).as("streams that the server counts").isEqualTo(SERVED_STREAMS);
+        System.out.println("R12 served streams: " + SERVED_STREAMS + " races, each ended once");
     }
 
     private RpcServer server() {

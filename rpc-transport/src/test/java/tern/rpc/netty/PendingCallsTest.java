@@ -22,9 +22,10 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.transport.Answer;
+import tern.rpc.transport.Duel;
 import tern.rpc.transport.PendingCall;
 
-@Timeout(120)
+@Timeout(3_600)
 class PendingCallsTest {
 
     @Test
@@ -159,7 +160,7 @@ class PendingCallsTest {
         }
     }
 
-    private static final int ROUNDS = 100;
+    private static final int ROUNDS = Duel.rounds(500);
     private static final int CALLS = 1_000;
 
     @Test
@@ -214,6 +215,7 @@ class PendingCallsTest {
         } finally {
             threads.shutdownNow();
         }
+        System.out.println("R12 calls of a connection: " + ROUNDS * (long) CALLS + " races, each ended once");
     }
 
     private static RpcException failure(StatusCode code) {

@@ -8,6 +8,7 @@ import com.sun.management.ThreadMXBean;
 import java.io.ByteArrayOutputStream;
 import java.io.Serializable;
 import java.lang.management.ManagementFactory;
+import java.lang.reflect.Type;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Hashtable;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.ServiceDescriptor;
 import tern.rpc.serialization.SerializationException;
 
 class LimitsTest {
@@ -251,6 +253,51 @@ class LimitsTest {
         assertThatThrownBy(() -> coding.read(
                         Coding.bytes("43 \"java.math.BigDecimal\" 91 \"value\" 60 53 4e20" + "31".repeat(20_000))))
                 .hasMessageContaining("BigDecimal of 20000 characters");
+    }
+
+    @Test
+    void whatIsKeptOfPositionsDoesNotDependOnHowAMessageNests() {
+        Slot any = Slot.of(Object.class);
+
+        for (Slot inside : List.of(any.element(), any.key(), any.value())) {
+            assertThat(inside.element()).isSameAs(inside);
+            assertThat(inside.key()).isSameAs(inside);
+            assertThat(inside.value()).isSameAs(inside);
+            assertThat(inside.elementOf(Object[].class)).isSameAs(inside);
+        }
+        assertThat(any.element()).hasToString("java.lang.Object, element");
+    }
+
+    @Test
+    void exceptionsAreCountedAndThoseThatHangOnOthersCutOff() {
+        String one = "43 \"java.lang.IllegalStateException\" 90 ";
+
+        Type failures = ServiceDescriptor.of(Failing.class)
+                .overloads("failures")
+                .get(0)
+                .result()
+                .generic();
+
+        assertThatThrownBy(() ->
+                        Coding.of(Failing.class).read(Coding.bytes("57 " + one + "60 ".repeat(600) + "5a"), failures))
+                .hasMessageContaining("more than 512 exceptions");
+        assertThat(coding.readThrowable(
+                        Coding.bytes("43 \"java.lang.IllegalStateException\" 91 \"suppressedExceptions\" 60 57 "
+                                + "60 4e ".repeat(600) + "5a")))
+                .isInstanceOf(IllegalStateException.class)
+                .satisfies(read -> assertThat(read.getSuppressed()).hasSize(8));
+    }
+
+    interface Failing {
+        List<IllegalStateException> failures();
+    }
+
+    @Test
+    void aLargeIntegerIsRefused() {
+        assertThatThrownBy(() ->
+                        coding.read(Coding.bytes("43 \"java.math.BigInteger\" 92 \"signum\" \"mag\" 60 91 55 \"[int\""
+                                + " 91".repeat(2_000) + " 5a")))
+                .hasMessageContaining("a BigInteger of 64000 bits, limit 33248");
     }
 
     @Test

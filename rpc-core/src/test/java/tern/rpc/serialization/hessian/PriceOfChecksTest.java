@@ -172,7 +172,9 @@ class PriceOfChecksTest {
                 }
             }
         }
-        double[] medians = Arrays.stream(micros).mapToDouble(PriceOfChecksTest::medianMicros).toArray();
+        double[] medians = Arrays.stream(micros)
+                .mapToDouble(PriceOfChecksTest::medianMicros)
+                .toArray();
         System.out.printf(
                 "R28 reading %s: %.2f us with all checks, %.2f without, %.2f by hessian-lite;"
                         + " the checks are %.1f %% of a call of %.0f us%n",

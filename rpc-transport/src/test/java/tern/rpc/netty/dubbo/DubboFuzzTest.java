@@ -20,7 +20,7 @@ import tern.rpc.transport.GenericException;
 @Timeout(3_600)
 class DubboFuzzTest {
 
-    private static final int INPUTS = 20_000;
+    private static final int INPUTS = 10_000;
 
     @Test
     void whateverComesIsAnsweredOrClosed() {

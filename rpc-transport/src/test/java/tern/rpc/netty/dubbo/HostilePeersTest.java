@@ -117,7 +117,8 @@ class HostilePeersTest {
                 RawSocket socket = RawSocket.connect(server.port());
                 attackers.add(socket);
                 if (i % 4 == 0) {
-                    socket.send(RawFrame.header(RawFrame.TWO_WAY, 0, i, 8 << 20)).send(piece);
+                    socket.send(RawFrame.header(RawFrame.TWO_WAY, 0, i, 8 << 20))
+                            .send(piece);
                 } else {
                     socket.send(call(i, bomb));
                 }
@@ -155,7 +156,8 @@ class HostilePeersTest {
             frames.add(call(1, bomb).bytes());
         }
         for (int round = 0; round < 3; round++) { // the first two warm up
-            long worst = frames.stream().mapToLong(this::nanosUntilAnswered).max().orElseThrow();
+            long worst =
+                    frames.stream().mapToLong(this::nanosUntilAnswered).max().orElseThrow();
             if (round == 2) {
                 System.out.printf(
                         "R4 hostile frames: %d kinds, answered or closed within %d ms%n",
@@ -183,7 +185,8 @@ class HostilePeersTest {
     void randomFramesAreSurvived() {
         int count = Integer.getInteger("tern.frames", 20_000);
         List<byte[]> honest = new ArrayList<>();
-        Fixtures.names("dubbo", ".request.bin").forEach(name -> honest.add(Fixtures.bytes("dubbo/" + name + ".request.bin")));
+        Fixtures.names("dubbo", ".request.bin")
+                .forEach(name -> honest.add(Fixtures.bytes("dubbo/" + name + ".request.bin")));
         honest.removeIf(bytes -> bytes.length > 4_000);
         Fuzz fuzz = new Fuzz("dubbo over a socket", honest, List.of(new byte[] {0}, GOOD.bytes()));
         RawSocket socket = RawSocket.connect(server.port());

@@ -146,7 +146,8 @@ class TypeTableTest {
     @BeforeAll
     static void start() {
         port = SIDES.serve(
-                        limits -> limits, settings -> settings.export(ServiceExport.of(TypeService.class, OURS.service)))
+                        limits -> limits,
+                        settings -> settings.export(ServiceExport.of(TypeService.class, OURS.service)))
                 .port();
         client = SIDES.client(limits -> limits);
         ternToTern = Sides.refer(TypeService.class, client, settings -> {}, new Endpoint("127.0.0.1", port));
@@ -365,7 +366,9 @@ class TypeTableTest {
             result = isSame(shape, answered) ? null : "the result arrived as " + answered;
         } catch (InvocationTargetException e) {
             result = "failed: " + e.getCause();
-        } catch (ReflectiveOperationException | RuntimeException | java.util.concurrent.ExecutionException
+        } catch (ReflectiveOperationException
+                | RuntimeException
+                | java.util.concurrent.ExecutionException
                 | java.util.concurrent.TimeoutException e) {
             result = "failed: " + e;
         } catch (InterruptedException e) {
@@ -375,7 +378,9 @@ class TypeTableTest {
         if (seen == null) {
             return result == null ? "no argument arrived" : "the argument did not arrive, " + result;
         }
-        return isSame(shape, value == null && seen.equals("null") ? null : seen) ? result : "the argument arrived as " + seen;
+        return isSame(shape, value == null && seen.equals("null") ? null : seen)
+                ? result
+                : "the argument arrived as " + seen;
     }
 
     private record Row(String shape, String among, String from, String to) {}
@@ -441,12 +446,13 @@ class TypeTableTest {
         if (Boolean.getBoolean("regenerate")) {
             Files.writeString(PAGE, page(rows));
         }
-        assertThat(Files.readString(PAGE)).as("docs/types.md; -Dregenerate=true writes it").isEqualTo(page(rows));
+        assertThat(Files.readString(PAGE))
+                .as("docs/types.md; -Dregenerate=true writes it")
+                .isEqualTo(page(rows));
     }
 
     private static String page(List<Row> rows) {
-        StringBuilder page = new StringBuilder(
-                """
+        StringBuilder page = new StringBuilder("""
                 # Types that travel
 
                 Which shapes of types arrive as they were sent, as an argument and as a result, in hessian2: on the dubbo

@@ -146,6 +146,8 @@ public abstract class ForbiddenClassesContract {
         }
 
         checkNeverLoaded(names);
+        System.out.println("R5 " + getClass().getSimpleName() + ": " + names.size()
+                + " names in 6 positions refused, none loaded");
     }
 
     @Test

@@ -90,7 +90,11 @@ class HostilePeersTest {
     private static byte[] hello(String text) {
         byte[] ascii = text.getBytes(StandardCharsets.US_ASCII);
         return wrapper(
-                ByteBuffer.allocate(1 + ascii.length).put((byte) ascii.length).put(ascii).array(), "java.lang.String");
+                ByteBuffer.allocate(1 + ascii.length)
+                        .put((byte) ascii.length)
+                        .put(ascii)
+                        .array(),
+                "java.lang.String");
     }
 
     private static byte[] wrapper(byte[] value, String type) {
@@ -128,8 +132,9 @@ class HostilePeersTest {
                 wire.frame(Http2Wire.CONTINUATION, 0, 3, Http2Script.block("a" + number, "b"));
             }
         });
-        attacks.put("empty CONTINUATION", (wire, number) ->
-                wire.frame(number == 0 ? Http2Wire.HEADERS : Http2Wire.CONTINUATION, 0, 3));
+        attacks.put(
+                "empty CONTINUATION",
+                (wire, number) -> wire.frame(number == 0 ? Http2Wire.HEADERS : Http2Wire.CONTINUATION, 0, 3));
         return attacks;
     }
 
@@ -157,7 +162,9 @@ class HostilePeersTest {
     void floodsEndTheConnection(String name) {
         Long code = attack(ATTACKS.get(name));
 
-        assertThat(code == null || code == ENHANCE_YOUR_CALM || code != 0).as(name + " ended with " + code).isTrue();
+        assertThat(code == null || code == ENHANCE_YOUR_CALM || code != 0)
+                .as(name + " ended with " + code)
+                .isTrue();
     }
 
     /** A field of 4 KB that one byte names again. */
@@ -208,7 +215,9 @@ class HostilePeersTest {
             for (Map.Entry<String, byte[]> bomb : Bombs.all(size).entrySet()) {
                 call(wire, next, "types", wrapper(bomb.getValue(), "java.lang.Object"));
 
-                assertThat(wire.answer(next).header("grpc-status")).as(bomb.getKey()).isNotEmpty();
+                assertThat(wire.answer(next).header("grpc-status"))
+                        .as(bomb.getKey())
+                        .isNotEmpty();
                 next += 2;
             }
         }
@@ -285,7 +294,6 @@ class HostilePeersTest {
             }
             assertThat(ended).as("cut after " + calls + " calls with " + code).isFalse();
         }
-        System.out.printf(
-                "R7 honest canceller: %d calls, %d cancelled, in %d s: not cut%n", calls, cancelled, seconds);
+        System.out.printf("R7 honest canceller: %d calls, %d cancelled, in %d s: not cut%n", calls, cancelled, seconds);
     }
 }

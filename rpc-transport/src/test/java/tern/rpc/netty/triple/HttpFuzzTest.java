@@ -31,7 +31,7 @@ import tern.rpc.transport.Fuzz;
 @Timeout(3_600)
 class HttpFuzzTest {
 
-    private static final int HEADS = 10_000;
+    private static final int HEADS = 5_000;
     private static final int FRAMES = 3_000;
     private static final int BODIES = 1_500;
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1);
@@ -172,7 +172,8 @@ class HttpFuzzTest {
             pieces.add(joined(new byte[] {0x12, (byte) text.length()}, ascii(text)));
         }
         new Fuzz(name, honest, pieces)
-                .run(BODIES,
+                .run(
+                        BODIES,
                         input -> server.feed(joined(
                                 ascii("POST " + path + " HTTP/1.1\r\nHost: x\r\n" + lines + "Content-Length: "
                                         + input.length + "\r\n\r\n"),
@@ -211,7 +212,8 @@ class HttpFuzzTest {
             byte[] head =
                     joined(PREFACE, frame(4, 0, 0), frame(1, 4, 1, Http2Wire.block(method, "grpc-encoding", "gzip")));
             new Fuzz("gRPC " + method, honest, pieces)
-                    .run(BODIES / 3,
+                    .run(
+                            BODIES / 3,
                             input -> server.feed(joined(
                                     head,
                                     frame(0, 1, 1, java.util.Arrays.copyOf(input, Math.min(input.length, 16_384))))));
