@@ -3,10 +3,7 @@ package tern.rpc.server;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tern.rpc.Metadata;
-import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -20,8 +17,6 @@ import tern.rpc.transport.ServiceLookup;
 
 /** Admits a call by counts alone and hands it to a worker; what follows is {@link ServedCall#run()}. */
 final class Dispatcher implements CallHandler {
-
-    private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
     private final HandlerRegistry registry;
     private final CallGate gate;
@@ -135,13 +130,5 @@ final class Dispatcher implements CallHandler {
                         + workers.maxThreads() + " of " + workers.maxThreads()
                         + " are busy (set by rpc.server.max-queue-wait and rpc.server.threads)",
                 Executed.NO);
-    }
-
-    /** An exception that the caller sees only in words is logged here with its trace; expected ones are not. */
-    void logUnexpected(MethodDescriptor method, Throwable failure) {
-        Throwable cause = ExceptionPolicy.unwrapped(failure);
-        if (!(cause instanceof RpcException) && !method.declares(cause)) {
-            LOG.warn("{} failed with an exception that it does not declare", method, cause);
-        }
     }
 }

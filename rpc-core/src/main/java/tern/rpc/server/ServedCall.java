@@ -176,7 +176,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         MethodHandler found = Objects.requireNonNull(handler);
         Throwable outgoing;
         try {
-            outgoing = answer(found.method(), response, failure);
+            outgoing = answer(found, response, failure);
         } catch (Throwable e) { // an answer or an exception that cannot be written, or no memory
             outgoing = e instanceof RpcException
                     ? e
@@ -193,7 +193,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     /** @return the failure as it was answered, or null */
     private @Nullable Throwable answer(
-            MethodDescriptor method, @Nullable Response response, @Nullable Throwable failure) {
+            MethodHandler found, @Nullable Response response, @Nullable Throwable failure) {
         if (failure == null && response != null) {
             ServedStream streamed = stream;
             if (streamed == null) {
@@ -205,9 +205,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
         Throwable cause = failure != null
                 ? failure
-                : new RpcException(StatusCode.INTERNAL, "a filter around " + method + " gave no response");
-        Throwable outgoing = ExceptionPolicy.outgoing(method, cause);
-        dispatcher.logUnexpected(method, cause);
+                : new RpcException(StatusCode.INTERNAL, "a filter around " + found.method() + " gave no response");
+        Throwable outgoing = ExceptionPolicy.outgoing(found.method(), cause);
+        found.logUnexpected(cause);
         sendHeadersBefore(outgoing);
         call.fail(outgoing, responseMetadata());
         return outgoing;
