@@ -13,7 +13,10 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerFilter;
+import tern.rpc.StatusCode;
+import tern.rpc.limit.Limiter;
 import tern.rpc.limit.SeldomWarning;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.metrics.PhaseMeters;
@@ -32,6 +35,7 @@ final class MethodHandler {
     private final List<ServerFilter> filters;
     private final @Nullable Invoker filtered;
     private final RpcMeters meters;
+    private final @Nullable Limiter limiter;
     private final PhaseMeters phases;
     private final SeldomWarning unexpected;
     private final ConcurrentMap<String, CallMeters> metersByProtocol = new ConcurrentHashMap<>(4);
@@ -41,12 +45,14 @@ final class MethodHandler {
             MethodInvoker last,
             List<ServerFilter> filters,
             RpcMeters meters,
+            @Nullable Limiter limiter,
             NanoClock clock) {
         this.method = method;
         this.last = last;
         this.filters = filters;
         this.filtered = filters.isEmpty() ? null : Filter.chain(filters, last);
         this.meters = meters;
+        this.limiter = limiter;
         this.phases = meters.phases(method);
         this.unexpected = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
@@ -72,6 +78,22 @@ final class MethodHandler {
     @Nullable
     Invoker filtered() {
         return filtered;
+    }
+
+    /** In front of this method alone; null when there is none. */
+    @Nullable
+    Limiter limiter() {
+        return limiter;
+    }
+
+    /** Of a call that the limiter refused. */
+    RpcException full(Limiter refusing) {
+        return RpcException.refusal(
+                StatusCode.RESOURCE_EXHAUSTED,
+                method + " refused the call: " + refusing.inside() + " of " + refusing.limit() + " are running ("
+                        + refusing.describe() + ", set by rpc.server.services.<name>.methods." + method.name()
+                        + ".max-concurrency)",
+                Executed.NO);
     }
 
     /**
