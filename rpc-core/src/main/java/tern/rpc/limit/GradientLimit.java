@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>Calls hang: what was found out no longer holds, and the limit begins anew with the most.
  * </ul>
  *
- * <p>u follows shorter times at once by half of the difference, and longer ones, without a queue, by a twentieth. 
+ * <p>u follows shorter times at once by half of the difference, and longer ones, without a queue, by a twentieth.
  * limiter that starts under load knows no u and begins with such a step.
  *
  * <p>So a limit shrinks only where there is a queue and calls take longer than they used to, and stays shrunk only where

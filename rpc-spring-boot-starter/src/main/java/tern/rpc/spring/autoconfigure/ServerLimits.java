@@ -74,13 +74,15 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
                 : () -> new FixedLimit(fixed);
         List<ServiceDescriptor> meant = builder.exports().stream()
                 .map(ServiceExport::service)
-                .filter(exported -> ClientSettings.uniform(exported.simpleName()).equals(ClientSettings.uniform(service)))
+                .filter(exported ->
+                        ClientSettings.uniform(exported.simpleName()).equals(ClientSettings.uniform(service)))
                 .filter(exported -> !exported.overloads(method).isEmpty())
                 .distinct()
                 .toList();
         if (meant.isEmpty()) {
             throw new RpcStartException(
-                    property(service, method) + " is set, but no exported service " + service + " has a method " + method,
+                    property(service, method) + " is set, but no exported service " + service + " has a method "
+                            + method,
                     "Correct the name: the simple name of an exported interface in any form, and the name of one of its"
                             + " methods, or leave the property out.",
                     null);

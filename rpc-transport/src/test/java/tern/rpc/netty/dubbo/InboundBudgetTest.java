@@ -56,7 +56,8 @@ class InboundBudgetTest {
 
     /** A request whose body makes no sense, and which is answered all the same. */
     private static byte[] request(int id) {
-        byte[] request = Arrays.copyOf(RawFrame.header(RawFrame.TWO_WAY, 0, id, MESSAGE), RawFrame.HEADER_BYTES + MESSAGE);
+        byte[] request =
+                Arrays.copyOf(RawFrame.header(RawFrame.TWO_WAY, 0, id, MESSAGE), RawFrame.HEADER_BYTES + MESSAGE);
         Arrays.fill(request, RawFrame.HEADER_BYTES, request.length, (byte) 'x');
         return request;
     }

@@ -53,6 +53,7 @@ class OverloadCountsTest {
     private static final class Provider implements Orders {
 
         private final Map<Integer, AtomicInteger> runs;
+
         Provider(Map<Integer, AtomicInteger> runs) {
             this.runs = runs;
         }

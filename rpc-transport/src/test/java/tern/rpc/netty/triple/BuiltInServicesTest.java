@@ -129,10 +129,12 @@ class BuiltInServicesTest {
                 }
             }
         };
-        RpcServer busy = sides.serve(ServerTransportSettings.onPort(0), HttpSettings.defaults(), settings -> settings
-                .workers(1, 0)
-                .export(ServiceExport.of(GreetService.class, holding))
-                .export(health.export()));
+        RpcServer busy = sides.serve(
+                ServerTransportSettings.onPort(0),
+                HttpSettings.defaults(),
+                settings -> settings.workers(1, 0)
+                        .export(ServiceExport.of(GreetService.class, holding))
+                        .export(health.export()));
         NettyClientTransport transport = new NettyClientTransport(
                 ClientTransportSettings.named("busy"), sides.loops(), new TripleClientProtocol(sides.codecs()));
         try (RpcClient client = RpcClient.builder().transport(transport).build();

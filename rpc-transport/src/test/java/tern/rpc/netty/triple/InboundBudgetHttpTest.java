@@ -37,7 +37,14 @@ class InboundBudgetHttpTest {
         try (TripleSides sides = new TripleSides()) {
             RpcServer server = sides.serve(
                     limits -> new ServerTransportSettings(
-                                    null, 0, 1_000, 1_000, 1_000, MESSAGE, Duration.ofSeconds(60), Duration.ofSeconds(30))
+                                    null,
+                                    0,
+                                    1_000,
+                                    1_000,
+                                    1_000,
+                                    MESSAGE,
+                                    Duration.ofSeconds(60),
+                                    Duration.ofSeconds(30))
                             .withMaxInboundBytes(2 * MESSAGE),
                     settings -> settings.meters(new RpcMeters(registry, Slo.DEFAULT)));
             ClientProtocol protocol =
@@ -55,8 +62,8 @@ class InboundBudgetHttpTest {
                         .build());
                 String text = "t".repeat(300 << 10);
                 List<CompletableFuture<String>> calls = IntStream.range(0, 40)
-                        .mapToObj(i -> CompletableFuture.supplyAsync(
-                                () -> greet.echo(text), task -> new Thread(task).start()))
+                        .mapToObj(i ->
+                                CompletableFuture.supplyAsync(() -> greet.echo(text), task -> new Thread(task).start()))
                         .toList();
 
                 for (CompletableFuture<String> call : calls) {
