@@ -231,6 +231,11 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return maxThreads;
     }
 
+    /** Most tasks that run and wait at once. */
+    public int maxAdmitted() {
+        return maxAdmitted;
+    }
+
     /** Threads alive. */
     public int threads() {
         return threads.get();

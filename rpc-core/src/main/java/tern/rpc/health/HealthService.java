@@ -47,9 +47,9 @@ public final class HealthService {
         statuses.put(WHOLE_SERVER, ServingStatus.SERVING);
     }
 
-    /** What callers reach; each server exports it once. */
+    /** What callers reach, also while the server refuses all else; each server exports it once. */
     public ServiceExport export() {
-        return new ServiceExport(SERVICE, new ServiceKey(NAME, "", ""), this::body, Endpoint.DEFAULT_WEIGHT);
+        return new ServiceExport(SERVICE, new ServiceKey(NAME, "", ""), this::body, Endpoint.DEFAULT_WEIGHT, true);
     }
 
     /** Makes a service known by the name of its interface and by its key, serving unless its status was set before. */

@@ -9,8 +9,12 @@ public enum RpcMeter {
     SERVER_WORKERS_LIMIT("rpc.server.workers.limit", "Most calls worked on at once"),
     SERVER_WORKERS_REJECTED("rpc.server.workers.rejected", "Calls refused because no worker was free for them"),
     SERVER_DENIED("rpc.server.denied", "Calls refused because of who made them"),
+    SERVER_REFUSED("rpc.server.refused", "Calls refused before their method ran"),
+    SERVER_CONCURRENCY("rpc.server.concurrency", "Calls that a worker has or that wait for one"),
+    SERVER_CONCURRENCY_LIMIT("rpc.server.concurrency.limit", "Most of them that are let in at present"),
     SERVER_CONNECTIONS("rpc.server.connections", "Connections from clients"),
     SERVER_WRITE_QUEUE("rpc.server.write.queue", "Bytes of answers waiting for sockets"),
+    SERVER_INBOUND("rpc.server.inbound", "Bytes of larger requests that are not complete or that no worker has read"),
     SERVER_IN_FLIGHT("rpc.server.in.flight", "Calls received and not answered yet"),
     SERVER_PHASE("rpc.server.phase", "Time that calls spent waiting for one thing, or doing it"),
     SERVER_OPERATIONS("rpc.server.operations", "Operations of one kind that calls made"),
@@ -32,6 +36,9 @@ public enum RpcMeter {
 
     /** Key of a {@link tern.rpc.Phase}: {@code sql}. */
     public static final String PHASE = "phase";
+
+    /** Key of a {@link tern.rpc.limit.Refusal}: {@code queue}. */
+    public static final String REASON = "reason";
 
     /** {@code dubbo} or {@code memory}. */
     public static final String PROTOCOL = "protocol";

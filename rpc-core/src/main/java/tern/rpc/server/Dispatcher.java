@@ -2,52 +2,63 @@ package tern.rpc.server;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.LongAdder;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Deadline;
 import tern.rpc.Metadata;
-import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.concurrent.WorkerPool;
+import tern.rpc.limit.Limiter;
+import tern.rpc.limit.Refusal;
+import tern.rpc.limit.Share;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServiceLookup;
 
-/** Admits a call by counts alone and hands it to a worker; what follows is {@link ServedCall#run()}. */
+/**
+ * Admits a call by counts alone and hands it to a worker; what follows is {@link ServedCall#run()}. In this order: calls
+ * of critical services go to the workers that are kept for them; others pass the limiter, or are refused; then they wait
+ * in the queue, or are refused because it is full.
+ */
 final class Dispatcher implements CallHandler {
-
-    private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
     private final HandlerRegistry registry;
     private final CallGate gate;
+    private final Limiter limiter;
     private final WorkerPool workers;
+    private final WorkerPool reserve;
     private final WorkerPool callbacks;
     private final Duration maxQueueWait;
     private final RpcMeters meters;
     private final CallLedgers ledgers;
     private final List<Runnable> onRefusal;
     private final NanoClock clock;
-    private final LongAdder refused = new LongAdder();
+    private final Refusals refusals = new Refusals();
 
     /**
+     * @param limiter in front of the workers
+     * @param reserve runs the calls of critical services
      * @param callbacks run what streams tell their services
      * @param onRefusal are told of each call that no worker was free for
      */
     Dispatcher(
             HandlerRegistry registry,
             CallGate gate,
+            Limiter limiter,
             WorkerPool workers,
+            WorkerPool reserve,
             WorkerPool callbacks,
             Duration maxQueueWait,
             RpcMeters meters,
             CallLedgers ledgers,
             List<Runnable> onRefusal,
             NanoClock clock) {
+        this.limiter = limiter;
+        this.reserve = reserve;
         this.ledgers = ledgers;
         this.onRefusal = List.copyOf(onRefusal);
         this.callbacks = callbacks;
@@ -57,14 +68,26 @@ final class Dispatcher implements CallHandler {
         this.workers = workers;
         this.maxQueueWait = maxQueueWait;
         this.clock = clock;
+        refusals.register(meters);
     }
 
     @Override
     public void handle(ServerCall call) {
-        ServedCall served = new ServedCall(this, call);
-        call.watch(call.receivedNanos() + maxQueueWait.toNanos(), served);
-        if (!workers.offer(served)) {
-            refuse(call, full());
+        String service = call.service();
+        boolean critical = service != null && registry.isCritical(service);
+        Share share = call.share();
+        long received = call.receivedNanos();
+        Refusal refusal = critical ? null : limiter.enter(share, received);
+        if (refusal != null) {
+            refuse(call, refusal);
+            return;
+        }
+        ServedCall served = new ServedCall(this, call, critical);
+        Deadline byQueue = Deadline.at(received + maxQueueWait.toNanos());
+        call.watch(byQueue.earlier(call.deadline()).nanoTime(), served);
+        if (!(critical ? reserve : workers).offer(served)) {
+            served.withdraw();
+            refuse(call, Refusal.QUEUE);
         }
     }
 
@@ -73,17 +96,67 @@ final class Dispatcher implements CallHandler {
         return registry;
     }
 
+    @Override
+    public void refused(Refusal reason) {
+        refusals.count(reason);
+    }
+
+    /** A worker is through with a call that was let in. */
+    void leave(ServerCall call) {
+        limiter.leave(call.share(), call.receivedNanos(), clock.nanoTime());
+    }
+
+    /** A call that was let in is over before a worker took it. */
+    void leaveUnserved(ServerCall call) {
+        limiter.leaveUnserved(call.share(), call.receivedNanos());
+    }
+
     /** Answers a call that no worker will run, and counts it. */
-    void refuse(ServerCall call, RpcException reason) {
-        refused.increment();
+    void refuse(ServerCall call, Refusal reason) {
+        boolean full = reason == Refusal.LIMIT && limiter.limit() >= workers.maxAdmitted();
+        Refusal counted = full ? Refusal.QUEUE : reason;
+        refusals.count(counted);
         meters.refused(clock.nanoTime() - call.receivedNanos());
-        call.fail(reason, new Metadata());
+        call.fail(failure(call, counted), new Metadata());
         onRefusal.forEach(Runnable::run);
     }
 
-    /** Calls refused because no worker was free, since the beginning. */
-    long refused() {
-        return refused.sum();
+    private RpcException failure(ServerCall call, Refusal reason) {
+        return switch (reason) {
+            case LIMIT ->
+                exhausted(limiter.inside() + " calls are running or waiting of " + limiter.limit()
+                        + " that the server can use at present (" + limiter.describe()
+                        + ", set by rpc.server.max-concurrency)");
+            case SHARE ->
+                exhausted("its connection holds " + held(call.share()) + " of " + limiter.inside()
+                        + " calls, more than any other, and others find no room within " + limiter.limit() + " ("
+                        + limiter.describe() + ", set by rpc.server.max-concurrency)");
+            case WAIT ->
+                exhausted("no worker was free within " + maxQueueWait.toMillis() + " ms, "
+                        + workers.maxThreads() + " of " + workers.maxThreads()
+                        + " are busy (set by rpc.server.max-queue-wait and rpc.server.threads)");
+            case DEADLINE ->
+                RpcException.refusal(
+                        StatusCode.DEADLINE_EXCEEDED,
+                        "the call was refused: its deadline passed while it waited for a worker; it was not run",
+                        Executed.NO);
+            default ->
+                exhausted(workers.maxThreads() + " of " + workers.maxThreads()
+                        + " workers are busy and the queue is full (set by rpc.server.threads and"
+                        + " rpc.server.queue-capacity)");
+        };
+    }
+
+    private static int held(@Nullable Share share) {
+        return share == null ? 0 : share.held();
+    }
+
+    private static RpcException exhausted(String how) {
+        return RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, "the call was refused: " + how, Executed.NO);
+    }
+
+    Refusals refusals() {
+        return refusals;
     }
 
     @Override
@@ -111,37 +184,11 @@ final class Dispatcher implements CallHandler {
         return clock;
     }
 
-    private RpcException full() {
-        return RpcException.refusal(
-                StatusCode.RESOURCE_EXHAUSTED,
-                "the call was refused: " + workers.maxThreads() + " of " + workers.maxThreads()
-                        + " workers are busy and the queue is full (set by rpc.server.threads and"
-                        + " rpc.server.queue-capacity)",
-                Executed.NO);
-    }
-
     /**
      * Whether calls wait because all workers are busy. If not, what held them up was a pause of the whole process, and a
      * worker is about to take them.
      */
     boolean isOverloaded() {
         return workers.isSaturated();
-    }
-
-    RpcException waitedTooLong() {
-        return RpcException.refusal(
-                StatusCode.RESOURCE_EXHAUSTED,
-                "the call was refused: no worker was free within " + maxQueueWait.toMillis() + " ms, "
-                        + workers.maxThreads() + " of " + workers.maxThreads()
-                        + " are busy (set by rpc.server.max-queue-wait and rpc.server.threads)",
-                Executed.NO);
-    }
-
-    /** An exception that the caller sees only in words is logged here with its trace; expected ones are not. */
-    void logUnexpected(MethodDescriptor method, Throwable failure) {
-        Throwable cause = ExceptionPolicy.unwrapped(failure);
-        if (!(cause instanceof RpcException) && !method.declares(cause)) {
-            LOG.warn("{} failed with an exception that it does not declare", method, cause);
-        }
     }
 }

@@ -2,13 +2,16 @@ package tern.rpc.server;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerFilter;
@@ -35,9 +38,16 @@ final class HandlerRegistry implements ServiceLookup {
     private record Export(ServiceKey key, MethodHandler[] own, MethodHandler[] builtIn) {}
 
     private final Map<String, Exports> byInterface = new HashMap<>();
+    private final Set<String> critical = new HashSet<>();
     private final boolean genericCalls;
 
-    HandlerRegistry(List<ServiceExport> exports, List<ServerFilter> filters, RpcMeters meters, boolean genericCalls) {
+    HandlerRegistry(
+            List<ServiceExport> exports,
+            List<ServerFilter> filters,
+            MethodLimits limits,
+            RpcMeters meters,
+            boolean genericCalls,
+            NanoClock clock) {
         this.genericCalls = genericCalls;
         for (ServiceExport export : exports) {
             ServiceDescriptor service = export.service();
@@ -46,18 +56,31 @@ final class HandlerRegistry implements ServiceLookup {
                 throw new IllegalArgumentException(
                         service.name() + " is exported from two class loaders; export it from one");
             }
+            if (export.critical()) {
+                critical.add(service.name());
+            }
             if (known.all.stream().anyMatch(other -> other.key().equals(export.key()))) {
                 throw new IllegalArgumentException(
                         export.key() + " is exported twice; give one of the two another group or version");
             }
             MethodHandler[] own = service.methods().stream()
                     .map(method -> new MethodHandler(
-                            method, new MethodInvoker(export.bodies().apply(method), method, false), filters, meters))
+                            method,
+                            new MethodInvoker(export.bodies().apply(method), method, false),
+                            filters,
+                            meters,
+                            limits.of(method),
+                            clock))
                     .toArray(MethodHandler[]::new);
             BuiltInMethods generic = new GenericService(service, own);
             MethodHandler[] builtIn = BuiltInMethods.DESCRIPTOR.methods().stream()
                     .map(method -> new MethodHandler(
-                            method, new MethodInvoker(body(method, generic), method, true), filters, meters))
+                            method,
+                            new MethodInvoker(body(method, generic), method, true),
+                            filters,
+                            meters,
+                            null,
+                            clock))
                     .toArray(MethodHandler[]::new);
             known.all.add(new Export(export.key(), own, builtIn));
         }
@@ -110,6 +133,11 @@ final class HandlerRegistry implements ServiceLookup {
         }
         throw unknown("service " + interfaceName + " is not exported here without group and version; exported are "
                 + allKeys());
+    }
+
+    /** Whether calls of this interface get workers that are kept for them. */
+    boolean isCritical(String interfaceName) {
+        return critical.contains(interfaceName);
     }
 
     @Override

@@ -1,14 +1,23 @@
 package tern.rpc.server;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tern.rpc.Filter;
 import tern.rpc.Invoker;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
+import tern.rpc.NanoClock;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerFilter;
+import tern.rpc.StatusCode;
+import tern.rpc.limit.Limiter;
+import tern.rpc.limit.SeldomWarning;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
@@ -16,21 +25,36 @@ import tern.rpc.metrics.RpcMeters;
 /** What to do with calls of one method of one export, worked out at start-up. */
 final class MethodHandler {
 
+    private static final Logger LOG = LoggerFactory.getLogger(MethodHandler.class);
+
+    /** A trace costs more than most calls do: when all of them fail, printing each would be the overload. */
+    private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
+
     private final MethodDescriptor method;
     private final MethodInvoker last;
     private final List<ServerFilter> filters;
     private final @Nullable Invoker filtered;
     private final RpcMeters meters;
+    private final @Nullable Limiter limiter;
     private final PhaseMeters phases;
+    private final SeldomWarning unexpected;
     private final ConcurrentMap<String, CallMeters> metersByProtocol = new ConcurrentHashMap<>(4);
 
-    MethodHandler(MethodDescriptor method, MethodInvoker last, List<ServerFilter> filters, RpcMeters meters) {
+    MethodHandler(
+            MethodDescriptor method,
+            MethodInvoker last,
+            List<ServerFilter> filters,
+            RpcMeters meters,
+            @Nullable Limiter limiter,
+            NanoClock clock) {
         this.method = method;
         this.last = last;
         this.filters = filters;
         this.filtered = filters.isEmpty() ? null : Filter.chain(filters, last);
         this.meters = meters;
+        this.limiter = limiter;
         this.phases = meters.phases(method);
+        this.unexpected = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
 
     MethodDescriptor method() {
@@ -54,6 +78,33 @@ final class MethodHandler {
     @Nullable
     Invoker filtered() {
         return filtered;
+    }
+
+    /** In front of this method alone; null when there is none. */
+    @Nullable
+    Limiter limiter() {
+        return limiter;
+    }
+
+    /** Of a call that the limiter refused. */
+    RpcException full(Limiter refusing) {
+        return RpcException.refusal(
+                StatusCode.RESOURCE_EXHAUSTED,
+                method + " refused the call: " + refusing.inside() + " of " + refusing.limit() + " are running ("
+                        + refusing.describe() + ", set by rpc.server.services.<name>.methods." + method.name()
+                        + ".max-concurrency)",
+                Executed.NO);
+    }
+
+    /**
+     * An exception that the caller sees only in words is logged here with its trace, a few times a second at the most;
+     * expected ones are not.
+     */
+    void logUnexpected(Throwable failure) {
+        Throwable cause = ExceptionPolicy.unwrapped(failure);
+        if (!(cause instanceof RpcException) && !method.declares(cause)) {
+            unexpected.warn(() -> method + " failed with an exception that it does not declare", cause);
+        }
     }
 
     PhaseMeters phases() {

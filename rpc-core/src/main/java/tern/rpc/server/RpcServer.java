@@ -2,10 +2,14 @@ package tern.rpc.server;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
@@ -13,6 +17,9 @@ import tern.rpc.RpcAuthorizer;
 import tern.rpc.RunningCall;
 import tern.rpc.ServerFilter;
 import tern.rpc.concurrent.WorkerPool;
+import tern.rpc.limit.GradientLimit;
+import tern.rpc.limit.Limit;
+import tern.rpc.limit.Limiter;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.AcceptedTokens;
@@ -33,7 +40,18 @@ public final class RpcServer implements AutoCloseable {
     /** How long nothing may happen before a drained server counts as quiet. */
     private static final Duration QUIET = Duration.ofSeconds(2);
 
+    /** One worker of so many more is kept for critical services, and a short queue (reliability table, reserve). */
+    private static final int KEPT_FOR_CRITICAL = 20;
+
+    private static final int QUEUED_PER_KEPT = 16;
+
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
+
+    /**
+     * An adaptive limit never goes below: a call for each processor, and ten more, so that chance neither leaves a
+     * processor without work nor calls of other connections without a place.
+     */
+    public static final int LEAST_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
     private enum State {
         BUILT,
@@ -44,7 +62,9 @@ public final class RpcServer implements AutoCloseable {
 
     private final ServerTransport transport;
     private final WorkerPool workers;
+    private final WorkerPool reserve;
     private final WorkerPool callbacks;
+    private final Limiter limiter;
     private final Dispatcher dispatcher;
     private final List<ServiceExport> exports;
     private final NanoClock clock;
@@ -58,13 +78,24 @@ public final class RpcServer implements AutoCloseable {
         // Threads of their own, since a method that waits for its requests keeps its worker meanwhile.
         this.callbacks =
                 new WorkerPool(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
-        HandlerRegistry registry = new HandlerRegistry(exports, builder.filters, builder.meters, builder.genericCalls);
+        int kept = Math.max(1, builder.threads / KEPT_FOR_CRITICAL);
+        this.reserve = new WorkerPool(kept, kept * QUEUED_PER_KEPT, builder.keepAlive, builder.threadFactory);
+        this.limiter = new Limiter(builder.limit(), builder.threads, clock);
+        HandlerRegistry registry = new HandlerRegistry(
+                exports,
+                builder.filters,
+                new MethodLimits(builder.checkedMethodLimits(), builder.threads, clock),
+                builder.meters,
+                builder.genericCalls,
+                clock);
         CallLedgers ledgers = new CallLedgers(builder.ledger, builder.threads, builder.meters.slo(), clock);
         CallGate gate = new CallGate(new AcceptedTokens(builder.tokens), builder.authorizers);
         this.dispatcher = new Dispatcher(
                 registry,
                 gate,
+                limiter,
                 workers,
+                reserve,
                 callbacks,
                 builder.maxQueueWait,
                 builder.meters,
@@ -82,11 +113,13 @@ public final class RpcServer implements AutoCloseable {
         meters.gauge(RpcMeter.SERVER_WORKERS_ACTIVE, workers, WorkerPool::active);
         meters.gauge(RpcMeter.SERVER_WORKERS_QUEUED, workers, WorkerPool::queued);
         meters.gauge(RpcMeter.SERVER_WORKERS_LIMIT, workers, WorkerPool::maxThreads);
-        meters.counter(RpcMeter.SERVER_WORKERS_REJECTED, dispatcher, Dispatcher::refused);
         meters.counter(RpcMeter.SERVER_DENIED, dispatcher.gate(), CallGate::refused);
+        meters.gauge(RpcMeter.SERVER_CONCURRENCY, limiter, Limiter::inside);
+        meters.gauge(RpcMeter.SERVER_CONCURRENCY_LIMIT, limiter, Limiter::limit);
         meters.gauge(RpcMeter.SERVER_CONNECTIONS, transport, ServerTransport::connections);
         meters.gauge(RpcMeter.SERVER_IN_FLIGHT, transport, ServerTransport::inFlight);
         meters.gauge(RpcMeter.SERVER_WRITE_QUEUE, transport, ServerTransport::queuedBytes);
+        meters.gauge(RpcMeter.SERVER_INBOUND, transport, ServerTransport::inboundBytes);
     }
 
     /** @param transport where calls come from; closed with the server */
@@ -175,6 +208,7 @@ public final class RpcServer implements AutoCloseable {
         }
         transport.close();
         workers.close();
+        reserve.close();
         callbacks.close();
     }
 
@@ -189,6 +223,8 @@ public final class RpcServer implements AutoCloseable {
         private int threads = 200;
         private int queueCapacity = 400;
         private Duration maxQueueWait = Duration.ofMillis(50);
+        private @Nullable Supplier<Limit> limit;
+        private final Map<MethodLimits.Key, Supplier<Limit>> methodLimits = new LinkedHashMap<>();
         private Duration keepAlive = Duration.ofSeconds(60);
         private ThreadFactory threadFactory = daemonThreads();
         private boolean genericCalls;
@@ -228,6 +264,51 @@ public final class RpcServer implements AutoCloseable {
             this.threads = threads;
             this.queueCapacity = queueCapacity;
             return this;
+        }
+
+        /**
+         * How many calls may have a worker or wait for one. An adaptive limit up to the threads and the queue together
+         * when never set, and not below {@link #LEAST_CALLS}.
+         *
+         * @param chosen asked once
+         */
+        public Builder limit(Supplier<Limit> chosen) {
+            this.limit = chosen;
+            return this;
+        }
+
+        private Limit limit() {
+            if (limit != null) {
+                return limit.get();
+            }
+            int most = (int) Math.min(Integer.MAX_VALUE, (long) threads + queueCapacity);
+            return new GradientLimit(Math.min(LEAST_CALLS, most), most);
+        }
+
+        /**
+         * How many calls of one method may run, all its overloads and exports together; no limit of its own when never set.
+         * A call counts until it has its answer and its worker has left.
+         *
+         * @param service name of the interface; {@link #build} fails if it is not exported or has no such method
+         * @param chosen asked once
+         */
+        public Builder limit(String service, String method, Supplier<Limit> chosen) {
+            methodLimits.put(new MethodLimits.Key(service, method), chosen);
+            return this;
+        }
+
+        private Map<MethodLimits.Key, Supplier<Limit>> checkedMethodLimits() {
+            for (MethodLimits.Key key : methodLimits.keySet()) {
+                boolean exported = exports.stream()
+                        .map(ServiceExport::service)
+                        .anyMatch(service -> service.name().equals(key.interfaceName())
+                                && !service.overloads(key.method()).isEmpty());
+                if (!exported) {
+                    throw new IllegalArgumentException("a limit is set for " + key.interfaceName() + "/" + key.method()
+                            + ", which is not exported");
+                }
+            }
+            return methodLimits;
         }
 
         /** How long a call may wait for a worker before it is refused as not executed; 50 ms when never set. */

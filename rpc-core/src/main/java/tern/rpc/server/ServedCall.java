@@ -21,6 +21,8 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.RunningCall;
 import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
+import tern.rpc.limit.Limiter;
+import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.transport.ServerCall;
 
@@ -39,18 +41,22 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private final AtomicInteger state = new AtomicInteger(QUEUED);
     private final Dispatcher dispatcher;
     private final ServerCall call;
+    private final boolean critical; // and so not counted by the server's limiter
 
     private volatile @Nullable MethodHandler handler; // set by the worker, read by whoever ends the call
     private volatile @Nullable ServerContext context; // likewise
     private volatile @Nullable ServedStream stream; // likewise; null for a call with one message each way
     private int place = RunningCalls.NOWHERE; // set by the worker, read after left
+    private @Nullable MethodPlace methodPlace; // likewise; null where methods have no limit
+    private boolean served; // worker only: the method was begun
     private volatile boolean left; // by the worker, which runs it no more
     private boolean admitted; // by the worker alone, as the next
     private @Nullable Principal caller;
 
-    ServedCall(Dispatcher dispatcher, ServerCall call) {
+    ServedCall(Dispatcher dispatcher, ServerCall call, boolean critical) {
         this.dispatcher = dispatcher;
         this.call = call;
+        this.critical = critical;
     }
 
     /** The whole order of a served call, on a worker thread. */
@@ -59,6 +65,31 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         if (!state.compareAndSet(QUEUED, RUNNING)) {
             return; // it waited too long or its peer is gone
         }
+        try {
+            serve();
+        } finally {
+            if (!critical && served) {
+                dispatcher.leave(call);
+            } else {
+                leaveUnserved();
+            }
+        }
+    }
+
+    /** No worker will take it, if none has yet. */
+    void withdraw() {
+        if (state.compareAndSet(QUEUED, ENDED)) {
+            leaveUnserved();
+        }
+    }
+
+    private void leaveUnserved() {
+        if (!critical) {
+            dispatcher.leaveUnserved(call);
+        }
+    }
+
+    private void serve() {
         long started = dispatcher.clock().nanoTime();
         CallLedger ledger = dispatcher.ledgers().begin(started, started - call.receivedNanos());
         Invocation invocation;
@@ -90,7 +121,15 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             return;
         }
         call.watch(invocation.deadline().isLimited() ? invocation.deadline().nanoTime() : Long.MAX_VALUE, this);
+        Limiter limiter = found.limiter();
+        if (limiter != null && limiter.enter(null, started) != null) {
+            dispatcher.refused(Refusal.METHOD);
+            end(null, found.full(limiter));
+            return;
+        }
+        methodPlace = limiter == null ? null : new MethodPlace(limiter, started);
         place = dispatcher.ledgers().runs(this);
+        served = true;
         ServerContext before = ServerContext.replace(serving);
         try {
             invoke(found, invocation, serving);
@@ -127,7 +166,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private void leave(CallLedger ledger) {
         left = true;
         if (state.get() == ENDED) {
-            dispatcher.ledgers().stopped(place, this);
+            stopped();
         } else {
             ledger.turnTo(Phase.UNATTRIBUTED); // until somebody completes it
         }
@@ -176,7 +215,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         MethodHandler found = Objects.requireNonNull(handler);
         Throwable outgoing;
         try {
-            outgoing = answer(found.method(), response, failure);
+            outgoing = answer(found, response, failure);
         } catch (Throwable e) { // an answer or an exception that cannot be written, or no memory
             outgoing = e instanceof RpcException
                     ? e
@@ -192,8 +231,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /** @return the failure as it was answered, or null */
-    private @Nullable Throwable answer(
-            MethodDescriptor method, @Nullable Response response, @Nullable Throwable failure) {
+    private @Nullable Throwable answer(MethodHandler found, @Nullable Response response, @Nullable Throwable failure) {
         if (failure == null && response != null) {
             ServedStream streamed = stream;
             if (streamed == null) {
@@ -205,9 +243,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
         Throwable cause = failure != null
                 ? failure
-                : new RpcException(StatusCode.INTERNAL, "a filter around " + method + " gave no response");
-        Throwable outgoing = ExceptionPolicy.outgoing(method, cause);
-        dispatcher.logUnexpected(method, cause);
+                : new RpcException(StatusCode.INTERNAL, "a filter around " + found.method() + " gave no response");
+        Throwable outgoing = ExceptionPolicy.outgoing(found.method(), cause);
+        found.logUnexpected(cause);
         sendHeadersBefore(outgoing);
         call.fail(outgoing, responseMetadata());
         return outgoing;
@@ -229,8 +267,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     @Override
     public void expired() {
-        if (dispatcher.isOverloaded() && state.compareAndSet(QUEUED, ENDED)) {
-            dispatcher.refuse(call, dispatcher.waitedTooLong());
+        Refusal reason = reasonToRefuse();
+        if (reason != null && state.compareAndSet(QUEUED, ENDED)) {
+            leaveUnserved();
+            dispatcher.refuse(call, reason);
         } else if (isPastDeadline() && state.compareAndSet(RUNNING, ENDED)) {
             RpcException late = RpcException.refusal(
                     StatusCode.DEADLINE_EXCEEDED,
@@ -239,6 +279,13 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             call.fail(late, new Metadata());
             cancel(late);
         }
+    }
+
+    private @Nullable Refusal reasonToRefuse() {
+        if (call.deadline().isExpired(dispatcher.clock().nanoTime())) {
+            return Refusal.DEADLINE;
+        }
+        return !critical && dispatcher.isOverloaded() ? Refusal.WAIT : null;
     }
 
     /** The time that was over may have been that of the queue, which a worker has just taken the call from. */
@@ -250,7 +297,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     @Override
     public void disconnected() {
-        if (state.getAndSet(ENDED) == RUNNING) {
+        int before = state.getAndSet(ENDED);
+        if (before == QUEUED) {
+            leaveUnserved();
+        } else if (before == RUNNING) {
             cancel(RpcException.refusal(StatusCode.CANCELLED, name() + ": the caller is gone", Executed.MAYBE));
         }
     }
@@ -280,7 +330,16 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             dispatcher.ledgers().ended(found, serving.ledger(), tookNanos, now, failure);
         }
         if (left) {
-            dispatcher.ledgers().stopped(place, this);
+            stopped();
+        }
+    }
+
+    /** Neither a worker nor a caller has to do with it any more; may be told twice. */
+    private void stopped() {
+        dispatcher.ledgers().stopped(place, this);
+        MethodPlace held = methodPlace;
+        if (held != null) {
+            held.leave(dispatcher.clock().nanoTime());
         }
     }
 

@@ -14,14 +14,27 @@ import tern.rpc.endpoint.Endpoint;
  *
  * @param bodies gives what runs for each of its methods; asked once, at start-up
  * @param weight announced to callers: the share of calls that this provider wants
+ * @param critical whether its calls are served however full the server is, by workers that are kept for such services.
+ *     Its methods must be few and quick; the transport has to know the service before it reads a call, which it does by
+ *     HTTP and does not by the dubbo protocol
  */
 public record ServiceExport(
-        ServiceDescriptor service, ServiceKey key, Function<MethodDescriptor, MethodBody> bodies, int weight) {
+        ServiceDescriptor service,
+        ServiceKey key,
+        Function<MethodDescriptor, MethodBody> bodies,
+        int weight,
+        boolean critical) {
 
     public ServiceExport {
         if (weight < 0) {
             throw new IllegalArgumentException("weight of " + key + " is " + weight + "; expected 0 or more");
         }
+    }
+
+    /** Not critical. */
+    public ServiceExport(
+            ServiceDescriptor service, ServiceKey key, Function<MethodDescriptor, MethodBody> bodies, int weight) {
+        this(service, key, bodies, weight, false);
     }
 
     /** Without group and version. */

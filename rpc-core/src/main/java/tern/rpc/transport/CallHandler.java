@@ -1,10 +1,15 @@
 package tern.rpc.transport;
 
+import tern.rpc.limit.Refusal;
+
 /** Takes the calls that a transport received. */
 public interface CallHandler {
 
     /** Called on an event loop: must neither block nor read the call's body. */
     void handle(ServerCall call);
+
+    /** A call was refused by the transport itself, which has answered it. Called on an event loop. */
+    void refused(Refusal reason);
 
     /** What is exported; for transports that have to know the method before its message has come. */
     ServiceLookup services();

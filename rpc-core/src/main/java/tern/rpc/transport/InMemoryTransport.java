@@ -16,6 +16,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.limit.Share;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
 
@@ -126,6 +127,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     private final class Connection implements ClientConnection {
 
         private final Endpoint endpoint;
+        private final Share share = new Share();
         private volatile boolean closed;
 
         Connection(Endpoint endpoint) {
@@ -176,7 +178,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
             }
             MemoryCall call;
             try {
-                call = newCall(pending);
+                call = newCall(pending, share);
             } catch (RpcException e) {
                 pending.fail(e);
                 return;
@@ -194,7 +196,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
             if (served == null || !isAvailable()) {
                 throw notSent(pending);
             }
-            MemoryCall call = newCall(pending);
+            MemoryCall call = newCall(pending, share);
             received(call, pending);
             ClientStream stream = call.open(receiver);
             if (!pending.call().method().type().clientStreams()) {
@@ -216,7 +218,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         }
     }
 
-    private MemoryCall newCall(PendingCall pending) {
+    private MemoryCall newCall(PendingCall pending, Share share) {
         Invocation call = pending.call();
         byte[] arguments;
         try {
@@ -225,7 +227,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
             throw new RpcException(
                     StatusCode.INVALID_ARGUMENT, pending + " was not sent: " + e.getMessage(), Executed.NO, e);
         }
-        return new MemoryCall(owner, codec, pending, arguments, clock.nanoTime(), unreadBytes);
+        return new MemoryCall(owner, codec, pending, arguments, clock.nanoTime(), share, unreadBytes);
     }
 
     private void received(MemoryCall call, PendingCall pending) {

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallHead;
+import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
@@ -16,6 +17,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
+import tern.rpc.limit.Share;
 import tern.rpc.serialization.SerializationException;
 
 /** A call in memory as the server sees it, and what ties it to the client's half. Thread-safe. */
@@ -36,6 +38,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     private final PendingCall pending;
     private final byte[] arguments;
     private final long receivedNanos;
+    private final Share share;
     private final AtomicBoolean answered = new AtomicBoolean();
     private final @Nullable MemoryStream serverEnd; // both or none
     private final @Nullable MemoryStream clientEnd;
@@ -47,6 +50,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
     /**
      * @param arguments as they were encoded; empty for a stream of requests
+     * @param share of its connection
      * @param unread see {@link MemoryStream}
      */
     MemoryCall(
@@ -55,12 +59,14 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
             PendingCall pending,
             byte[] arguments,
             long receivedNanos,
+            Share share,
             AtomicLong unread) {
         this.owner = owner;
         this.codec = codec;
         this.pending = pending;
         this.arguments = arguments;
         this.receivedNanos = receivedNanos;
+        this.share = share;
         MethodDescriptor method = pending.call().method();
         if (method.type() == MethodType.UNARY) {
             this.serverEnd = null;
@@ -103,6 +109,21 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     @Override
     public long receivedNanos() {
         return receivedNanos;
+    }
+
+    @Override
+    public String service() {
+        return pending.call().service().interfaceName();
+    }
+
+    @Override
+    public Deadline deadline() {
+        return pending.call().deadline();
+    }
+
+    @Override
+    public Share share() {
+        return share;
     }
 
     @Override

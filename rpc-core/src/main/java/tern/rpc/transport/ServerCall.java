@@ -1,10 +1,13 @@
 package tern.rpc.transport;
 
+import org.jspecify.annotations.Nullable;
 import tern.rpc.CallHead;
+import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
 import tern.rpc.Response;
 import tern.rpc.ServerContext;
+import tern.rpc.limit.Share;
 
 /**
  * One call as a transport received it. It is answered exactly once: the first of {@link #reply} and {@link #fail} wins
@@ -14,6 +17,21 @@ public interface ServerCall extends ServerContext.Exchange {
 
     /** When the last byte of the request was read, on {@link System#nanoTime()}. */
     long receivedNanos();
+
+    /** The name of its service, for transports that know it before the request is read; else null. */
+    default @Nullable String service() {
+        return null;
+    }
+
+    /** For transports that know it before the request is read; else none. */
+    default Deadline deadline() {
+        return Deadline.none();
+    }
+
+    /** What its connection holds of the server; null when connections do not matter. */
+    default @Nullable Share share() {
+        return null;
+    }
 
     /**
      * Reads the request; once, on a worker thread. Unless the admission is open it is asked first, when all that came

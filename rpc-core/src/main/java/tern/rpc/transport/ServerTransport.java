@@ -37,6 +37,11 @@ public interface ServerTransport extends AutoCloseable {
     /** Bytes of answers that the sockets have not taken yet. */
     long queuedBytes();
 
+    /** Bytes of larger requests that are not complete, or that no worker has read yet. */
+    default long inboundBytes() {
+        return 0;
+    }
+
     /** Closes every connection; what is still running is cancelled. */
     @Override
     void close();

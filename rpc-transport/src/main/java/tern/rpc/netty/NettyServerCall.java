@@ -4,6 +4,7 @@ import java.net.SocketAddress;
 import java.security.Principal;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
 
 /** What the calls of every protocol have in common: who may answer, and until when. Thread-safe. */
@@ -34,6 +35,11 @@ public abstract class NettyServerCall implements ServerCall {
     @Override
     public @Nullable Principal peerPrincipal() {
         return connection.peerPrincipal();
+    }
+
+    @Override
+    public Share share() {
+        return connection.share();
     }
 
     @Override

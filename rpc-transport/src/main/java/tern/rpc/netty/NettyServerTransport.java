@@ -36,6 +36,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Map<InetAddress, Integer> perHost = new ConcurrentHashMap<>();
     private final Counters counters = new Counters();
+    private final InboundBudget budget;
     private volatile @Nullable Channel listening;
     private volatile int port;
 
@@ -60,6 +61,7 @@ public final class NettyServerTransport implements ServerTransport {
     public NettyServerTransport(
             ServerTransportSettings settings, EventLoops loops, List<? extends ServerProtocol> protocols) {
         this.settings = settings;
+        this.budget = new InboundBudget(settings.maxInboundBytes());
         this.loops = loops;
         this.protocols = List.copyOf(protocols);
         this.gate = new TlsGate(settings.tls(), settings.clearTextToo(), NanoClock.SYSTEM);
@@ -121,7 +123,7 @@ public final class NettyServerTransport implements ServerTransport {
             accepted.close();
             return;
         }
-        ServerConnection connection = new ServerConnection(accepted, settings, handler, counters);
+        ServerConnection connection = new ServerConnection(accepted, settings, handler, counters, budget);
         connections.put(accepted, connection);
         accepted.closeFuture().addListener(done -> {
             connections.remove(accepted);
@@ -165,6 +167,11 @@ public final class NettyServerTransport implements ServerTransport {
     @Override
     public int inFlight() {
         return (int) Math.max(0, counters.received.sum() - counters.answered.sum());
+    }
+
+    @Override
+    public long inboundBytes() {
+        return budget.used();
     }
 
     @Override

@@ -16,6 +16,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.limit.Refusal;
+import tern.rpc.limit.Share;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServiceLookup;
@@ -38,6 +40,9 @@ public final class ServerConnection {
 
     private static final long LOW_WATERMARK = 512 << 10;
 
+    /** A body slower than this much a second is given up once its time of grace is over (reliability table, slow peers). */
+    private static final long SLOWEST_BODY_BYTES = 1 << 10;
+
     private final Channel channel;
     private final ServerTransportSettings settings;
     private final CallHandler handler;
@@ -45,6 +50,8 @@ public final class ServerConnection {
     private final WriteQueue queue = new WriteQueue(this::resumeReading);
     private final AtomicLong nextId = new AtomicLong(ThreadLocalRandom.current().nextLong());
     private final AtomicInteger inFlight = new AtomicInteger();
+    private final Share share = new Share();
+    private final InboundAccount inbound;
     private final List<NettyServerCall> calls = new ArrayList<>();
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
@@ -52,13 +59,28 @@ public final class ServerConnection {
     private @Nullable Future<?> idleCheck;
     private boolean paused; // by answers that the peer does not read
     private boolean unwanted; // by the protocol
+    private boolean overBudget; // by the memory for requests of all connections
     private long heardNanos = System.nanoTime();
 
     ServerConnection(
             Channel channel,
             ServerTransportSettings settings,
             CallHandler handler,
-            NettyServerTransport.Counters counters) {
+            NettyServerTransport.Counters counters,
+            InboundBudget budget) {
+        this.inbound = new InboundAccount(
+                budget, channel.eventLoop(), settings.firstBytesTimeout(), new InboundAccount.Reading() {
+                    @Override
+                    public void pause(boolean stop) {
+                        overBudget = stop;
+                        setAutoRead();
+                    }
+
+                    @Override
+                    public void tooSlow(String how) {
+                        violated(how);
+                    }
+                });
         this.channel = channel;
         this.settings = settings;
         this.handler = handler;
@@ -134,7 +156,7 @@ public final class ServerConnection {
     }
 
     private void setAutoRead() {
-        channel.config().setAutoRead(!paused && !unwanted);
+        channel.config().setAutoRead(!paused && !unwanted && !overBudget);
     }
 
     /** Whether one more call may be taken. */
@@ -162,6 +184,34 @@ public final class ServerConnection {
         counters.received();
         inFlight.incrementAndGet();
         handler.handle(call);
+    }
+
+    /** A call was refused here and answered. */
+    public void refused(Refusal reason) {
+        handler.refused(reason);
+    }
+
+    /** What its requests hold of the memory for those of all connections. */
+    public InboundAccount inbound() {
+        return inbound;
+    }
+
+    /** Whether the body of a request is slower than bodies may be, once its time of grace is over. */
+    public boolean isTooSlow(long arrivedBytes, long beganNanos, long now) {
+        long late = now - beganNanos - settings.firstBytesTimeout().toNanos();
+        return late > 0 && arrivedBytes < SLOWEST_BODY_BYTES * TimeUnit.NANOSECONDS.toSeconds(late);
+    }
+
+    /** For people: what {@link #isTooSlow} found. */
+    public String slowBody(long arrivedBytes, long beganNanos, long now) {
+        return arrivedBytes + " bytes of the request came in " + TimeUnit.NANOSECONDS.toSeconds(now - beganNanos)
+                + " s; at least " + SLOWEST_BODY_BYTES + " a second are expected after "
+                + settings.firstBytesTimeout().toMillis() + " ms (set by rpc.limits.first-bytes-timeout)";
+    }
+
+    /** What its calls hold of the server. */
+    Share share() {
+        return share;
     }
 
     /** What is exported. */
@@ -261,6 +311,7 @@ public final class ServerConnection {
             call.disconnected();
         }
         calls.clear();
+        inbound.closed();
     }
 
     /** Closes when everything queued before is written. */

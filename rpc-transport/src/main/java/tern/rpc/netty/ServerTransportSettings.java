@@ -1,5 +1,6 @@
 package tern.rpc.netty;
 
+import io.netty.util.internal.PlatformDependent;
 import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,8 @@ import tern.rpc.transport.Tls;
  * @param maxConnectionsPerHost from one remote address; more are closed at once
  * @param maxInFlight calls of one connection that are not answered yet; more are refused as not executed
  * @param maxMessageBytes of one request or answer
+ * @param maxInboundBytes of larger requests of all connections that are not complete or that no worker has read; when it is
+ *     used up, connections that hold some are read no more for a while
  * @param idleTimeout after which a connection without traffic is closed
  * @param firstBytesTimeout from the first byte on, within which a connection must show its protocol
  * @param tls keys and trust, looked at for every new connection; null for clear text
@@ -26,12 +29,15 @@ public record ServerTransportSettings(
         int maxConnectionsPerHost,
         int maxInFlight,
         int maxMessageBytes,
+        long maxInboundBytes,
         Duration idleTimeout,
         Duration firstBytesTimeout,
         @Nullable Supplier<Tls> tls,
         boolean clearTextToo) {
 
-    /** In clear text. */
+    private static final long MOST_INBOUND_BYTES = 256 << 20;
+
+    /** In clear text, with the default for the requests of all connections. */
     public ServerTransportSettings(
             @Nullable String address,
             int port,
@@ -48,10 +54,17 @@ public record ServerTransportSettings(
                 maxConnectionsPerHost,
                 maxInFlight,
                 maxMessageBytes,
+                defaultInboundBytes(),
                 idleTimeout,
                 firstBytesTimeout,
                 null,
                 false);
+    }
+
+    /** 256 MiB, but no more than a quarter of what heap and direct memory may grow to (reliability table, buffers). */
+    public static long defaultInboundBytes() {
+        long memory = Runtime.getRuntime().maxMemory() + PlatformDependent.maxDirectMemory();
+        return Math.min(MOST_INBOUND_BYTES, memory / 4);
     }
 
     /** All defaults, in clear text, on the given port of all addresses. */
@@ -69,9 +82,26 @@ public record ServerTransportSettings(
                 maxConnectionsPerHost,
                 maxInFlight,
                 maxMessageBytes,
+                maxInboundBytes,
                 idleTimeout,
                 firstBytesTimeout,
                 replaced,
                 alsoClearText);
+    }
+
+    /** @param replaced at least the size of one message */
+    public ServerTransportSettings withMaxInboundBytes(long replaced) {
+        return new ServerTransportSettings(
+                address,
+                port,
+                maxConnections,
+                maxConnectionsPerHost,
+                maxInFlight,
+                maxMessageBytes,
+                replaced,
+                idleTimeout,
+                firstBytesTimeout,
+                tls,
+                clearTextToo);
     }
 }

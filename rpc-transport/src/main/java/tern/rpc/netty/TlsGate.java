@@ -5,11 +5,13 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import java.nio.channels.ClosedChannelException;
+import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
+import tern.rpc.limit.SeldomWarning;
 import tern.rpc.netty.ServerProtocol.Match;
 import tern.rpc.transport.Tls;
 
@@ -20,6 +22,9 @@ import tern.rpc.transport.Tls;
 final class TlsGate {
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsGate.class);
+
+    /** Between two warnings of a kind. */
+    private static final Duration PAUSE = Duration.ofMinutes(1);
 
     private static final byte HANDSHAKE_RECORD = 0x16;
     private static final byte MAJOR_VERSION = 3;
@@ -41,9 +46,9 @@ final class TlsGate {
     TlsGate(@Nullable Supplier<Tls> source, boolean clearTextToo, NanoClock clock) {
         this.context = source == null ? null : TlsContext.ofServer(source);
         this.clearTextToo = clearTextToo;
-        this.unexpectedTls = new SeldomWarning(LOG, clock);
-        this.unexpectedClearText = new SeldomWarning(LOG, clock);
-        this.failedHandshake = new SeldomWarning(LOG, clock);
+        this.unexpectedTls = new SeldomWarning(LOG, clock, PAUSE);
+        this.unexpectedClearText = new SeldomWarning(LOG, clock, PAUSE);
+        this.failedHandshake = new SeldomWarning(LOG, clock, PAUSE);
     }
 
     /** Whether these bytes begin a TLS handshake. */

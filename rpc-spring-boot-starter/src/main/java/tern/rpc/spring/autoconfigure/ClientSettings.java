@@ -158,7 +158,7 @@ record ClientSettings(
     }
 
     /** As names of properties are compared. */
-    private static String uniform(String name) {
+    static String uniform(String name) {
         return name.toLowerCase(Locale.ROOT).replace("-", "").replace("_", "");
     }
 

@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -13,9 +14,11 @@ import org.springframework.util.unit.DataSize;
  * @param maxConnections Number of connections that a server accepts.
  * @param maxConnectionsPerHost Number of connections that a server accepts from one address.
  * @param maxCallsPerConnection Number of calls on one connection that are not answered yet, on either side.
+ * @param maxInboundBytes Largest amount of requests of all connections that are not complete or that no thread has read;
+ *     256 MB, but no more than a quarter of heap and direct memory, when not set.
  * @param maxUnsent Largest amount of requests on one connection that the socket has not taken yet.
  * @param firstBytesTimeout Longest time from the first byte of a connection until its protocol is known, and for the head
- *     of a request of HTTP/1.1; after the same time the body of a request by HTTP has to come at 1 KiB a second.
+ *     of a request of HTTP/1.1; after the same time the body of a request has to come at 1 KiB a second.
  * @param maxDepth Number of values inside values that one message may nest.
  * @param maxValues Number of values that one message may hold.
  * @param allowedClasses Classes that may be read beyond those that the service interfaces name, each a class name or a
@@ -29,6 +32,7 @@ record RpcLimitsProperties(
         @DefaultValue("8192") int maxConnections,
         @DefaultValue("1024") int maxConnectionsPerHost,
         @DefaultValue("1024") int maxCallsPerConnection,
+        @Nullable DataSize maxInboundBytes,
         @DefaultValue("64MB") DataSize maxUnsent,
         @DefaultValue("10s") Duration firstBytesTimeout,
         @DefaultValue("64") int maxDepth,

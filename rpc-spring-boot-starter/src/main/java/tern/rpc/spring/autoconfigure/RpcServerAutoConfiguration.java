@@ -76,7 +76,9 @@ public final class RpcServerAutoConfiguration {
         observations.serverFilters().forEach(server::filter);
         filters.orderedStream().forEach(server::filter);
         customizers.orderedStream().forEach(customizer -> customizer.customize(server));
-        return BuiltInServices.addTo(server, settings, health.getIfAvailable()).build();
+        BuiltInServices.addTo(server, settings, health.getIfAvailable());
+        settings.limits().applyTo(server);
+        return server.build();
     }
 
     @Bean

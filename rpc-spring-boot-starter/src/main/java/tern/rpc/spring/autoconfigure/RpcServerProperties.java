@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -17,6 +18,8 @@ import tern.rpc.transport.Token;
  * @param threads Number of calls that run at once.
  * @param queueCapacity Number of calls that may wait for a thread; twice the threads when not set.
  * @param maxQueueWait Longest time that a call waits for a thread before it is refused as not executed.
+ * @param maxConcurrency Number of calls that may have a thread or wait for one; adaptive for as many as were found to
+ *     be of use, which is up to the threads and the queue together.
  * @param ioThreads Number of threads that move bytes, shared by server and clients; 0 for one per processor, eight at
  *     the most.
  * @param health Whether grpc.health.v1 is served, which follows the readiness of the application.
@@ -34,6 +37,7 @@ import tern.rpc.transport.Token;
  * @param ssl TLS on the port.
  * @param http Requests by HTTP beyond JSON.
  * @param cors Calls from pages of other sites.
+ * @param services Settings of exported services, by the simple name of their interface.
  */
 @ConfigurationProperties("rpc.server")
 record RpcServerProperties(
@@ -43,6 +47,7 @@ record RpcServerProperties(
         @DefaultValue("200") int threads,
         @Nullable Integer queueCapacity,
         @DefaultValue("50ms") Duration maxQueueWait,
+        @DefaultValue("adaptive") String maxConcurrency,
         @DefaultValue("0") int ioThreads,
         @DefaultValue("true") boolean health,
         @DefaultValue("false") boolean reflection,
@@ -55,7 +60,23 @@ record RpcServerProperties(
         @DefaultValue List<String> acceptedWeaknesses,
         @DefaultValue Ssl ssl,
         @DefaultValue Http http,
-        @DefaultValue Cors cors) {
+        @DefaultValue Cors cors,
+        @DefaultValue Map<String, Service> services) {
+
+    /**
+     * One interface with all its exports.
+     *
+     * @param methods Settings of methods, by name.
+     */
+    record Service(@DefaultValue Map<String, Method> methods) {}
+
+    /**
+     * One method with all its overloads.
+     *
+     * @param maxConcurrency Number of calls of this method that run at once, or adaptive; only the limit of the server
+     *     when not set.
+     */
+    record Method(@Nullable String maxConcurrency) {}
 
     /**
      * TLS on the port.

@@ -16,6 +16,7 @@ import tern.rpc.transport.Token;
 /**
  * What the properties of the server mean together, checked.
  *
+ * @param limits how many calls run at once
  * @param health whether grpc.health.v1 is served
  * @param reflection whether services are described to callers
  * @param tokens of which callers show one; none to let everybody pass
@@ -29,6 +30,7 @@ record ServerSettings(
         int threads,
         int queueCapacity,
         Duration maxQueueWait,
+        ServerLimits limits,
         int ioThreads,
         boolean health,
         boolean reflection,
@@ -57,6 +59,7 @@ record ServerSettings(
                 threads,
                 queueCapacity(server.queueCapacity(), threads),
                 PropertyCheck.moreThanZero("rpc.server.max-queue-wait", server.maxQueueWait()),
+                ServerLimits.of(server, threads),
                 PropertyCheck.between("rpc.server.io-threads", server.ioThreads(), 0, 256),
                 server.health(),
                 server.reflection(),
@@ -91,8 +94,21 @@ record ServerSettings(
                 PropertyCheck.atLeast("rpc.limits.max-connections-per-host", limits.maxConnectionsPerHost(), 1),
                 PropertyCheck.between("rpc.limits.max-calls-per-connection", limits.maxCallsPerConnection(), 1, 65_536),
                 maxMessageBytes(limits),
+                maxInboundBytes(limits),
                 PropertyCheck.moreThanZero("rpc.server.idle-timeout", server.idleTimeout()),
-                PropertyCheck.moreThanZero("rpc.limits.first-bytes-timeout", limits.firstBytesTimeout()));
+                PropertyCheck.moreThanZero("rpc.limits.first-bytes-timeout", limits.firstBytesTimeout()),
+                null,
+                false);
+    }
+
+    /** One message must have room. */
+    private static long maxInboundBytes(RpcLimitsProperties limits) {
+        DataSize set = limits.maxInboundBytes();
+        return set == null
+                ? Math.max(ServerTransportSettings.defaultInboundBytes(), maxMessageBytes(limits))
+                : PropertyCheck.between(
+                                "rpc.limits.max-inbound-bytes", set, limits.maxMessage(), DataSize.ofGigabytes(1_024))
+                        .toBytes();
     }
 
     private static Cors cors(RpcServerProperties.Cors cors) {

@@ -31,6 +31,13 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
     /** The bytes are no frames; the connection is to be closed. */
     abstract void broken(String how);
 
+    /** Whoever stops reading means it: the decoder's own would ask for more whenever it gave out nothing. */
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        discardSomeReadBytes();
+        context.fireChannelReadComplete();
+    }
+
     @Override
     protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
         if (toSkip > 0) {

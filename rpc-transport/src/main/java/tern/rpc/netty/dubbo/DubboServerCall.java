@@ -11,6 +11,7 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.netty.InboundAccount;
 import tern.rpc.netty.NettyServerCall;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.serialization.Coder;
@@ -32,6 +33,7 @@ final class DubboServerCall extends NettyServerCall {
     private final int flags;
     private final long id;
     private final AtomicReference<@Nullable ByteBuf> body;
+    private final int countedBytes;
     private volatile boolean takesAttachments;
 
     /** @param body owned by the call from here on */
@@ -41,6 +43,8 @@ final class DubboServerCall extends NettyServerCall {
         this.flags = flags;
         this.id = id;
         this.body = new AtomicReference<>(body);
+        this.countedBytes = InboundAccount.counted(body.readableBytes());
+        connection.inbound().kept(countedBytes);
     }
 
     @Override
@@ -76,15 +80,20 @@ final class DubboServerCall extends NettyServerCall {
             throw new RpcException(
                     StatusCode.INVALID_ARGUMENT, "the request cannot be read: " + e.getMessage(), Executed.NO, e);
         } finally {
-            bytes.release();
+            release(bytes);
         }
+    }
+
+    private void release(ByteBuf bytes) {
+        bytes.release();
+        connection().inbound().kept(-countedBytes);
     }
 
     @Override
     protected void discardRequest() {
         ByteBuf bytes = body.getAndSet(null);
         if (bytes != null) {
-            bytes.release();
+            release(bytes);
         }
     }
 

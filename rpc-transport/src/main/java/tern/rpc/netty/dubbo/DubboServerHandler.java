@@ -3,11 +3,14 @@ package tern.rpc.netty.dubbo;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.limit.Refusal;
+import tern.rpc.netty.InboundAccount;
 import tern.rpc.netty.ServerConnection;
 
 /** A server's end of a dubbo connection: requests become calls, heartbeats are answered at once. Event loop only. */
@@ -21,6 +24,10 @@ final class DubboServerHandler extends DubboFrameDecoder {
     private final DubboProtocol protocol;
     private final ServerConnection connection;
     private boolean broken;
+    private int arrived; // of a message that is not complete
+    private int countedBytes; // of these
+    private long beganNanos; // when the message before was complete, or this one began
+    private boolean watching;
 
     DubboServerHandler(DubboProtocol protocol, ServerConnection connection) {
         super(connection.settings().maxMessageBytes());
@@ -32,10 +39,52 @@ final class DubboServerHandler extends DubboFrameDecoder {
     public void channelRead(ChannelHandlerContext context, Object message) throws Exception {
         connection.heard();
         super.channelRead(context, message);
+        arriving(context, actualReadableBytes());
+    }
+
+    /** What has come of a message that is not complete. */
+    private void arriving(ChannelHandlerContext context, int bytes) {
+        arrived = bytes;
+        int held = InboundAccount.counted(bytes);
+        connection.inbound().incomplete(held - countedBytes);
+        countedBytes = held;
+        if (bytes > 0 && !watching) {
+            watching = true;
+            beganNanos = System.nanoTime();
+            watch(context, connection.settings().firstBytesTimeout().toMillis());
+        }
+    }
+
+    private void watch(ChannelHandlerContext context, long millis) {
+        context.executor().schedule(() -> lookAtPace(context), millis, TimeUnit.MILLISECONDS);
+    }
+
+    private void lookAtPace(ChannelHandlerContext context) {
+        if (arrived == 0 || broken || !context.channel().isActive()) {
+            watching = false;
+            return;
+        }
+        long now = System.nanoTime();
+        if (connection.inbound().isPaused()) {
+            beganNanos = now; // nobody reads what it sends
+        }
+        if (connection.isTooSlow(arrived, beganNanos, now)) {
+            broken(connection.slowBody(arrived, beganNanos, now));
+        } else {
+            watch(context, 1_000);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) throws Exception {
+        super.channelInactive(context);
+        arrived = 0;
     }
 
     @Override
     void frame(int flags, int status, long id, ByteBuf body) {
+        beganNanos = System.nanoTime();
+        connection.inbound().messageComplete();
         if (broken || !DubboHeader.isRequest(flags)) {
             body.release(); // an answer to a heartbeat of ours, or nothing that we asked for
         } else if (DubboHeader.isEvent(flags)) {
@@ -60,6 +109,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
                             + connection.settings().maxInFlight()
                             + " calls of this connection are in flight (set by rpc.limits.max-calls-per-connection)",
                     Executed.NO));
+            connection.refused(Refusal.CONNECTION);
         } else {
             connection.received(call);
         }

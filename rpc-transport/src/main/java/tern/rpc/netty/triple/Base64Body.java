@@ -88,6 +88,11 @@ final class Base64Body implements BodyReader {
     }
 
     @Override
+    public int held() {
+        return decoded.held();
+    }
+
+    @Override
     public void close() {
         decoded.close();
     }

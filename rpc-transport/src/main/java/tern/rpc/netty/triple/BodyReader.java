@@ -43,6 +43,9 @@ interface BodyReader {
      */
     boolean isEmptyAtEnd();
 
+    /** Bytes that came and were not given out. */
+    int held();
+
     /** Lets go of what was not read. */
     void close();
 }

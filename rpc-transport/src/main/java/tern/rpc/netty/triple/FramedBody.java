@@ -64,6 +64,12 @@ final class FramedBody implements BodyReader {
     }
 
     @Override
+    public int held() {
+        Frame unread = ready;
+        return deframer.held() + (unread == null ? 0 : unread.payload().readableBytes());
+    }
+
+    @Override
     public void close() {
         deframer.close();
         Frame unread = ready;

@@ -36,6 +36,11 @@ final class GivenBody implements BodyReader {
     }
 
     @Override
+    public int held() {
+        return 0;
+    }
+
+    @Override
     public void close() {
         // its bytes are nobody's
     }

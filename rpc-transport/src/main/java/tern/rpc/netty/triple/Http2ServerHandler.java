@@ -181,6 +181,17 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         super.channelRead(read, message);
     }
 
+    /** As the codec's own, but that one goes on to read when the connection was told not to. */
+    @Override
+    public void channelReadComplete(ChannelHandlerContext read) {
+        try {
+            discardSomeReadBytes();
+            read.fireChannelReadComplete();
+        } finally {
+            flush(read);
+        }
+    }
+
     private @Nullable Http2Exchange exchange(int streamId) {
         Http2Stream stream = connection().stream(streamId);
         return stream == null ? null : stream.getProperty(exchangeKey);

@@ -1,7 +1,6 @@
 package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallHead;
@@ -12,6 +11,8 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.limit.Refusal;
+import tern.rpc.netty.InboundAccount;
 import tern.rpc.netty.NettyServerCall;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.transport.BuiltInMethods;
@@ -25,9 +26,6 @@ import tern.rpc.transport.ServiceLookup;
  * belong to the event loop.
  */
 abstract class HttpCall extends NettyServerCall implements MessageStream {
-
-    /** A body slower than this much a second is given up once its time of grace is over (reliability table, slow peers). */
-    private static final long SLOWEST_BODY_BYTES = 1 << 10;
 
     private static final Object[] NO_ARGUMENTS = {};
 
@@ -48,6 +46,8 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     private int demand;
     private int held;
     private long arrived;
+    private int countedIncomplete;
+    private int countedUnwanted;
 
     /** @param timeoutNanos from the head on; negative for none */
     HttpCall(HttpExchange exchange, Route route, BodyReader body, long timeoutNanos) {
@@ -102,12 +102,14 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
             return;
         }
         deliver();
+        account();
     }
 
     /** The body is complete. */
     void end() {
         ended = true;
         deliver();
+        account();
     }
 
     /** Whether the body is complete. */
@@ -160,13 +162,27 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         }
     }
 
+    /** Tells how much of the memory for requests is held: by a message that is to become complete, or by others. */
+    private void account() {
+        int bytes = over ? 0 : InboundAccount.counted(body.held());
+        int wanted = demand > 0 && !ended ? bytes : 0;
+        InboundAccount inbound = connection().inbound();
+        inbound.kept(bytes - wanted - countedUnwanted);
+        countedUnwanted = bytes - wanted;
+        int change = wanted - countedIncomplete;
+        countedIncomplete = wanted;
+        inbound.incomplete(change);
+    }
+
     private void deliver(Frame frame) {
+        connection().inbound().messageComplete();
+        connection().inbound().kept(counted(frame));
         Receiver present = receiver;
         if (present != null) {
             demand--;
             present.message(new StreamMessage(frame));
         } else if (first.get() != null) {
-            frame.payload().release();
+            drop(frame);
             throw RpcException.refusal(
                     StatusCode.UNIMPLEMENTED,
                     route.methodName() + " takes one message; the request has more",
@@ -201,11 +217,13 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
                             + connection().settings().maxInFlight()
                             + " calls of this connection are in flight (set by rpc.limits.max-calls-per-connection)",
                     Executed.NO));
+            connection().refused(Refusal.CONNECTION);
             return;
         }
         RpcException overload = exchange.overload();
         if (overload != null) {
             abort(overload);
+            connection().refused(Refusal.UNREAD);
             return;
         }
         handedOver = true;
@@ -228,9 +246,19 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         }
     }
 
+    private static int counted(Frame frame) {
+        return InboundAccount.counted(frame.payload().readableBytes());
+    }
+
+    private void drop(Frame frame) {
+        connection().inbound().kept(-counted(frame));
+        frame.payload().release();
+    }
+
     private void stopReading() {
         over = true;
         body.close();
+        account();
         discardRequest();
         if (held > 0) {
             exchange.consumed(held);
@@ -248,23 +276,13 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
                     StatusCode.DEADLINE_EXCEEDED,
                     route.methodName() + ": the deadline passed before the request was complete",
                     Executed.NO));
-        } else if (!over && isTooSlow(now)) {
+        } else if (!over && connection().isTooSlow(arrived, beganNanos, now)) {
             abort(RpcException.refusal(
                     StatusCode.DEADLINE_EXCEEDED,
-                    route.methodName() + ": " + arrived + " bytes of the request came in "
-                            + TimeUnit.NANOSECONDS.toSeconds(now - beganNanos) + " s; at least "
-                            + SLOWEST_BODY_BYTES + " a second are expected after "
-                            + connection().settings().firstBytesTimeout().toMillis()
-                            + " ms (set by rpc.limits.first-bytes-timeout)",
+                    route.methodName() + ": " + connection().slowBody(arrived, beganNanos, now),
                     Executed.NO));
         }
         return over;
-    }
-
-    private boolean isTooSlow(long now) {
-        long late =
-                now - beganNanos - connection().settings().firstBytesTimeout().toNanos();
-        return late > 0 && arrived < SLOWEST_BODY_BYTES * TimeUnit.NANOSECONDS.toSeconds(late);
     }
 
     /** Of a call that nobody was given there is nothing to answer, or to count. */
@@ -278,6 +296,16 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     }
 
     // ---- for the server, on its threads
+
+    @Override
+    public String service() {
+        return route.service().name();
+    }
+
+    @Override
+    public Deadline deadline() {
+        return deadline;
+    }
 
     @Override
     public long receivedNanos() {
@@ -304,7 +332,13 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         if (request == null) {
             throw overBeforeRead();
         }
-        Request read = readRequest(request, services);
+        int bytes = counted(request);
+        Request read;
+        try {
+            read = readRequest(request, services);
+        } finally {
+            connection().inbound().kept(-bytes);
+        }
         method = read.method();
         return new Invocation(route.key(), read.method(), read.arguments(), metadata, deadline, Runnable::run);
     }
@@ -370,6 +404,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
             receiver = told;
             if (!over) {
                 deliver(); // the end may have come already
+                account();
             }
         });
     }
@@ -380,6 +415,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
             demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messages);
             if (!over) {
                 deliver();
+                account();
             }
         });
     }
@@ -400,7 +436,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     protected void discardRequest() {
         Frame unread = first.getAndSet(null);
         if (unread != null) {
-            unread.payload().release();
+            drop(unread);
         }
     }
 
@@ -416,12 +452,17 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         @Override
         public @Nullable Object decode() {
             requestCompressed = frame.isCompressed();
-            return readElement(frame);
+            int bytes = counted(frame);
+            try {
+                return readElement(frame);
+            } finally {
+                connection().inbound().kept(-bytes);
+            }
         }
 
         @Override
         public void discard() {
-            frame.payload().release();
+            drop(frame);
         }
 
         @Override

@@ -187,6 +187,12 @@ final class MessageDeframer {
         return (int) credit;
     }
 
+    /** Bytes that came and were not handed out. */
+    int held() {
+        ByteBuf bytes = waiting;
+        return bytes == null ? 0 : bytes.readableBytes();
+    }
+
     /** Whether everything that came was handed out. */
     boolean isEmpty() {
         return waiting == null;

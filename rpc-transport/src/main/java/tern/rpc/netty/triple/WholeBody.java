@@ -74,6 +74,12 @@ final class WholeBody implements BodyReader {
     }
 
     @Override
+    public int held() {
+        ByteBuf bytes = whole;
+        return bytes == null ? 0 : bytes.readableBytes();
+    }
+
+    @Override
     public void close() {
         ByteBuf bytes = whole;
         if (bytes != null) {

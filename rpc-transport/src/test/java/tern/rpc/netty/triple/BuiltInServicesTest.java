@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.example.ledger.LedgerGrpc;
+import com.example.wire.GreetServer;
 import com.example.wire.GreetService;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
@@ -33,12 +34,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import tern.rpc.client.RpcClient;
+import tern.rpc.client.ServiceReference;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.grpc.GrpcServices;
 import tern.rpc.health.HealthService;
+import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.netty.NettyClientTransport;
+import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.reflection.ReflectionService;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
@@ -53,7 +63,7 @@ class BuiltInServicesTest {
     @BeforeEach
     void connect() {
         ServiceExport ledger = GrpcServices.export(new LedgerService());
-        ServiceExport greet = ServiceExport.of(GreetService.class, new com.example.wire.GreetServer());
+        ServiceExport greet = ServiceExport.of(GreetService.class, new GreetServer());
         RpcServer server = sides.serve(limits -> limits, settings -> {
             settings.export(ledger).export(health.export());
             ReflectionService.of(List.of(ledger, greet, health.export())).forEach(settings::export);
@@ -104,8 +114,53 @@ class BuiltInServicesTest {
         assertThat(watch.hasNext()).isFalse();
     }
 
+    @Test
+    void healthIsToldWhileNoWorkerIsFree() throws Exception {
+        CountDownLatch running = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
+        GreetServer holding = new GreetServer() {
+            @Override
+            public String slow(int ms) {
+                running.countDown();
+                try {
+                    return String.valueOf(release.await(30, TimeUnit.SECONDS));
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        };
+        RpcServer busy = sides.serve(
+                ServerTransportSettings.onPort(0),
+                HttpSettings.defaults(),
+                settings -> settings.workers(1, 0)
+                        .export(ServiceExport.of(GreetService.class, holding))
+                        .export(health.export()));
+        NettyClientTransport transport = new NettyClientTransport(
+                ClientTransportSettings.named("busy"), sides.loops(), new TripleClientProtocol(sides.codecs()));
+        try (RpcClient client = RpcClient.builder().transport(transport).build();
+                GrpcPeer probe = new GrpcPeer(busy.port())) {
+            GreetService greet = client.refer(ServiceReference.to(
+                            GreetService.class, new StaticEndpoints(List.of(new Endpoint("127.0.0.1", busy.port()))))
+                    .protocol(transport.protocol())
+                    .build());
+            Thread caller = new Thread(() -> greet.slow(1));
+            caller.start();
+            assertThat(running.await(30, TimeUnit.SECONDS)).isTrue();
+            assertThatThrownBy(() -> greet.echo("x")).hasMessageContaining("1 of 1 workers");
+
+            assertThat(check(probe, "")).isEqualTo(ServingStatus.SERVING);
+
+            release.countDown();
+            caller.join();
+        }
+    }
+
     private ServingStatus check(String service) {
-        return HealthGrpc.newBlockingStub(peer.channel())
+        return check(peer, service);
+    }
+
+    private static ServingStatus check(GrpcPeer asked, String service) {
+        return HealthGrpc.newBlockingStub(asked.channel())
                 .check(HealthCheckRequest.newBuilder().setService(service).build())
                 .getStatus();
     }

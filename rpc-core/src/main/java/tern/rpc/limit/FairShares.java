@@ -1,0 +1,43 @@
+package tern.rpc.limit;
+
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NanoClock;
+
+/**
+ * Who has to wait when there is no room for all: the connection that holds the most. It is asked only about calls that
+ * find few places left; these are kept for connections that hold fewer, for as long as there are any that want in. Nobody
+ * is counted or sorted: whoever turns out to hold more than the one that is known to hold the most takes its place.
+ *
+ * <p>With one connection nothing is kept free. Thread-safe; a race costs one call the wrong answer.
+ */
+final class FairShares {
+
+    /** How long after the last call of another connection places are kept for such calls. */
+    private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private volatile @Nullable Share largest;
+    private volatile long othersUntil;
+
+    FairShares(NanoClock clock) {
+        this.othersUntil = clock.nanoTime();
+    }
+
+    /** Whether a call that finds few places left is to be refused, so that others get them. */
+    boolean yields(@Nullable Share share, long now) {
+        if (share == null) {
+            return false;
+        }
+        Share known = largest;
+        if (share != known) {
+            if (known != null) {
+                othersUntil = now + OTHERS_NANOS;
+                if (share.held() < known.held()) {
+                    return false;
+                }
+            }
+            largest = share;
+        }
+        return now - othersUntil < 0;
+    }
+}

@@ -1,0 +1,32 @@
+package tern.rpc.limit;
+
+/**
+ * How many calls may be inside at once: the number that a {@link Limiter} enforces. An algorithm is arithmetic on what the
+ * limiter saw; it knows no clock and no thread. Asked by one thread at a time.
+ */
+public interface Limit {
+
+    /** Until something was seen; 1 or more. */
+    int first();
+
+    /**
+     * A stretch of time is over.
+     *
+     * @return the limit from here on; 1 or more
+     */
+    int next(Window seen);
+
+    /** For people, in refusals: {@code adaptive, 4 to 600}. */
+    String describe();
+
+    /**
+     * What a limiter saw in a stretch of time.
+     *
+     * @param ended calls that both came and left in it; 0 when calls were refused for long and none left
+     * @param meanNanos of the time that these were inside, waiting for a worker included
+     * @param perSecond all calls that left, whenever they came
+     * @param inside most calls that were inside at once, never above the limit
+     * @param queue whether more calls wanted in than could be served, from its beginning to its end
+     */
+    record Window(int ended, double meanNanos, double perSecond, int inside, boolean queue) {}
+}

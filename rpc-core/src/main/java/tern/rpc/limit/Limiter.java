@@ -1,0 +1,241 @@
+package tern.rpc.limit;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NanoClock;
+
+/**
+ * The gate in front of something that serves a limited number of calls at once: counts who is inside, and measures what
+ * its {@link Limit} wants to know. Entering and leaving take a few atomic operations each and allocate nothing.
+ *
+ * <p>A window begins by waiting until most of the calls that came under an earlier limit have left; measuring at once
+ * would prefer calls that are short by chance. Then 100 ms and a hundred calls are measured, or 1.5 s and twenty, whichever
+ * is over first, but no less than the mean time of a call, since calls that came together leave together.
+ *
+ * <p>There is a queue if calls met no place free, as many as a tenth of those served or more, and ten times as many as met
+ * less than a quarter of the places taken: a burst on an idle server is none. While there is a queue,
+ * connections that hold the most give way to others ({@link FairShares}).
+ *
+ * <p>Thread-safe.
+ */
+public final class Limiter {
+
+    private static final int ENOUGH = 100;
+    private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final int FEW = 20;
+    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
+    private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(3);
+    private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** When only one of so many calls of earlier windows is left, their effect is small. */
+    private static final int MOST_HAVE_LEFT = 8;
+
+    /** So many times the mean time of a call, but a second at least, is the longest wait for calls to end. */
+    private static final int HANGING = 8;
+
+    private static final long LONGEST_HANGING_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    /** One place of so many is kept for connections that hold few while there is a queue. */
+    private static final int KEPT = 16;
+
+    /** But so many, unless that were more than half: fewer are taken by chance before one is free again. */
+    private static final int FEWEST_KEPT = 6;
+
+    private final Limit limit;
+    private final int servedAtOnce;
+    private final FairShares shares;
+    private final AtomicInteger inside = new AtomicInteger();
+    private volatile int present;
+    private volatile int crowdedFrom;
+    private volatile int sparseBelow;
+    private volatile boolean overloaded; // there was a queue in the last window
+
+    // The present window. Races between its end and calls that leave blur it by a call or two.
+    private final AtomicBoolean turning = new AtomicBoolean(); // guards limit, and the writes that end a phase
+    private final AtomicInteger before = new AtomicInteger(); // calls of earlier windows that are still inside
+    private final AtomicInteger ended = new AtomicInteger();
+    private final AtomicInteger endedOfBefore = new AtomicInteger();
+    private final AtomicLong nanos = new AtomicLong();
+    private final AtomicInteger crowded = new AtomicInteger(); // calls that met no place free
+    private final AtomicInteger sparse = new AtomicInteger(); // calls that met few places taken
+    private volatile long begun;
+    private volatile int fewBefore;
+    private volatile boolean measuring;
+    private volatile long phaseBegun;
+    private volatile int most;
+    private volatile long shortestNanos = SHORTEST_NANOS;
+    private volatile long hangingAfterNanos = LONG_NANOS;
+
+    /**
+     * @param limit used by nobody else
+     * @param servedAtOnce how many calls inside are served; those beyond wait
+     */
+    public Limiter(Limit limit, int servedAtOnce, NanoClock clock) {
+        this.limit = limit;
+        this.servedAtOnce = servedAtOnce;
+        this.shares = new FairShares(clock);
+        limitTo(limit.first());
+        begin(clock.nanoTime());
+    }
+
+    private void limitTo(int wanted) {
+        int places = Math.min(wanted, servedAtOnce);
+        int kept = Math.max(places / KEPT, Math.min(FEWEST_KEPT, places / 2));
+        present = wanted;
+        sparseBelow = places / 4;
+        crowdedFrom = overloaded ? places - kept : places;
+    }
+
+    /** Calls inside. */
+    public int inside() {
+        return inside.get();
+    }
+
+    /** Most calls that are let in at present. */
+    public int limit() {
+        return present;
+    }
+
+    /** For people: {@code adaptive, 4 to 600}. */
+    public String describe() {
+        return limit.describe();
+    }
+
+    /**
+     * Lets a call in or not. Each that was let in leaves once.
+     *
+     * @param share of its connection; null when connections do not matter
+     * @return null, or why not
+     */
+    public @Nullable Refusal enter(@Nullable Share share, long now) {
+        int met = inside.getAndIncrement();
+        if (met >= crowdedFrom) {
+            Refusal refusal = crowded(share, met, now);
+            if (refusal != null) {
+                inside.decrementAndGet();
+                return refusal;
+            }
+        }
+        if (met < sparseBelow) {
+            sparse.incrementAndGet();
+        }
+        if (met >= most) {
+            most = met + 1;
+        }
+        if (share != null) {
+            share.entered();
+        }
+        return null;
+    }
+
+    private @Nullable Refusal crowded(@Nullable Share share, int met, long now) {
+        crowded.incrementAndGet();
+        if (now - phaseBegun >= hangingAfterNanos) {
+            turn(measuring, now);
+        }
+        if (overloaded && shares.yields(share, now)) {
+            return Refusal.SHARE;
+        }
+        return met >= present ? Refusal.LIMIT : null;
+    }
+
+    /** A call that was let in has left. */
+    public void leave(@Nullable Share share, long entered, long now) {
+        free(share);
+        if (entered - begun < 0) {
+            int left = before.decrementAndGet();
+            if (measuring) {
+                endedOfBefore.incrementAndGet();
+            } else if (left <= fewBefore) {
+                turn(false, now);
+            }
+        } else if (measuring) {
+            nanos.addAndGet(now - entered);
+            int calls = ended.incrementAndGet();
+            if (calls >= FEW && isOver(calls, now - phaseBegun)) {
+                turn(true, now);
+            }
+        } else if (before.get() <= fewBefore) {
+            turn(false, now);
+        }
+    }
+
+    private boolean isOver(int calls, long measured) {
+        return measured >= shortestNanos && (calls >= ENOUGH || measured >= PATIENCE_NANOS);
+    }
+
+    /** A call that was let in has left without being served: what it took tells nothing. */
+    public void leaveUnserved(@Nullable Share share, long entered) {
+        free(share);
+        if (entered - begun < 0) {
+            before.decrementAndGet();
+        }
+    }
+
+    private void free(@Nullable Share share) {
+        inside.decrementAndGet();
+        if (share != null) {
+            share.left();
+        }
+    }
+
+    /** The given phase is over, unless somebody else has ended it. */
+    private void turn(boolean measured, long now) {
+        if (!turning.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            if (measuring != measured) {
+                return;
+            }
+            if (measured) {
+                limitTo(limit.next(look(now)));
+                begin(now);
+            } else {
+                forget();
+                phaseBegun = now;
+                measuring = true;
+            }
+        } finally {
+            turning.set(false);
+        }
+    }
+
+    private void begin(long now) {
+        measuring = false;
+        begun = now;
+        phaseBegun = now;
+        int present = inside.get();
+        before.set(present);
+        fewBefore = present / MOST_HAVE_LEFT;
+    }
+
+    private void forget() {
+        ended.set(0);
+        endedOfBefore.set(0);
+        nanos.set(0);
+        crowded.set(0);
+        sparse.set(0);
+        most = 0;
+    }
+
+    private Limit.Window look(long now) {
+        int calls = ended.get();
+        int met = crowded.get();
+        int places = Math.min(present, servedAtOnce);
+        overloaded = met * 10L >= calls && sparse.get() * 10L <= met;
+        int reached = Math.min(places, most);
+        if (calls < FEW) {
+            hangingAfterNanos = Math.min(2 * hangingAfterNanos, LONGEST_HANGING_NANOS);
+            return new Limit.Window(0, 0, 0, reached, overloaded);
+        }
+        double mean = (double) nanos.get() / calls;
+        shortestNanos = Math.max(SHORTEST_NANOS, Math.min(LONGEST_NANOS, (long) mean));
+        hangingAfterNanos = Math.max(LONG_NANOS, (long) (HANGING * mean));
+        double perSecond = (calls + endedOfBefore.get()) * 1e9 / Math.max(1, now - phaseBegun);
+        return new Limit.Window(calls, mean, perSecond, reached, overloaded);
+    }
+}

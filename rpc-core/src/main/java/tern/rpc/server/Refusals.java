@@ -1,0 +1,42 @@
+package tern.rpc.server;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+import tern.rpc.limit.Refusal;
+import tern.rpc.metrics.RpcMeter;
+import tern.rpc.metrics.RpcMeters;
+
+/** How many calls were refused before their method ran, by reason. Thread-safe. */
+final class Refusals {
+
+    private final Map<Refusal, LongAdder> counts = new EnumMap<>(Refusal.class); // filled at once, then only read
+
+    Refusals() {
+        for (Refusal reason : Refusal.values()) {
+            counts.put(reason, new LongAdder());
+        }
+    }
+
+    void register(RpcMeters meters) {
+        counts.forEach((reason, count) ->
+                meters.counter(RpcMeter.SERVER_REFUSED, count, LongAdder::sum, RpcMeter.REASON, reason.key()));
+        meters.counter(RpcMeter.SERVER_WORKERS_REJECTED, this, all -> all.of(Refusal.QUEUE) + all.of(Refusal.WAIT));
+    }
+
+    void count(Refusal reason) {
+        counter(reason).increment();
+    }
+
+    long of(Refusal reason) {
+        return counter(reason).sum();
+    }
+
+    private LongAdder counter(Refusal reason) {
+        LongAdder count = counts.get(reason);
+        if (count == null) {
+            throw new IllegalStateException("no counter for " + reason);
+        }
+        return count;
+    }
+}

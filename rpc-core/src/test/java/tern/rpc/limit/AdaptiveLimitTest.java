@@ -1,0 +1,221 @@
+package tern.rpc.limit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.limit.SimulatedServer.Caller;
+
+/** The adaptive limit in front of a simulated server of two processors and 200 threads. */
+class AdaptiveLimitTest {
+
+    /** Of calls that need 5 ms of a processor each. */
+    private static final double CAPACITY = 400;
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.1, 0.5, 0.8})
+    void nothingIsRefusedBelowCapacity(double load) {
+        SimulatedServer server = new SimulatedServer().calls(5, 0);
+        Caller caller = server.caller(load * CAPACITY);
+
+        server.run(30);
+
+        assertThat(caller.counts().refused()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1.5, 3000", "3, 3000", "3, 250", "10, 3000", "10, 250"})
+    void overloadBendsThroughput(double load, long deadlineMillis) {
+        SimulatedServer server = new SimulatedServer().calls(5, 0).deadline(deadlineMillis);
+        Caller caller = server.caller(0.5 * CAPACITY);
+        server.runUncounted(5);
+
+        caller.calls(load * CAPACITY);
+        server.runUncounted(5);
+        server.run(20);
+
+        double goodput = caller.counts().answered() / 20.0;
+        assertThat(goodput).isGreaterThan(0.9 * CAPACITY);
+    }
+
+    @Test
+    void acceptedCallsStayQuickUnderOverload() {
+        SimulatedServer server = new SimulatedServer().calls(5, 0);
+        Caller caller = server.caller(0.5 * CAPACITY);
+        server.runUncounted(10);
+
+        caller.calls(3 * CAPACITY);
+        server.runUncounted(5);
+        server.run(20);
+
+        assertThat(caller.counts().meanMillis()).isLessThan(60);
+    }
+
+    @Test
+    void serverThatStartsUnderOverloadFindsItsLimitToo() {
+        SimulatedServer server = new SimulatedServer().calls(5, 0).deadline(500);
+        Caller caller = server.caller(3 * CAPACITY);
+
+        server.runUncounted(10);
+        server.run(20);
+
+        assertThat(caller.counts().answered() / 20.0).isGreaterThan(0.9 * CAPACITY);
+    }
+
+    @Test
+    void callsThatTakeTwoSecondsAreNotThrottledWhileThereAreThreads() {
+        SimulatedServer server = new SimulatedServer().calls(0.1, 2_000);
+        Caller caller = server.caller(20);
+        server.run(10);
+
+        caller.calls(80); // 160 threads
+        server.run(60);
+
+        assertThat(caller.counts().refused()).isZero();
+    }
+
+    @Test
+    void threadsAreUsedToTheLastByCallsThatDoNotSlowEachOther() {
+        SimulatedServer server = new SimulatedServer().calls(0.1, 2_000);
+        Caller caller = server.caller(50);
+        server.runUncounted(20);
+
+        caller.calls(300); // three times what 200 threads can do
+        server.runUncounted(10);
+        server.run(60);
+
+        assertThat(caller.counts().answered() / 60.0).isGreaterThan(0.9 * 100);
+    }
+
+    @Test
+    void dependencyThatBecomesSlowDoesNotCostMoreThanItsSlowness() {
+        SimulatedServer server = new SimulatedServer().calls(0.1, 10);
+        Caller caller = server.caller(1_000);
+        server.runUncounted(10);
+
+        server.calls(0.1, 500); // 200 threads can do 400 a second
+        server.runUncounted(5);
+        server.run(20);
+
+        assertThat(caller.counts().answered() / 20.0).isGreaterThan(0.9 * 400);
+
+        server.calls(0.1, 10);
+        server.runUncounted(2);
+        server.run(10);
+
+        assertThat(caller.counts().refused()).isZero();
+    }
+
+    @Test
+    void dependencyThatBecomesSlowUnderOverloadIsRecognized() {
+        SimulatedServer server = new SimulatedServer().calls(5, 0);
+        Caller caller = server.caller(200);
+        server.run(5);
+        caller.calls(1_200);
+        server.run(10);
+        assertThat(server.limiter().limit()).isLessThan(60);
+
+        server.calls(0.1, 500);
+        server.runUncounted(20);
+        server.run(20);
+
+        assertThat(caller.counts().answered() / 20.0).isGreaterThan(0.9 * 400);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"5, 20, 100", "20, 5, 400", "5, 1, 2000"})
+    void newCostOfCallsIsFollowed(double before, double after, double capacity) {
+        SimulatedServer server = new SimulatedServer().calls(before, 0);
+        Caller caller = server.caller(200 / before);
+        server.run(5);
+        caller.calls(10_000);
+        server.run(10);
+
+        server.calls(after, 0);
+        server.runUncounted(10);
+        server.run(10);
+
+        assertThat(caller.counts().answered() / 10.0).isGreaterThan(0.9 * capacity);
+    }
+
+    @Test
+    void limitIsForgottenSoonAfterTheOverload() {
+        SimulatedServer server = new SimulatedServer().calls(5, 0);
+        Caller caller = server.caller(10 * CAPACITY);
+        server.run(20);
+
+        caller.calls(0.8 * CAPACITY);
+        server.runUncounted(3);
+        server.run(20);
+
+        assertThat(caller.counts().refused()).isLessThan(caller.counts().sent() / 100);
+    }
+
+    @Test
+    void manyQuickCallsAtOnceAreNoOverload() {
+        SimulatedServer server = new SimulatedServer().calls(0.05, 0);
+        Caller caller = server.caller(5_000);
+        server.run(5);
+
+        caller.calls(60_000); // half as many again as two processors can do
+        server.runUncounted(5);
+        server.run(5);
+
+        assertThat(caller.counts().answered() / 5.0).isGreaterThan(0.9 * 40_000);
+        assertThat(server.limiter().limit()).isGreaterThan(200);
+    }
+
+    @Test
+    void burstOnAnIdleServerIsTakenWhole() {
+        SimulatedServer server = new SimulatedServer().calls(0.1, 10);
+        Caller caller = server.caller(10);
+        Caller other = server.caller(10);
+        server.runUncounted(5);
+
+        for (int i = 0; i < 20; i++) {
+            assertThat(server.burst(caller, 300)).isZero();
+            assertThat(server.burst(other, 100)).isZero();
+            server.run(1);
+        }
+
+        assertThat(caller.counts().refused() + other.counts().refused()).isZero();
+    }
+
+    @Test
+    void hangingCallsDoNotKeepTheLimitDown() {
+        SimulatedServer server = new SimulatedServer().calls(5, 0);
+        Caller caller = server.caller(0.5 * CAPACITY);
+        server.run(5);
+        caller.calls(3 * CAPACITY);
+        server.run(10);
+
+        server.calls(0.1, 60_000);
+        server.run(50);
+
+        assertThat(server.limiter().inside()).isGreaterThan(100);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"5, 0, 400", "0.1, 500, 400"})
+    void connectionThatFloodsDoesNotStarveOthers(double cpuMillis, double elsewhereMillis, double capacity) {
+        SimulatedServer server = new SimulatedServer().calls(cpuMillis, elsewhereMillis);
+        Caller[] others = IntStream.range(0, 9)
+                .mapToObj(i -> server.caller(capacity * 0.5 / 9))
+                .toArray(Caller[]::new);
+        Caller flooding = server.caller(capacity * 0.5 / 9);
+        server.run(10);
+
+        flooding.calls(10 * capacity);
+        server.runUncounted(5);
+        server.run(20);
+
+        int sent = IntStream.range(0, 9).map(i -> others[i].counts().sent()).sum();
+        int answered =
+                IntStream.range(0, 9).map(i -> others[i].counts().answered()).sum();
+        assertThat(answered).isGreaterThan(sent * 9 / 10);
+        assertThat(answered + flooding.counts().answered()).isGreaterThan((int) (0.85 * capacity * 20));
+    }
+}

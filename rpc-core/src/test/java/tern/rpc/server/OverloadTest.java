@@ -1,0 +1,344 @@
+package tern.rpc.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.StatusCode;
+import tern.rpc.client.RpcClient;
+import tern.rpc.client.ServiceReference;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.limit.FixedLimit;
+import tern.rpc.limit.Refusal;
+import tern.rpc.metrics.RpcMeter;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.transport.InMemoryTransport;
+
+/** What a server does with calls that are too many: which it refuses, what it says, and that nothing is left of them. */
+class OverloadTest {
+
+    /** The service. */
+    public interface Work {
+
+        String hold(String name);
+
+        String quick(String name);
+
+        CompletableFuture<String> later(String name);
+
+        String fails(String name);
+    }
+
+    /** A service that has to answer however much there is to do. */
+    public interface Probe {
+
+        String ask();
+    }
+
+    private static final class Worker implements Work {
+
+        private final Semaphore holding = new Semaphore(0);
+        private final CountDownLatch release = new CountDownLatch(1);
+        private final AtomicInteger ran = new AtomicInteger();
+        private final CompletableFuture<String> answer = new CompletableFuture<>();
+
+        @Override
+        public String hold(String name) {
+            holding.release();
+            try {
+                if (!release.await(30, TimeUnit.SECONDS)) {
+                    throw new IllegalStateException("nobody let it go");
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            return name;
+        }
+
+        @Override
+        public String quick(String name) {
+            ran.incrementAndGet();
+            return name;
+        }
+
+        @Override
+        public CompletableFuture<String> later(String name) {
+            holding.release();
+            return answer;
+        }
+
+        @Override
+        public String fails(String name) {
+            throw new UnsupportedOperationException(name);
+        }
+    }
+
+    private final AtomicLong now = new AtomicLong(1_000);
+    private final InMemoryTransport transport =
+            new InMemoryTransport(HessianSerializer.builder().build(), now::get);
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final Worker worker = new Worker();
+    private final ExecutorService callers = Executors.newCachedThreadPool();
+    private final List<Future<?>> held = new ArrayList<>();
+    private @Nullable RpcServer server;
+    private @Nullable RpcClient client;
+
+    private Work serve(Consumer<RpcServer.Builder> settings) {
+        RpcServer.Builder builder = RpcServer.builder(transport)
+                .export(ServiceExport.of(Work.class, worker))
+                .clock(now::get)
+                .meters(new RpcMeters(registry, Slo.DEFAULT));
+        settings.accept(builder);
+        RpcServer started = builder.build();
+        started.start();
+        server = started;
+        client = RpcClient.builder()
+                .transport(transport)
+                .clock(now::get)
+                .timeout(Duration.ofSeconds(10))
+                .build();
+        return refer(Work.class);
+    }
+
+    private <T> T refer(Class<T> type) {
+        return Objects.requireNonNull(client)
+                .refer(ServiceReference.to(type, new StaticEndpoints(List.of(new Endpoint("memory", 0))))
+                        .protocol(InMemoryTransport.PROTOCOL)
+                        .build());
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        worker.release.countDown();
+        worker.answer.complete("at last");
+        for (Future<?> call : held) {
+            call.get(30, TimeUnit.SECONDS);
+        }
+        Objects.requireNonNull(client).close();
+        Objects.requireNonNull(server).close();
+        callers.shutdownNow();
+        assertThat(callers.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private <T> Future<T> hold(Callable<T> call) throws InterruptedException {
+        Future<T> begun = callers.submit(call);
+        held.add(begun);
+        assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        return begun;
+    }
+
+    private double refused(Refusal reason) {
+        return registry.get(RpcMeter.SERVER_REFUSED.key())
+                .tag(RpcMeter.REASON, reason.key())
+                .functionCounter()
+                .count();
+    }
+
+    private double inside() {
+        return registry.get(RpcMeter.SERVER_CONCURRENCY.key()).gauge().value();
+    }
+
+    private static RpcException refusalOf(Runnable call) {
+        RpcException failure = catchThrowableOfType(RpcException.class, call::run);
+        assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        assertThat(failure.getStackTrace()).isEmpty();
+        return failure;
+    }
+
+    @Test
+    void limitOfTheServerRefusesNamingItsProperty() throws Exception {
+        Work work = serve(settings -> settings.workers(4, 4).limit(() -> new FixedLimit(2)));
+        hold(() -> work.hold("one"));
+        hold(() -> work.hold("two"));
+
+        RpcException failure = refusalOf(() -> work.quick("three"));
+
+        assertThat(failure).hasMessageContaining("of 2 that").hasMessageContaining("rpc.server.max-concurrency");
+        assertThat(refused(Refusal.LIMIT)).isEqualTo(1);
+        assertThat(worker.ran.get()).isZero();
+    }
+
+    @Test
+    void placesAreGivenBackHoweverACallEnds() throws Exception {
+        Work work = serve(settings -> settings.workers(1, 4).limit(() -> new FixedLimit(3)));
+        work.quick("answered");
+        assertThatThrownBy(() -> work.fails("failed")).isInstanceOf(UnsupportedOperationException.class);
+        hold(() -> work.hold("running"));
+        Future<RpcException> queued =
+                callers.submit(() -> catchThrowableOfType(RpcException.class, () -> work.quick("queued")));
+        await("the call is in the queue", () -> inside() == 2);
+
+        now.addAndGet(Duration.ofMillis(60).toNanos());
+        transport.sweep();
+
+        assertThat(queued.get(30, TimeUnit.SECONDS)).hasMessageContaining("50 ms");
+        assertThat(refused(Refusal.WAIT)).isEqualTo(1);
+        await("only the running call is inside", () -> inside() == 1);
+        worker.release.countDown();
+        await("nobody is inside", () -> inside() == 0);
+    }
+
+    @Test
+    void placeOfACallerThatLeftTheQueueIsGivenBack() throws Exception {
+        Work work = serve(settings -> settings.workers(1, 4).limit(() -> new FixedLimit(3)));
+        hold(() -> work.hold("running"));
+
+        CompletableFuture<String> queued = work.later("queued");
+        await("the call is in the queue", () -> inside() == 2);
+
+        transport.close();
+
+        assertThatThrownBy(queued::join).hasMessageContaining("closed");
+        await("only the running call is inside", () -> inside() == 1);
+        worker.release.countDown();
+        await("nobody is inside", () -> inside() == 0);
+        held.clear(); // its caller was told as well
+    }
+
+    @Test
+    void callIsRefusedAtItsDeadlineWhileItWaitsAndIsNeverRun() throws Exception {
+        Work work = serve(settings -> settings.workers(1, 4).maxQueueWait(Duration.ofMinutes(1)));
+        hold(() -> work.hold("running"));
+        Future<RpcException> queued =
+                callers.submit(() -> catchThrowableOfType(RpcException.class, () -> work.quick("queued")));
+        await("the call is in the queue", () -> inside() == 2);
+
+        now.addAndGet(Duration.ofSeconds(10).toNanos());
+        transport.sweep();
+
+        RpcException failure = queued.get(30, TimeUnit.SECONDS);
+        assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(refused(Refusal.DEADLINE)).isEqualTo(1);
+        worker.release.countDown();
+        await("nobody is inside", () -> inside() == 0);
+        assertThat(worker.ran.get()).isZero();
+        held.clear(); // it ran into its deadline as well
+    }
+
+    @Test
+    void limitOfAMethodLeavesOtherMethodsAlone() throws Exception {
+        String service = ServiceDescriptor.of(Work.class).name();
+        Work work = serve(settings -> settings.limit(service, "hold", () -> new FixedLimit(1)));
+        hold(() -> work.hold("one"));
+
+        RpcException failure = refusalOf(() -> work.hold("two"));
+
+        assertThat(failure).hasMessageContaining("1 of 1").hasMessageContaining("methods.hold.max-concurrency");
+        assertThat(refused(Refusal.METHOD)).isEqualTo(1);
+        assertThat(work.quick("three")).isEqualTo("three");
+        worker.release.countDown();
+        await("the place is free again", () -> {
+            try {
+                return work.hold("four").equals("four");
+            } catch (RpcException e) {
+                return false;
+            }
+        });
+    }
+
+    @Test
+    void asynchronousCallHoldsThePlaceOfItsMethodUntilItIsCompleted() throws Exception {
+        String service = ServiceDescriptor.of(Work.class).name();
+        Work work = serve(settings -> settings.limit(service, "later", () -> new FixedLimit(1)));
+        hold(() -> work.later("one").join());
+        await("its worker has left", () -> inside() == 0);
+
+        assertThatThrownBy(() -> work.later("two").join()).hasMessageContaining("1 of 1");
+
+        worker.answer.complete("done");
+        await("the place is free again", () -> {
+            try {
+                return work.later("three").join().equals("done");
+            } catch (RuntimeException e) {
+                return false;
+            }
+        });
+    }
+
+    @Test
+    void limitOfAMethodThatIsNotExportedStopsTheStart() {
+        serve(settings -> {});
+
+        assertThatThrownBy(() -> RpcServer.builder(transport)
+                        .export(ServiceExport.of(Work.class, worker))
+                        .limit(ServiceDescriptor.of(Work.class).name(), "unknown", () -> new FixedLimit(1))
+                        .build())
+                .hasMessageContaining("unknown");
+    }
+
+    @Test
+    void criticalServiceAnswersWhileAllWorkersAreBusyAndTheQueueIsFull() throws Exception {
+        ServiceExport probe = ServiceExport.of(Probe.class, (Probe) () -> "alive");
+        Work work = serve(settings -> settings.workers(1, 1)
+                .export(new ServiceExport(probe.service(), probe.key(), probe.bodies(), probe.weight(), true)));
+        hold(() -> work.hold("running"));
+        held.add(callers.submit(() -> work.hold("queued")));
+        await("the queue is full", () -> inside() == 2);
+        refusalOf(() -> work.quick("refused"));
+
+        assertThat(refer(Probe.class).ask()).isEqualTo("alive");
+    }
+
+    @Test
+    void tracesOfAMethodThatAlwaysFailsAreHeldBack() {
+        Logger logger = (Logger) LoggerFactory.getLogger(MethodHandler.class);
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        logger.addAppender(log);
+        try {
+            Work work = serve(settings -> {});
+            for (int i = 0; i < 100; i++) {
+                assertThatThrownBy(() -> work.fails("always")).isInstanceOf(UnsupportedOperationException.class);
+            }
+            now.addAndGet(Duration.ofSeconds(1).toNanos());
+            assertThatThrownBy(() -> work.fails("again")).isInstanceOf(UnsupportedOperationException.class);
+
+            assertThat(log.list).hasSize(2);
+            assertThat(log.list.get(1).getFormattedMessage()).contains("99 more");
+        } finally {
+            logger.detachAppender(log);
+        }
+    }
+
+    private interface Condition {
+        boolean holds();
+    }
+
+    private static void await(String what, Condition condition) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        while (!condition.holds()) {
+            assertThat(System.nanoTime() - end).as(what).isNegative();
+            Thread.onSpinWait();
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.limit.FixedLimit;
+import tern.rpc.limit.GradientLimit;
+import tern.rpc.limit.Limit;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+
+/**
+ * How many calls run at once, of the server and of single methods, checked.
+ *
+ * @param server null for the server's own adaptive limit
+ * @param threads of all methods together
+ * @param services as the properties name them
+ */
+record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerProperties.Service> services) {
+
+    private static final String PREFIX = "rpc.server.services.";
+    private static final String ADAPTIVE = "adaptive";
+    private static final int MOST = 1_000_000;
+
+    static ServerLimits of(RpcServerProperties properties, int threads) {
+        properties
+                .services()
+                .forEach((service, settings) -> settings.methods()
+                        .forEach((method, limits) -> number(property(service, method), limits.maxConcurrency())));
+        Integer fixed = number("rpc.server.max-concurrency", properties.maxConcurrency());
+        return new ServerLimits(fixed == null ? null : new FixedLimit(fixed), threads, properties.services());
+    }
+
+    /** @return null for an adaptive limit, or none */
+    private static @Nullable Integer number(String property, @Nullable String value) {
+        if (value == null || value.strip().toLowerCase(Locale.ROOT).equals(ADAPTIVE)) {
+            return null;
+        }
+        try {
+            int number = Integer.parseInt(value.strip());
+            if (number >= 1 && number <= MOST) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // told below, as a number out of range is
+        }
+        throw new InvalidPropertyException(property, "'" + value + "'", ADAPTIVE + " or a number from 1 to " + MOST);
+    }
+
+    private static String property(String service, String method) {
+        return PREFIX + service + ".methods." + method + ".max-concurrency";
+    }
+
+    /** After all services were exported. */
+    void applyTo(RpcServer.Builder builder) {
+        if (server != null) {
+            builder.limit(() -> server);
+        }
+        services.forEach((service, settings) ->
+                settings.methods().forEach((method, limits) -> apply(builder, service, method, limits)));
+    }
+
+    private void apply(RpcServer.Builder builder, String service, String method, RpcServerProperties.Method limits) {
+        String value = limits.maxConcurrency();
+        if (value == null) {
+            return;
+        }
+        Integer fixed = number(property(service, method), value);
+        Supplier<Limit> chosen = fixed == null
+                ? () -> new GradientLimit(Math.min(RpcServer.LEAST_CALLS, threads), threads)
+                : () -> new FixedLimit(fixed);
+        List<ServiceDescriptor> meant = builder.exports().stream()
+                .map(ServiceExport::service)
+                .filter(exported ->
+                        ClientSettings.uniform(exported.simpleName()).equals(ClientSettings.uniform(service)))
+                .filter(exported -> !exported.overloads(method).isEmpty())
+                .distinct()
+                .toList();
+        if (meant.isEmpty()) {
+            throw new RpcStartException(
+                    property(service, method) + " is set, but no exported service " + service + " has a method "
+                            + method,
+                    "Correct the name: the simple name of an exported interface in any form, and the name of one of its"
+                            + " methods, or leave the property out.",
+                    null);
+        }
+        meant.forEach(exported -> builder.limit(exported.name(), method, chosen));
+    }
+}

@@ -1,0 +1,151 @@
+package tern.rpc.netty.dubbo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.example.wire.GreetService;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.metrics.RpcMeter;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.RawFrame;
+import tern.rpc.netty.peer.RawSocket;
+import tern.rpc.server.RpcServer;
+
+/** The memory for requests that are not complete, or that nobody has read. */
+class InboundBudgetTest {
+
+    private static final int MESSAGE = 512 << 10;
+    private static final int BUDGET = 1 << 20;
+
+    /** What one read of a connection may add before it looks at the budget. */
+    private static final int ONE_READ = 64 << 10;
+
+    private static final RawFrame GOOD = Fixtures.frame("dubbo/echo.request.bin");
+
+    private final Sides sides = new Sides();
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+    @AfterEach
+    void close() {
+        sides.close();
+    }
+
+    private RpcServer serve(Duration firstBytes) {
+        return sides.serve(
+                limits -> new ServerTransportSettings(
+                                null, 0, 1_000, 1_000, 1_000, MESSAGE, Duration.ofSeconds(60), firstBytes)
+                        .withMaxInboundBytes(BUDGET),
+                settings -> settings.meters(new RpcMeters(registry, Slo.DEFAULT)));
+    }
+
+    private long held() {
+        return (long) registry.get(RpcMeter.SERVER_INBOUND.key()).gauge().value();
+    }
+
+    /** A request whose body makes no sense, and which is answered all the same. */
+    private static byte[] request(int id) {
+        byte[] request =
+                Arrays.copyOf(RawFrame.header(RawFrame.TWO_WAY, 0, id, MESSAGE), RawFrame.HEADER_BYTES + MESSAGE);
+        Arrays.fill(request, RawFrame.HEADER_BYTES, request.length, (byte) 'x');
+        return request;
+    }
+
+    @Test
+    void messagesBeyondTheBudgetAreReadInTurnAndAllAreAnswered() {
+        RpcServer server = serve(Duration.ofSeconds(30));
+        int peers = 16;
+        List<RawSocket> sockets = new ArrayList<>();
+        for (int i = 0; i < peers; i++) {
+            sockets.add(RawSocket.connect(server.port()).send(Arrays.copyOf(request(i), MESSAGE - 1_000)));
+        }
+        Await.until("the budget is used up", () -> held() > BUDGET);
+
+        try (RawSocket small = RawSocket.connect(server.port())) {
+            assertThat(small.send(GOOD).read().status()).isEqualTo(DubboStatus.OK);
+        }
+        assertThat(held()).isLessThanOrEqualTo(BUDGET + (long) peers * ONE_READ + MESSAGE);
+        for (int i = 0; i < peers; i++) {
+            sockets.get(i).send(Arrays.copyOfRange(request(i), MESSAGE - 1_000, MESSAGE + RawFrame.HEADER_BYTES));
+        }
+
+        for (int i = 0; i < peers; i++) {
+            assertThat(sockets.get(i).read().id()).isEqualTo(i);
+            sockets.get(i).close();
+        }
+        Await.until("all memory is given back", () -> held() == 0);
+    }
+
+    @Test
+    void peerThatDoesNotFinishItsMessageMakesWayForOthers() {
+        RpcServer server = serve(Duration.ofMillis(300));
+        List<RawSocket> lazy = IntStream.range(0, 6)
+                .mapToObj(i -> RawSocket.connect(server.port()).send(Arrays.copyOf(request(i), MESSAGE - 1_000)))
+                .toList();
+        Await.until("the budget is used up", () -> held() > BUDGET);
+
+        try (RawSocket diligent = RawSocket.connect(server.port())) {
+            diligent.send(request(77));
+
+            assertThat(diligent.read().id()).isEqualTo(77);
+        }
+        lazy.forEach(RawSocket::close);
+        Await.until("all memory is given back", () -> held() == 0);
+    }
+
+    @Test
+    void memoryOfPeersThatLeaveIsGivenBack() {
+        RpcServer server = serve(Duration.ofSeconds(30));
+        List<RawSocket> leaving = IntStream.range(0, 8)
+                .mapToObj(i -> RawSocket.connect(server.port()).send(Arrays.copyOf(request(i), MESSAGE - 1_000)))
+                .toList();
+        Await.until("the budget is used up", () -> held() > BUDGET);
+
+        leaving.forEach(RawSocket::close);
+
+        Await.until("all memory is given back", () -> held() == 0);
+        try (RawSocket next = RawSocket.connect(server.port())) {
+            assertThat(next.send(request(5)).read().id()).isEqualTo(5);
+        }
+    }
+
+    @Test
+    void bodyThatComesTooSlowlyIsGivenUp() {
+        RpcServer server = serve(Duration.ofMillis(50));
+
+        try (RawSocket slow = RawSocket.connect(server.port())) {
+            slow.send(Arrays.copyOf(request(1), 100));
+
+            assertThat(slow.isClosedByPeer()).isTrue();
+        }
+        try (RawSocket idle = RawSocket.connect(server.port())) {
+            assertThat(idle.send(GOOD).read().status()).isEqualTo(DubboStatus.OK);
+        }
+    }
+
+    @Test
+    void manyLargeCallsOnOneConnectionAllSucceed() throws Exception {
+        RpcServer server = serve(Duration.ofSeconds(30));
+        GreetService greet = sides.refer(new Endpoint("127.0.0.1", server.port()));
+        String text = "t".repeat(300 << 10);
+        List<CompletableFuture<String>> calls = IntStream.range(0, 40)
+                .mapToObj(i -> CompletableFuture.supplyAsync(() -> greet.echo(text), task -> new Thread(task).start()))
+                .toList();
+
+        for (CompletableFuture<String> call : calls) {
+            assertThat(call.get(60, TimeUnit.SECONDS)).hasSameSizeAs(text);
+        }
+        Await.until("all memory is given back", () -> held() == 0);
+    }
+}
