@@ -23,6 +23,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
+import tern.rpc.limit.Refusal;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.CallHandler;
@@ -77,11 +78,12 @@ public final class EmbeddedServer implements AutoCloseable {
     public void feed(byte[] input) {
         int cut = Math.floorMod(Arrays.hashCode(input), input.length + 1);
         NettyServerTransport.Counters counters = new NettyServerTransport.Counters();
+        InboundBudget budget = new InboundBudget(settings.maxInboundBytes());
         EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel made) {
                 ServerConnection connection = new ServerConnection(
-                        made, settings, Objects.requireNonNull(EmbeddedServer.this.handler), counters);
+                        made, settings, Objects.requireNonNull(EmbeddedServer.this.handler), counters, budget);
                 made.closeFuture().addListener(done -> connection.closed());
                 made.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
             }
@@ -93,6 +95,9 @@ public final class EmbeddedServer implements AutoCloseable {
             channel.runScheduledPendingTasks();
         } finally {
             channel.finishAndReleaseAll();
+        }
+        if (budget.used() != 0) {
+            throw new AssertionError(budget.used() + " bytes are still counted for a connection that is gone");
         }
         unforeseen.check();
     }
@@ -176,6 +181,11 @@ public final class EmbeddedServer implements AutoCloseable {
                 @Override
                 public AcceptedTokens tokens() {
                     return served.tokens();
+                }
+
+                @Override
+                public void refused(Refusal reason) {
+                    served.refused(reason);
                 }
             };
         }
