@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>No queue: the limit stands in nobody's way. The mean time t is learnt as the usual time u, and the limit doubles.
  *   <li>A queue, and t at most s = 2u + 25 ms: the limit grows by a fifth, or doubles where t is at most 1.25 u.
  *   <li>A queue, and t more than s: the limit shrinks to n * s / t, by 30 to 50 %, and by up to 80 % if the step before
- *       was right. The next window tells whether this one was. A gradient of less than 0.5 says that calls became slow for a reason of their own, such
- *       as a slow dependency or a new kind of call: the limit goes back to n. When it says so three times, the t that
- *       was measured is the usual time from here on.
+ *       was right. The next window tells whether this one was. A gradient of less than 0.5 says that calls became slow
+ *       for a reason of their own, such as a slow dependency or a new kind of call: the limit goes back to n. When it
+ *       says so three times, the t that was measured is the usual time from here on.
  *   <li>The same with the limit at its minimum: every fifth window it is doubled to see the gradient from there,
  *       which has to be less than 0.25.
  *   <li>Calls hang: what was found out no longer holds, and the limit begins anew with the most.
