@@ -23,6 +23,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
+import tern.rpc.limit.Refusal;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.CallHandler;
@@ -81,7 +82,11 @@ public final class EmbeddedServer implements AutoCloseable {
             @Override
             protected void initChannel(Channel made) {
                 ServerConnection connection = new ServerConnection(
-                        made, settings, Objects.requireNonNull(EmbeddedServer.this.handler), counters);
+                        made,
+                        settings,
+                        Objects.requireNonNull(EmbeddedServer.this.handler),
+                        counters,
+                        new InboundBudget(settings.maxInboundBytes()));
                 made.closeFuture().addListener(done -> connection.closed());
                 made.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
             }
@@ -171,6 +176,11 @@ public final class EmbeddedServer implements AutoCloseable {
                 @Override
                 public tern.rpc.transport.ServiceLookup services() {
                     return served.services();
+                }
+
+                @Override
+                public void refused(Refusal reason) {
+                    served.refused(reason);
                 }
 
                 @Override

@@ -200,9 +200,9 @@ class JsonBombsTest {
                     largest = told;
                 }
                 // Jackson makes of an empty object whatever its class takes (decision 17).
-                int share = entry.getKey().equals("empty objects") && METHODS.get(i).equals("wide") ? 2 : 1;
-                if (cost.cpuShare(bomb.length) > share
-                        || cost.allocatedBytes() > share * mostAllocated(bomb.length)) {
+                int share =
+                        entry.getKey().equals("empty objects") && METHODS.get(i).equals("wide") ? 2 : 1;
+                if (cost.cpuShare(bomb.length) > share || cost.allocatedBytes() > share * mostAllocated(bomb.length)) {
                     broken.add(told);
                 }
             }
