@@ -1,6 +1,7 @@
 package tern.rpc.server;
 
 import java.security.Principal;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -8,10 +9,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.CallHead;
 import tern.rpc.Invocation;
+import tern.rpc.NanoClock;
 import tern.rpc.RpcAuthorizer;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.AcceptedTokens;
 
 /** Says who may call: first the tokens, then the authorizers. Thread-safe. */
@@ -19,13 +22,18 @@ final class CallGate {
 
     private static final Logger LOG = LoggerFactory.getLogger(CallGate.class);
 
+    /** An authorizer that fails, fails for every call. */
+    private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
+
     private final AcceptedTokens tokens;
     private final List<RpcAuthorizer> authorizers;
     private final LongAdder refused = new LongAdder();
+    private final SeldomWarning failing;
 
-    CallGate(AcceptedTokens tokens, List<RpcAuthorizer> authorizers) {
+    CallGate(AcceptedTokens tokens, List<RpcAuthorizer> authorizers, NanoClock clock) {
         this.tokens = tokens;
         this.authorizers = List.copyOf(authorizers);
+        this.failing = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
 
     /** Whether nobody is asked for anything. */
@@ -89,9 +97,9 @@ final class CallGate {
     }
 
     /** The caller is not told why: it might learn about the inside. */
-    private static RpcException failed(RpcAuthorizer authorizer, CallHead call, Throwable cause) {
-        LOG.error(
-                "{} was refused because {} failed", call, authorizer.getClass().getName(), cause);
+    private RpcException failed(RpcAuthorizer authorizer, CallHead call, Throwable cause) {
+        failing.warn(
+                () -> call + " was refused because " + authorizer.getClass().getName() + " failed", cause);
         return RpcException.refusal(
                 StatusCode.INTERNAL, call + " was refused: whether it may run could not be decided", Executed.NO);
     }

@@ -89,7 +89,7 @@ public final class RpcServer implements AutoCloseable {
                 builder.genericCalls,
                 clock);
         CallLedgers ledgers = new CallLedgers(builder.ledger, builder.threads, builder.meters.slo(), clock);
-        CallGate gate = new CallGate(new AcceptedTokens(builder.tokens), builder.authorizers);
+        CallGate gate = new CallGate(new AcceptedTokens(builder.tokens), builder.authorizers, clock);
         this.dispatcher = new Dispatcher(
                 registry,
                 gate,
