@@ -59,6 +59,13 @@ class WrongConfigurationTest {
             "rpc.server.threads=10001 | rpc.server.threads is 10001; expected 1 to 10000",
             "rpc.server.queue-capacity=-1 | rpc.server.queue-capacity is -1; expected 0 to 1000000",
             "rpc.server.max-queue-wait=0ms | rpc.server.max-queue-wait is 0s; expected more than 0",
+            "rpc.server.max-concurrency=0 | rpc.server.max-concurrency is '0'; expected adaptive or a number from 1 to",
+            "rpc.server.max-concurrency=much | rpc.server.max-concurrency is 'much'; expected adaptive or a number",
+            "rpc.server.services.x.methods.y.max-concurrency=-1 |"
+                    + " rpc.server.services.x.methods.y.max-concurrency is '-1'; expected adaptive or a number from 1 to",
+            "rpc.server.services.x.methods.y.max-concurrency=5 |"
+                    + " rpc.server.services.x.methods.y.max-concurrency is set | no exported service x",
+            "rpc.limits.max-inbound-bytes=1MB | rpc.limits.max-inbound-bytes is 1MB; expected 8MB to",
             "rpc.server.io-threads=257 | rpc.server.io-threads is 257; expected 0 to 256",
             "rpc.server.exception-frames=65 | rpc.server.exception-frames is 65; expected 0 to 64",
             "rpc.server.idle-timeout=0s | rpc.server.idle-timeout is 0s; expected more than 0",
