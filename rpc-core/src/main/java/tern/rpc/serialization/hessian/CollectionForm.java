@@ -1,0 +1,38 @@
+package tern.rpc.serialization.hessian;
+
+import java.io.IOException;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.ConcurrentModificationException;
+import org.jspecify.annotations.Nullable;
+
+/** A collection with its length before its elements. Thread-safe. */
+final class CollectionForm implements WireForm {
+
+    private final @Nullable String type;
+
+    CollectionForm(Class<?> type) {
+        boolean named = type != ArrayList.class && Serializable.class.isAssignableFrom(type);
+        this.type = named ? type.getName() : null;
+    }
+
+    @Override
+    public void write(Object value, HessianOutput out) throws IOException {
+        if (out.addRef(value)) {
+            return;
+        }
+        Collection<?> elements = (Collection<?>) value;
+        int length = elements.size();
+        out.writeListBegin(length, type);
+        int written = 0;
+        for (Object element : elements) {
+            out.writeObject(element);
+            written++;
+        }
+        if (written != length) {
+            throw new ConcurrentModificationException(
+                    value.getClass().getName() + " had " + length + " elements and then " + written);
+        }
+    }
+}
