@@ -32,9 +32,7 @@ final class ArrayForms {
     }
 
     private static String name(Class<?> type) {
-        return type.isArray()
-                ? '[' + name(type.getComponentType())
-                : SHORT_NAMES.getOrDefault(type, type.getName());
+        return type.isArray() ? '[' + name(type.getComponentType()) : SHORT_NAMES.getOrDefault(type, type.getName());
     }
 
     private static void writeObjects(String name, Object value, HessianOutput out) throws IOException {

@@ -110,12 +110,12 @@ final class IdentityNumbers {
         int mask = slotCount - 1;
         int slot = spread(System.identityHashCode(object)) & mask;
         while (slots[slot] != 0 && objects[slots[slot] - 1] != object) {
-            slot = slot + 1 & mask;
+            slot = (slot + 1) & mask;
         }
         return slot;
     }
 
     private static int spread(int hash) {
-        return hash ^ hash >>> 15;
+        return hash ^ (hash >>> 15);
     }
 }

@@ -90,12 +90,12 @@ final class TextEncoder {
             if (unit < 0x80) {
                 array[at++] = (byte) unit;
             } else if (unit < 0x800) {
-                array[at++] = (byte) (0xc0 | unit >> 6);
-                array[at++] = (byte) (0x80 | unit & 0x3f);
+                array[at++] = (byte) (0xc0 | (unit >> 6));
+                array[at++] = (byte) (0x80 | (unit & 0x3f));
             } else {
-                array[at++] = (byte) (0xe0 | unit >> 12);
-                array[at++] = (byte) (0x80 | unit >> 6 & 0x3f);
-                array[at++] = (byte) (0x80 | unit & 0x3f);
+                array[at++] = (byte) (0xe0 | (unit >> 12));
+                array[at++] = (byte) (0x80 | ((unit >> 6) & 0x3f));
+                array[at++] = (byte) (0x80 | (unit & 0x3f));
             }
         }
     }

@@ -1,8 +1,8 @@
 package tern.rpc.serialization.hessian;
 
+import com.alibaba.com.caucho.hessian.io.ArraySerializer;
 import com.alibaba.com.caucho.hessian.io.BasicSerializer;
 import com.alibaba.com.caucho.hessian.io.ByteArraySerializer;
-import com.alibaba.com.caucho.hessian.io.ArraySerializer;
 import com.alibaba.com.caucho.hessian.io.CalendarHandle;
 import com.alibaba.com.caucho.hessian.io.CollectionSerializer;
 import com.alibaba.com.caucho.hessian.io.EnumSerializer;
