@@ -145,7 +145,10 @@ public final class JsonGenerics {
         System.out.printf("JDK %s, one thread, %d rounds of %d ms in turn%n", Runtime.version(), rounds, millis);
         Map<String, Double> medians = new LinkedHashMap<>();
         figures.forEach((row, measured) -> {
-            List<Double> cpu = measured.stream().map(cost -> cost.cpuNanos() / 1e3).sorted().toList();
+            List<Double> cpu = measured.stream()
+                    .map(cost -> cost.cpuNanos() / 1e3)
+                    .sorted()
+                    .toList();
             double median = cpu.get(cpu.size() / 2);
             medians.put(row.name(), median);
             System.out.printf(

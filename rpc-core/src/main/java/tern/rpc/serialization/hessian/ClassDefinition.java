@@ -6,9 +6,7 @@ import tern.rpc.serialization.OutputBuffer;
 /** What a message says of a class before its first instance, encoded once. Immutable. */
 final class ClassDefinition {
 
-    /** One instance: hessian-lite tells definitions apart by the identity of their names. */
-    final String name;
-
+    private final String name;
     private final List<String> fields;
     private final byte[] encoded;
 

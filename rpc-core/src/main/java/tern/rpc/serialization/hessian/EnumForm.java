@@ -7,10 +7,8 @@ final class EnumForm implements WireForm {
 
     private final ClassDefinition definition;
 
-    /** @param type the enum, or the class of a constant with a body */
     EnumForm(Class<?> type) {
-        Class<?> named = type.isEnum() ? type : type.getSuperclass();
-        this.definition = new ClassDefinition(named.getName(), List.of("name"));
+        this.definition = new ClassDefinition(type.getName(), List.of("name"));
     }
 
     @Override

@@ -25,7 +25,10 @@ final class HessianOutput extends AbstractHessianOutput {
     private final WireForms forms;
     private final ScalarOutput scalars;
     private IdentityNumbers references = new IdentityNumbers();
+
+    /** Our own by themselves, those of hessian-lite's serializers by their names. */
     private IdentityNumbers definitions = new IdentityNumbers();
+
     private Map<String, Integer> types = new HashMap<>();
     private boolean unshared;
 
@@ -241,7 +244,7 @@ final class HessianOutput extends AbstractHessianOutput {
 
     /** The class of the object whose fields follow, defined before if the message has not met it. */
     void begin(ClassDefinition definition) {
-        int known = definitions.put(definition.name);
+        int known = definitions.put(definition);
         if (known < 0) {
             definition.writeTo(scalars);
             known = definitions.count() - 1;

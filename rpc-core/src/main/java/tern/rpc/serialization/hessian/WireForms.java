@@ -88,6 +88,9 @@ final class WireForms {
         if (Calendar.class.isAssignableFrom(type)) {
             return WireForms::writeCalendar;
         }
+        if (Enum.class.isAssignableFrom(type) && !type.isEnum()) {
+            return of(type.getSuperclass()); // A constant with a body is one of its enum.
+        }
         Serializer serializer = rare.getObjectSerializer(type);
         Function<Class<?>, @Nullable WireForm> maker = OWN.get(serializer.getClass());
         WireForm own = maker == null ? null : maker.apply(type);
