@@ -92,15 +92,14 @@ public final class HessianCoding {
     }
 
     private static List<Row> rows() {
-        List<User> users = new ArrayList<>();
-        for (int i = 0; i < USERS; i++) {
-            users.add(JsonGenerics.user());
-        }
+        List<User> users = users(USERS);
         Person person = new Person();
         person.friend = new Person();
         person.friend.friend = new Person();
         List<Row> rows = new ArrayList<>();
-        rows.add(new Row("write a user just made", fresh(ourWriting()), fresh(liteWriting())));
+        rows.add(new Row("write a user just made", fresh(1, ourWriting()), fresh(1, liteWriting())));
+        rows.add(new Row(
+                "write " + USERS + " users just made", fresh(USERS, ourWriting()), fresh(USERS, liteWriting())));
         addBoth(rows, "a user", User.class, JsonGenerics.user());
         addBoth(rows, USERS + " users", List.class, users);
         addBoth(rows, "a person and friends", Person.class, person);
@@ -110,8 +109,17 @@ public final class HessianCoding {
         return rows;
     }
 
-    private static Supplier<?> fresh(Function<Object, Object> writing) {
-        return () -> writing.apply(JsonGenerics.user());
+    /** An object has no identity hash before it is asked for it, which costs more the first time. */
+    private static Supplier<?> fresh(int count, Function<Object, Object> writing) {
+        return () -> writing.apply(users(count));
+    }
+
+    private static List<User> users(int count) {
+        List<User> users = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            users.add(JsonGenerics.user());
+        }
+        return users;
     }
 
     private static void addBoth(List<Row> rows, String what, Class<?> type, Object value) {
@@ -168,7 +176,7 @@ public final class HessianCoding {
     }
 
     private static Supplier<?> liteReading(byte[] bytes) {
-        Hessian2Input input = new Hessian2Input();
+        Hessian2Input input = new Hessian2Input(new ByteArrayInputStream(bytes));
         input.setSerializerFactory(new SerializerFactory(HessianCoding.class.getClassLoader()));
         return () -> {
             try {

@@ -11,15 +11,29 @@ import org.jspecify.annotations.Nullable;
 final class CollectionForm implements WireForm {
 
     private final @Nullable String type;
+    private final boolean copied;
 
     CollectionForm(Class<?> type) {
         boolean named = type != ArrayList.class && Serializable.class.isAssignableFrom(type);
         this.type = named ? type.getName() : null;
+        this.copied = false;
+    }
+
+    private CollectionForm() {
+        this.type = null;
+        this.copied = true;
+    }
+
+    /** As a list that hessian-lite would make of it every time anew, so that nothing refers to it. */
+    static CollectionForm copied(Class<?> ignored) {
+        return new CollectionForm();
     }
 
     @Override
     public void write(Object value, HessianOutput out) throws IOException {
-        if (out.addRef(value)) {
+        if (copied) {
+            out.skipRef();
+        } else if (out.addRef(value)) {
             return;
         }
         Collection<?> elements = (Collection<?>) value;

@@ -66,6 +66,8 @@ final class HessianOutput extends AbstractHessianOutput {
             scalars.writeNull();
         } else if (value instanceof String text) {
             scalars.writeString(text);
+        } else if (value instanceof Integer number) {
+            scalars.writeInt(number);
         } else {
             forms.of(value.getClass()).write(value, this);
         }
@@ -162,7 +164,9 @@ final class HessianOutput extends AbstractHessianOutput {
 
     /** Readers count a value here to which nothing will refer. */
     void skipRef() {
-        references.skip();
+        if (!unshared) {
+            references.skip();
+        }
     }
 
     @Override

@@ -13,6 +13,12 @@ import com.alibaba.com.caucho.hessian.io.RecordSerializer;
 import com.alibaba.com.caucho.hessian.io.Serializer;
 import com.alibaba.com.caucho.hessian.io.SerializerFactory;
 import com.alibaba.com.caucho.hessian.io.UnsafeSerializer;
+import com.alibaba.com.caucho.hessian.io.java8.LocalDateSerializer;
+import com.alibaba.com.caucho.hessian.io.java8.LocalDateTimeSerializer;
+import com.alibaba.com.caucho.hessian.io.java8.LocalTimeSerializer;
+import com.alibaba.com.caucho.hessian.io.java9.List12Serializer;
+import com.alibaba.com.caucho.hessian.io.java9.ListNSerializer;
+import com.alibaba.com.caucho.hessian.io.java9.SubListSerializer;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.Serializable;
@@ -46,16 +52,22 @@ final class WireForms {
             Date.class, (value, out) -> out.writeUTCDate(((Date) value).getTime()));
 
     /** By hessian-lite's serializer, which must be of exactly this class: subclasses write something else. */
-    private static final Map<Class<? extends Serializer>, Function<Class<?>, @Nullable WireForm>> OWN = Map.of(
-            BasicSerializer.class, WireForms::basic,
-            ByteArraySerializer.class, ArrayForms::of,
-            ArraySerializer.class, ArrayForms::of,
-            CollectionSerializer.class, CollectionForm::new,
-            MapSerializer.class, MapForm::new,
-            EnumSerializer.class, EnumForm::new,
-            RecordSerializer.class, BeanForm::ofComponents,
-            UnsafeSerializer.class, BeanForm::ofFields,
-            JavaSerializer.class, BeanForm::ofFields);
+    private static final Map<Class<? extends Serializer>, Function<Class<?>, @Nullable WireForm>> OWN = Map.ofEntries(
+            entry(BasicSerializer.class, WireForms::basic),
+            entry(ByteArraySerializer.class, ArrayForms::of),
+            entry(ArraySerializer.class, ArrayForms::of),
+            entry(CollectionSerializer.class, CollectionForm::new),
+            entry(List12Serializer.class, CollectionForm::copied),
+            entry(ListNSerializer.class, CollectionForm::copied),
+            entry(SubListSerializer.class, CollectionForm::copied),
+            entry(MapSerializer.class, MapForm::new),
+            entry(EnumSerializer.class, EnumForm::new),
+            entry(RecordSerializer.class, BeanForm::ofComponents),
+            entry(UnsafeSerializer.class, BeanForm::ofFields),
+            entry(JavaSerializer.class, BeanForm::ofFields),
+            entry(LocalDateSerializer.class, HandleForm::date),
+            entry(LocalTimeSerializer.class, HandleForm::time),
+            entry(LocalDateTimeSerializer.class, HandleForm::dateTime));
 
     private final Map<Class<?>, String> wireNames;
     private final SerializerFactory rare = new SerializerFactory(WireForms.class.getClassLoader());
@@ -112,6 +124,11 @@ final class WireForms {
                 || type.isHidden()) {
             throw new IllegalStateException("class " + type.getName() + " cannot travel");
         }
+    }
+
+    private static Map.Entry<Class<? extends Serializer>, Function<Class<?>, @Nullable WireForm>> entry(
+            Class<? extends Serializer> serializer, Function<Class<?>, @Nullable WireForm> form) {
+        return Map.entry(serializer, form);
     }
 
     private static @Nullable WireForm basic(Class<?> type) {
