@@ -5,6 +5,8 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.ConcurrentModificationException;
+import java.util.List;
+import java.util.RandomAccess;
 import org.jspecify.annotations.Nullable;
 
 /** A collection with its length before its elements. Thread-safe. */
@@ -39,14 +41,28 @@ final class CollectionForm implements WireForm {
         Collection<?> elements = (Collection<?>) value;
         int length = elements.size();
         out.writeListBegin(length, type);
+        int written = value instanceof RandomAccess && value instanceof List<?> list
+                ? writeByIndex(list, length, out)
+                : writeInTurn(elements, out);
+        if (written != length) {
+            throw new ConcurrentModificationException(
+                    value.getClass().getName() + " had " + length + " elements and then " + written);
+        }
+    }
+
+    private static int writeByIndex(List<?> elements, int length, HessianOutput out) throws IOException {
+        for (int i = 0; i < length; i++) {
+            out.writeObject(elements.get(i));
+        }
+        return elements.size();
+    }
+
+    private static int writeInTurn(Collection<?> elements, HessianOutput out) throws IOException {
         int written = 0;
         for (Object element : elements) {
             out.writeObject(element);
             written++;
         }
-        if (written != length) {
-            throw new ConcurrentModificationException(
-                    value.getClass().getName() + " had " + length + " elements and then " + written);
-        }
+        return written;
     }
 }

@@ -22,12 +22,13 @@ final class HandleForm<T> implements WireForm {
 
     private final Class<T> type;
     private final ClassDefinition definition;
-    private final List<Part<T>> parts;
+    private final Part<T>[] parts;
 
+    @SuppressWarnings("unchecked") // An array of a generic type cannot be made otherwise.
     private HandleForm(Class<T> type, Class<?> handle, List<String> names, Map<String, Part<T>> parts) {
         this.type = type;
         this.definition = new ClassDefinition(handle.getName(), names);
-        this.parts = names.stream().map(parts::get).toList();
+        this.parts = names.stream().map(parts::get).toArray(Part[]::new);
     }
 
     static @Nullable WireForm date(Class<?> ignored) {
