@@ -176,8 +176,8 @@ final class HessianOutput extends AbstractHessianOutput {
 
     /** The new one is known by the number of the old one, which keeps it, too: readers have made one value of both. */
     @Override
-    public boolean replaceRef(Object old, Object value) {
-        int number = getRef(old);
+    public boolean replaceRef(@Nullable Object old, Object value) {
+        int number = old == null ? -1 : getRef(old);
         if (number >= 0) {
             references.alias(value, number);
         }

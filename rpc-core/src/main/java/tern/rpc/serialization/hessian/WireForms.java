@@ -13,6 +13,7 @@ import com.alibaba.com.caucho.hessian.io.RecordSerializer;
 import com.alibaba.com.caucho.hessian.io.Serializer;
 import com.alibaba.com.caucho.hessian.io.SerializerFactory;
 import com.alibaba.com.caucho.hessian.io.UnsafeSerializer;
+import com.alibaba.com.caucho.hessian.io.WriteReplaceSerializer;
 import com.alibaba.com.caucho.hessian.io.java8.LocalDateSerializer;
 import com.alibaba.com.caucho.hessian.io.java8.LocalDateTimeSerializer;
 import com.alibaba.com.caucho.hessian.io.java8.LocalTimeSerializer;
@@ -63,6 +64,7 @@ final class WireForms {
             entry(MapSerializer.class, MapForm::new),
             entry(EnumSerializer.class, EnumForm::new),
             entry(RecordSerializer.class, BeanForm::ofComponents),
+            entry(WriteReplaceSerializer.class, ReplacedForm::of),
             entry(UnsafeSerializer.class, BeanForm::ofFields),
             entry(JavaSerializer.class, BeanForm::ofFields),
             entry(LocalDateSerializer.class, HandleForm::date),

@@ -119,6 +119,19 @@ class WrittenBytesTest {
 
     record Cents(long cents) implements Serializable {}
 
+    /** Replaced by something that others are replaced by, too, or by nothing else. */
+    static class Proxy implements Serializable {
+        private final @Nullable Object target;
+
+        Proxy(@Nullable Object target) {
+            this.target = target;
+        }
+
+        private Object writeReplace() {
+            return target == null ? this : target;
+        }
+    }
+
     private final OutputBuffer buffer = new OutputBuffer();
     private final ObjectWriter writer = HessianSerializer.builder().build().newWriter();
 
@@ -220,6 +233,31 @@ class WrittenBytesTest {
         Money money = new Money(5);
 
         assertSameBytes(new ArrayList<>(Arrays.asList(money, money, new Money(5), new Money(0), new Money(0))));
+    }
+
+    /** hessian-lite writes a reference to nothing here. */
+    @Test
+    void whatStandsForTwoIsWrittenOnce() {
+        List<String> target = new ArrayList<>(List.of("x"));
+        List<?> read = (List<?>) Coding.readLite(written(
+                new ArrayList<>(List.of(new Proxy(target), new Proxy(target), target, new ArrayList<>())),
+                Integer.MAX_VALUE));
+
+        assertThat(read.get(0)).isEqualTo(target);
+        assertThat(read.get(1)).isSameAs(read.get(0));
+        assertThat(read.get(2)).isSameAs(read.get(0));
+    }
+
+    /** hessian-lite writes two values for one here. */
+    @Test
+    void whatIsReplacedByItselfIsWrittenByItsFields() {
+        Proxy alone = new Proxy(null);
+        List<?> read =
+                (List<?>) Coding.readLite(written(new ArrayList<>(List.of(alone, alone, "after")), Integer.MAX_VALUE));
+
+        assertThat(read.get(0)).isInstanceOf(Proxy.class);
+        assertThat(read.get(1)).isSameAs(read.get(0));
+        assertThat(read.get(2)).isEqualTo("after");
     }
 
     /** From a few, which are looked for one by one, to many. */
