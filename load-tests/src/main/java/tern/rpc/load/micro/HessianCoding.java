@@ -47,14 +47,14 @@ public final class HessianCoding {
     static final class Person implements Serializable {
         private static final long serialVersionUID = 1L;
 
-        private String name = "Ada";
-        private int age = 36;
-        private long id = 1L << 40;
-        private double ratio = 0.123456789;
-        private boolean active = true;
-        private Address address = new Address("Main Street", 12, Colour.GREEN);
-        private List<String> tags = new ArrayList<>(List.of("one", "two", "three"));
-        private Map<String, Integer> scores = new LinkedHashMap<>(Map.of("chess", 1800, "go", 5));
+        String name = "Ada";
+        int age = 36;
+        long id = 1L << 40;
+        double ratio = 0.123456789;
+        boolean active = true;
+        Address address = new Address("Main Street", 12, Colour.GREEN);
+        List<String> tags = new ArrayList<>(List.of("one", "two", "three"));
+        Map<String, Integer> scores = new LinkedHashMap<>(Map.of("chess", 1800, "go", 5));
         private @Nullable Person friend;
     }
 
