@@ -1,7 +1,5 @@
 package tern.rpc.load.micro;
 
-import com.sun.management.ThreadMXBean;
-import java.lang.management.ManagementFactory;
 import java.lang.reflect.Method;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
@@ -10,7 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
@@ -30,8 +27,6 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class JsonGenerics {
 
-    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    private static final int BATCH = 20;
     private static final int USERS = 15;
 
     private JsonGenerics() {}
@@ -49,8 +44,6 @@ public final class JsonGenerics {
         Result<List<User>> usersResult();
     }
 
-    private record Figure(double cpuMicros, double bytes) {}
-
     /** A case, and the case that it is compared with. */
     private record Row(String name, String base, Supplier<?> operation) {}
 
@@ -58,10 +51,10 @@ public final class JsonGenerics {
         int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 5;
         int millis = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 500;
         List<Row> rows = rows();
-        Map<Row, List<Figure>> figures = new LinkedHashMap<>();
+        Map<Row, List<Cost>> figures = new LinkedHashMap<>();
         for (int round = 0; round <= rounds; round++) {
             for (Row row : rows) {
-                Figure figure = measure(row.operation(), millis);
+                Cost figure = Cost.of(row.operation(), millis);
                 if (round > 0) {
                     figures.computeIfAbsent(row, added -> new ArrayList<>()).add(figure);
                 }
@@ -131,31 +124,7 @@ public final class JsonGenerics {
         return () -> json.readResult(text, 0, text.length);
     }
 
-    private static Figure measure(Supplier<?> operation, int millis) {
-        run(operation, millis / 4);
-        long cpu = THREADS.getCurrentThreadCpuTime();
-        long bytes = THREADS.getCurrentThreadAllocatedBytes();
-        long count = run(operation, millis);
-        return new Figure(
-                (THREADS.getCurrentThreadCpuTime() - cpu) / 1e3 / count,
-                (double) (THREADS.getCurrentThreadAllocatedBytes() - bytes) / count);
-    }
-
-    private static long run(Supplier<?> operation, int millis) {
-        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-        long count = 0;
-        while (System.nanoTime() < end) {
-            for (int i = 0; i < BATCH; i++) {
-                if (operation.get() == null) {
-                    throw new IllegalStateException("nothing was read or written");
-                }
-            }
-            count += BATCH;
-        }
-        return count;
-    }
-
-    private static User user() {
+    static User user() {
         User user = new User();
         user.setId(1);
         user.setName("Doug Lea");
@@ -172,11 +141,14 @@ public final class JsonGenerics {
         return user;
     }
 
-    private static void print(Map<Row, List<Figure>> figures, int rounds, int millis) {
+    private static void print(Map<Row, List<Cost>> figures, int rounds, int millis) {
         System.out.printf("JDK %s, one thread, %d rounds of %d ms in turn%n", Runtime.version(), rounds, millis);
         Map<String, Double> medians = new LinkedHashMap<>();
         figures.forEach((row, measured) -> {
-            List<Double> cpu = measured.stream().map(Figure::cpuMicros).sorted().toList();
+            List<Double> cpu = measured.stream()
+                    .map(cost -> cost.cpuNanos() / 1e3)
+                    .sorted()
+                    .toList();
             double median = cpu.get(cpu.size() / 2);
             medians.put(row.name(), median);
             System.out.printf(
@@ -186,7 +158,7 @@ public final class JsonGenerics {
                     cpu.get(0),
                     cpu.get(cpu.size() - 1),
                     median / medians.getOrDefault(row.base(), Double.NaN),
-                    measured.stream().mapToDouble(Figure::bytes).average().orElse(0));
+                    measured.stream().mapToDouble(Cost::bytes).average().orElse(0));
         });
     }
 }

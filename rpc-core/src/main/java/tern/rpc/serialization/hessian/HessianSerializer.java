@@ -23,7 +23,7 @@ public final class HessianSerializer implements Serializer {
     private final ClassPatterns configured;
     private final boolean audit;
     private final Map<Class<?>, String> wireNames;
-    private final HessianTypes types;
+    private final WireForms forms;
     private final Shapes shapes = new Shapes();
     private final Map<ServiceDescriptor, ServicePolicy> policies = new ConcurrentHashMap<>();
 
@@ -35,7 +35,7 @@ public final class HessianSerializer implements Serializer {
         this.configured = new ClassPatterns(builder.allowed);
         this.audit = builder.audit;
         this.wireNames = Map.copyOf(builder.wireNames);
-        this.types = new HessianTypes(wireNames);
+        this.forms = new WireForms(wireNames);
     }
 
     public static Builder builder() {
@@ -63,7 +63,7 @@ public final class HessianSerializer implements Serializer {
 
     @Override
     public ObjectWriter newWriter() {
-        return new HessianWriter(types);
+        return new HessianWriter(forms);
     }
 
     private ServicePolicy policyOf(ServiceDescriptor service) {

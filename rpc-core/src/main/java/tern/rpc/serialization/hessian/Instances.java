@@ -50,6 +50,31 @@ final class Instances {
         }
     }
 
+    /** A handle of type {@code (Object)T}, where T is the field's type if primitive, else Object. */
+    static MethodHandle getter(Field field) {
+        try {
+            field.setAccessible(true);
+            return getter(LOOKUP.unreflectGetter(field));
+        } catch (IllegalAccessException failure) {
+            throw new IllegalArgumentException(field + " cannot be read", failure);
+        }
+    }
+
+    /** The same of a method without parameters. */
+    static MethodHandle getter(Method method) {
+        try {
+            method.setAccessible(true);
+            return getter(LOOKUP.unreflect(method));
+        } catch (IllegalAccessException failure) {
+            throw new IllegalArgumentException(method + " cannot be called", failure);
+        }
+    }
+
+    private static MethodHandle getter(MethodHandle handle) {
+        Class<?> type = handle.type().returnType();
+        return handle.asType(MethodType.methodType(type.isPrimitive() ? type : Object.class, Object.class));
+    }
+
     /** A handle of type {@code (Object)Object}. */
     static MethodHandle method(Method method) {
         try {

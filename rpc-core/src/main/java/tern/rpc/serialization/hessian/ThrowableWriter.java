@@ -1,7 +1,5 @@
 package tern.rpc.serialization.hessian;
 
-import com.alibaba.com.caucho.hessian.io.AbstractHessianOutput;
-import com.alibaba.com.caucho.hessian.io.Serializer;
 import java.io.IOException;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -19,20 +17,16 @@ import org.jspecify.annotations.Nullable;
  * Writes the exceptions of one class with the fields that other readers of Hessian expect, as many frames as the output
  * asks for, and chains and messages cut to what readers of ours accept. Thread-safe.
  */
-final class ThrowableWriter implements Serializer {
+final class ThrowableWriter implements WireForm {
 
     private static final List<String> COMMON = List.of("suppressedExceptions", "stackTrace", "cause", "detailMessage");
     private static final StackTraceElement[] NO_FRAMES = {};
 
-    /** One instance, as hessian-lite tells class definitions apart by the identity of their names. */
-    private final String wireName;
-
-    private final List<String> names;
+    private final ClassDefinition definition;
     private final List<Function<Object, @Nullable Object>> own = new ArrayList<>();
     private final Function<Throwable, @Nullable String> message;
 
     ThrowableWriter(Class<?> type, String wireName) {
-        this.wireName = wireName;
         this.message = messageOf(type);
         List<String> ownNames = new ArrayList<>();
         for (JdkThrowables.Part part : JdkThrowables.formOf(type).parts()) {
@@ -45,24 +39,18 @@ final class ThrowableWriter implements Serializer {
                 own.add(getter(field));
             }
         }
-        this.names = Stream.concat(COMMON.stream(), ownNames.stream()).toList();
+        this.definition = new ClassDefinition(
+                wireName, Stream.concat(COMMON.stream(), ownNames.stream()).toList());
     }
 
     @Override
-    public void writeObject(Object object, AbstractHessianOutput to) throws IOException {
-        if (to.addRef(object)) {
+    public void write(Object value, HessianOutput out) throws IOException {
+        if (out.addRef(value)) {
             return;
         }
-        HessianOutput out = (HessianOutput) to;
-        if (out.writeObjectBegin(wireName) == -1) {
-            out.writeClassFieldLength(names.size());
-            for (String name : names) {
-                out.writeString(name);
-            }
-            out.writeObjectBegin(wireName);
-        }
+        out.begin(definition);
         out.links++;
-        writeFields((Throwable) object, out);
+        writeFields((Throwable) value, out);
         out.links--;
     }
 

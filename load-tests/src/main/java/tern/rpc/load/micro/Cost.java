@@ -1,0 +1,43 @@
+package tern.rpc.load.micro;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * What one execution of an operation takes of the thread that runs it.
+ *
+ * @param cpuNanos the thread's own, so that others on the same processors hardly move it
+ * @param bytes allocated
+ */
+record Cost(double cpuNanos, double bytes) {
+
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final int BATCH = 20;
+
+    /** Runs the operation over and over for so long, after a quarter of it to get warm. */
+    static Cost of(Supplier<?> operation, int millis) {
+        run(operation, millis / 4);
+        long cpu = THREADS.getCurrentThreadCpuTime();
+        long bytes = THREADS.getCurrentThreadAllocatedBytes();
+        long count = run(operation, millis);
+        return new Cost(
+                (double) (THREADS.getCurrentThreadCpuTime() - cpu) / count,
+                (double) (THREADS.getCurrentThreadAllocatedBytes() - bytes) / count);
+    }
+
+    private static long run(Supplier<?> operation, int millis) {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        long count = 0;
+        while (System.nanoTime() < end) {
+            for (int i = 0; i < BATCH; i++) {
+                if (operation.get() == null) {
+                    throw new IllegalStateException("nothing was read or written");
+                }
+            }
+            count += BATCH;
+        }
+        return count;
+    }
+}

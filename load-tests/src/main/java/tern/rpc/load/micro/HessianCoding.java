@@ -1,0 +1,214 @@
+package tern.rpc.load.micro;
+
+import com.alibaba.com.caucho.hessian.io.Hessian2Input;
+import com.alibaba.com.caucho.hessian.io.Hessian2Output;
+import com.alibaba.com.caucho.hessian.io.SerializerFactory;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.Serializable;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ValueType;
+import tern.rpc.serialization.ObjectReader;
+import tern.rpc.serialization.ObjectWriter;
+import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.sample.api.User;
+
+/**
+ * What reading and writing hessian2 costs, beside hessian-lite. One thread; both in turn, several rounds, the first thrown
+ * away; CPU and bytes of that thread alone. Both use their coders again for each message, which Dubbo does not.
+ *
+ * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HessianCoding [rounds] [milliseconds]</pre>
+ */
+public final class HessianCoding {
+
+    private static final int USERS = 20;
+
+    private HessianCoding() {}
+
+    enum Colour {
+        RED,
+        GREEN
+    }
+
+    record Address(String street, int number, Colour colour) implements Serializable {}
+
+    static final class Person implements Serializable {
+        private static final long serialVersionUID = 1L;
+
+        String name = "Ada";
+        int age = 36;
+        long id = 1L << 40;
+        double ratio = 0.123456789;
+        boolean active = true;
+        Address address = new Address("Main Street", 12, Colour.GREEN);
+        List<String> tags = new ArrayList<>(List.of("one", "two", "three"));
+        Map<String, Integer> scores = new LinkedHashMap<>(Map.of("chess", 1800, "go", 5));
+        private @Nullable Person friend;
+    }
+
+    interface People {
+        User user();
+
+        List<User> users();
+
+        Person person();
+
+        String text();
+    }
+
+    private record Row(String name, Supplier<?> ours, Supplier<?> lite) {}
+
+    private record Figure(List<Double> cpu, List<Double> bytes) {}
+
+    public static void main(String[] arguments) {
+        int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 9;
+        int millis = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 300;
+        List<Row> rows = rows();
+        Map<Row, List<Figure>> figures = new LinkedHashMap<>();
+        for (int round = 0; round <= rounds; round++) {
+            for (Row row : rows) {
+                Cost ours = Cost.of(row.ours(), millis);
+                Cost lite = Cost.of(row.lite(), millis);
+                if (round > 0) {
+                    figures.computeIfAbsent(row, added -> new ArrayList<>())
+                            .add(new Figure(
+                                    List.of(ours.cpuNanos(), lite.cpuNanos()), List.of(ours.bytes(), lite.bytes())));
+                }
+            }
+        }
+        print(figures, rounds, millis);
+    }
+
+    private static List<Row> rows() {
+        List<User> users = users(USERS);
+        Person person = new Person();
+        person.friend = new Person();
+        person.friend.friend = new Person();
+        List<Row> rows = new ArrayList<>();
+        rows.add(new Row("write a user just made", fresh(1, ourWriting()), fresh(1, liteWriting())));
+        rows.add(new Row(
+                "write " + USERS + " users just made", fresh(USERS, ourWriting()), fresh(USERS, liteWriting())));
+        addBoth(rows, "a user", User.class, JsonGenerics.user());
+        addBoth(rows, USERS + " users", List.class, users);
+        addBoth(rows, "a person and friends", Person.class, person);
+        addBoth(rows, "1 KB of text", String.class, "0123456789abcdef".repeat(64));
+        addBoth(rows, "50 KB of text", String.class, "0123456789abcdef".repeat(3200));
+        addBoth(rows, "10 KB of Chinese", String.class, "\u6f22\u5b57".repeat(1700));
+        return rows;
+    }
+
+    /** An object has no identity hash before it is asked for it, which costs more the first time. */
+    private static Supplier<?> fresh(int count, Function<Object, Object> writing) {
+        return () -> writing.apply(users(count));
+    }
+
+    private static List<User> users(int count) {
+        List<User> users = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            users.add(JsonGenerics.user());
+        }
+        return users;
+    }
+
+    private static void addBoth(List<Row> rows, String what, Class<?> type, Object value) {
+        Function<Object, Object> ours = ourWriting();
+        Function<Object, Object> lite = liteWriting();
+        byte[] bytes = ((OutputBuffer) ours.apply(value)).toByteArray();
+        if (!Arrays.equals(bytes, ((ByteArrayOutputStream) lite.apply(value)).toByteArray())) {
+            throw new IllegalStateException(what + " is not written alike");
+        }
+        rows.add(new Row("write " + what, () -> ours.apply(value), () -> lite.apply(value)));
+        rows.add(new Row("read " + what, ourReading(bytes, type), liteReading(bytes)));
+    }
+
+    private static Function<Object, Object> ourWriting() {
+        ObjectWriter writer = HessianSerializer.builder().build().newWriter();
+        OutputBuffer buffer = new OutputBuffer();
+        return value -> {
+            buffer.reset(Integer.MAX_VALUE);
+            writer.start(buffer);
+            writer.writeObject(value);
+            writer.finish();
+            return buffer;
+        };
+    }
+
+    private static Function<Object, Object> liteWriting() {
+        Hessian2Output output = new Hessian2Output();
+        output.setSerializerFactory(new SerializerFactory(HessianCoding.class.getClassLoader()));
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        return value -> {
+            try {
+                bytes.reset();
+                output.init(bytes);
+                output.writeObject(value);
+                output.flushBuffer();
+                return bytes;
+            } catch (IOException failure) {
+                throw new UncheckedIOException(failure);
+            }
+        };
+    }
+
+    private static Supplier<?> ourReading(byte[] bytes, Class<?> type) {
+        HessianSerializer serializer = HessianSerializer.builder().build();
+        ServiceDescriptor service = ServiceDescriptor.of(People.class);
+        serializer.prepare(service);
+        ObjectReader reader = serializer.newReader();
+        ValueType expected = ValueType.of(type);
+        return () -> {
+            reader.start(bytes, 0, bytes.length);
+            reader.trust(service);
+            return reader.readObject(expected);
+        };
+    }
+
+    private static Supplier<?> liteReading(byte[] bytes) {
+        Hessian2Input input = new Hessian2Input(new ByteArrayInputStream(bytes));
+        input.setSerializerFactory(new SerializerFactory(HessianCoding.class.getClassLoader()));
+        return () -> {
+            try {
+                input.reset();
+                input.init(new ByteArrayInputStream(bytes));
+                return input.readObject();
+            } catch (IOException failure) {
+                throw new UncheckedIOException(failure);
+            }
+        };
+    }
+
+    private static void print(Map<Row, List<Figure>> figures, int rounds, int millis) {
+        System.out.printf(
+                "JDK %s, one thread, %d rounds of %d ms in turn, load average %.1f%n",
+                Runtime.version(),
+                rounds,
+                millis,
+                ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
+        figures.forEach((row, measured) -> System.out.printf(
+                "%-28s CPU ns: ours %,9.0f  hessian-lite %,9.0f  ratio %5.1f   bytes: ours %,9.0f  hessian-lite %,9.0f%n",
+                row.name(),
+                median(measured.stream().map(figure -> figure.cpu().get(0)).toList()),
+                median(measured.stream().map(figure -> figure.cpu().get(1)).toList()),
+                median(measured.stream()
+                        .map(figure -> figure.cpu().get(1) / figure.cpu().get(0))
+                        .toList()),
+                median(measured.stream().map(figure -> figure.bytes().get(0)).toList()),
+                median(measured.stream().map(figure -> figure.bytes().get(1)).toList())));
+    }
+
+    private static double median(List<Double> values) {
+        return values.stream().sorted().toList().get(values.size() / 2);
+    }
+}

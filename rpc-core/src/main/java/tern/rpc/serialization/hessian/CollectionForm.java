@@ -1,0 +1,68 @@
+package tern.rpc.serialization.hessian;
+
+import java.io.IOException;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.ConcurrentModificationException;
+import java.util.List;
+import java.util.RandomAccess;
+import org.jspecify.annotations.Nullable;
+
+/** A collection with its length before its elements. Thread-safe. */
+final class CollectionForm implements WireForm {
+
+    private final @Nullable String type;
+    private final boolean copied;
+
+    CollectionForm(Class<?> type) {
+        boolean named = type != ArrayList.class && Serializable.class.isAssignableFrom(type);
+        this.type = named ? type.getName() : null;
+        this.copied = false;
+    }
+
+    private CollectionForm() {
+        this.type = null;
+        this.copied = true;
+    }
+
+    /** As a list that hessian-lite would make of it every time anew, so that nothing refers to it. */
+    static CollectionForm copied(Class<?> ignored) {
+        return new CollectionForm();
+    }
+
+    @Override
+    public void write(Object value, HessianOutput out) throws IOException {
+        if (copied) {
+            out.skipRef();
+        } else if (out.addRef(value)) {
+            return;
+        }
+        Collection<?> elements = (Collection<?>) value;
+        int length = elements.size();
+        out.writeListBegin(length, type);
+        int written = value instanceof RandomAccess && value instanceof List<?> list
+                ? writeByIndex(list, length, out)
+                : writeInTurn(elements, out);
+        if (written != length) {
+            throw new ConcurrentModificationException(
+                    value.getClass().getName() + " had " + length + " elements and then " + written);
+        }
+    }
+
+    private static int writeByIndex(List<?> elements, int length, HessianOutput out) throws IOException {
+        for (int i = 0; i < length; i++) {
+            out.writeObject(elements.get(i));
+        }
+        return elements.size();
+    }
+
+    private static int writeInTurn(Collection<?> elements, HessianOutput out) throws IOException {
+        int written = 0;
+        for (Object element : elements) {
+            out.writeObject(element);
+            written++;
+        }
+        return written;
+    }
+}

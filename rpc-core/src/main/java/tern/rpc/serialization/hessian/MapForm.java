@@ -1,0 +1,31 @@
+package tern.rpc.serialization.hessian;
+
+import java.io.IOException;
+import java.io.Serializable;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A map, whose end is marked. Thread-safe. */
+final class MapForm implements WireForm {
+
+    private final @Nullable String type;
+
+    MapForm(Class<?> type) {
+        boolean named = type != HashMap.class && Serializable.class.isAssignableFrom(type);
+        this.type = named ? type.getName() : null;
+    }
+
+    @Override
+    public void write(Object value, HessianOutput out) throws IOException {
+        if (out.addRef(value)) {
+            return;
+        }
+        out.writeMapBegin(type);
+        for (Map.Entry<?, ?> entry : ((Map<?, ?>) value).entrySet()) {
+            out.writeObject(entry.getKey());
+            out.writeObject(entry.getValue());
+        }
+        out.writeMapEnd();
+    }
+}

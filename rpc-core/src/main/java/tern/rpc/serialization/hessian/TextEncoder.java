@@ -1,0 +1,111 @@
+package tern.rpc.serialization.hessian;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetEncoder;
+import java.nio.charset.StandardCharsets;
+import tern.rpc.serialization.OutputBuffer;
+
+/**
+ * Writes each UTF-16 unit by itself as one to three bytes. Plain ASCII goes through the JDK's Latin-1 encoder, which works
+ * on many characters at once and, other than {@code String.getBytes}, makes no copy. Not thread-safe.
+ */
+final class TextEncoder {
+
+    /** Below it the encoder's start costs more than it saves. */
+    private static final int SHORT_UNITS = 48;
+
+    private static final int SEGMENT_UNITS = 1024;
+    private static final long HIGH_BITS = 0x8080_8080_8080_8080L;
+    private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
+
+    private final CharsetEncoder latin1 = StandardCharsets.ISO_8859_1.newEncoder();
+    private final char[] units = new char[SEGMENT_UNITS];
+    private final CharBuffer source = CharBuffer.wrap(units);
+    private ByteBuffer target = ByteBuffer.allocate(0);
+
+    void append(String text, int from, int to, OutputBuffer out) {
+        int done = to - from < SHORT_UNITS ? appendAscii(text, from, to, out) : from;
+        while (done < to) {
+            int count = Math.min(to - done, SEGMENT_UNITS);
+            text.getChars(done, done + count, units, 0);
+            appendWide(count < SHORT_UNITS ? 0 : appendAscii(count, out), count, out);
+            done += count;
+        }
+    }
+
+    /** Up to the first character that takes more than a byte, whose index it returns. */
+    private static int appendAscii(String text, int from, int to, OutputBuffer out) {
+        int at = out.claim(to - from);
+        byte[] array = out.array();
+        for (int i = from; i < to; i++) {
+            char unit = text.charAt(i);
+            if (unit >= 0x80) {
+                out.rewind(at + i - from);
+                return i;
+            }
+            array[at + i - from] = (byte) unit;
+        }
+        return to;
+    }
+
+    /** The same with the units before this index. */
+    private int appendAscii(int count, OutputBuffer out) {
+        int at = out.claim(count);
+        byte[] array = out.array();
+        if (target.array() != array) {
+            target = ByteBuffer.wrap(array);
+        }
+        source.limit(count).position(0);
+        target.limit(at + count).position(at);
+        latin1.reset().encode(source, target, true);
+        int plain = plainBytes(array, at, target.position()) - at;
+        out.rewind(at + plain);
+        return plain;
+    }
+
+    /** The index of the first byte that is no ASCII. */
+    private static int plainBytes(byte[] array, int from, int to) {
+        int at = from;
+        while (at <= to - Long.BYTES && ((long) LONG.get(array, at) & HIGH_BITS) == 0) {
+            at += Long.BYTES;
+        }
+        while (at < to && array[at] >= 0) {
+            at++;
+        }
+        return at;
+    }
+
+    private void appendWide(int from, int to, OutputBuffer out) {
+        if (from == to) {
+            return;
+        }
+        int at = out.claim(encodedLength(from, to));
+        byte[] array = out.array();
+        for (int i = from; i < to; i++) {
+            char unit = units[i];
+            if (unit < 0x80) {
+                array[at++] = (byte) unit;
+            } else if (unit < 0x800) {
+                array[at++] = (byte) (0xc0 | (unit >> 6));
+                array[at++] = (byte) (0x80 | (unit & 0x3f));
+            } else {
+                array[at++] = (byte) (0xe0 | (unit >> 12));
+                array[at++] = (byte) (0x80 | ((unit >> 6) & 0x3f));
+                array[at++] = (byte) (0x80 | (unit & 0x3f));
+            }
+        }
+    }
+
+    private int encodedLength(int from, int to) {
+        int bytes = to - from;
+        for (int i = from; i < to; i++) {
+            char unit = units[i];
+            bytes += unit < 0x80 ? 0 : unit < 0x800 ? 1 : 2;
+        }
+        return bytes;
+    }
+}
