@@ -11,7 +11,7 @@ import tern.sample.api.User;
 import tern.sample.api.UserService;
 
 /** Services that do nothing but answer, with the values of Dubbo's published benchmark. */
-final class BenchmarkServices implements UserService, EchoService {
+final class BenchmarkServices implements UserService, EchoService, WorkService {
 
     private static final LocalDateTime TIME = LocalDateTime.of(2024, 1, 2, 3, 4, 5);
 
@@ -69,5 +69,18 @@ final class BenchmarkServices implements UserService, EchoService {
     @Override
     public Person echo(Person person) {
         return person;
+    }
+
+    @Override
+    public String build(int times) {
+        String built = "";
+        for (int i = 0; i < times; i++) {
+            StringBuilder text = new StringBuilder(1_024);
+            while (text.length() < 1_024) {
+                text.append((char) ('a' + (i + text.length()) % 26));
+            }
+            built = text.toString();
+        }
+        return built;
     }
 }

@@ -22,7 +22,7 @@ final class DubboPeer implements Peer {
     }
 
     @Override
-    public void serve(int port, UserService users, EchoService echo) {
+    public void serve(int port, Services services) {
         ProtocolConfig listening = new ProtocolConfig(protocol, port);
         listening.setSerialization("hessian2");
         listening.setPreferSerialization("hessian2");
@@ -30,8 +30,9 @@ final class DubboPeer implements Peer {
                 .application(application("load-provider"))
                 .registry(new RegistryConfig(RegistryConfig.NO_AVAILABLE))
                 .protocol(listening)
-                .service(service(UserService.class, users))
-                .service(service(EchoService.class, echo))
+                .service(service(UserService.class, services.users()))
+                .service(service(EchoService.class, services.echo()))
+                .service(service(WorkService.class, services.work()))
                 .start();
     }
 
@@ -47,7 +48,8 @@ final class DubboPeer implements Peer {
         DubboBootstrap.getInstance().application(application("load-consumer"));
         return new Services(
                 reference(UserService.class, port).get(),
-                reference(EchoService.class, port).get());
+                reference(EchoService.class, port).get(),
+                reference(WorkService.class, port).get());
     }
 
     private <T> ReferenceConfig<T> reference(Class<T> type, int port) {

@@ -7,14 +7,14 @@ import tern.sample.api.UserService;
 /** One framework under comparison. */
 interface Peer {
 
-    /** Serves both services on the port until the process ends. */
-    void serve(int port, UserService users, EchoService echo);
+    /** Serves the services on the port until the process ends. */
+    void serve(int port, Services services);
 
     /** Connects with one connection. */
     Services connect(int port);
 
-    /** Proxies of both services. */
-    record Services(UserService users, EchoService echo) {}
+    /** What is called: the proxies on the client, what answers on the server. */
+    record Services(UserService users, EchoService echo, WorkService work) {}
 
     List<String> NAMES = List.of("tern-dubbo", "dubbo-hessian2", "tern-tri", "dubbo-tri", "tern-http");
 

@@ -33,7 +33,7 @@ public final class PeerProcess {
         Peer.Services services = null;
         if (arguments[0].equals("server")) {
             BenchmarkServices target = new BenchmarkServices();
-            peer.serve(port, target, target);
+            peer.serve(port, new Peer.Services(target, target, target));
         } else {
             services = peer.connect(port);
         }
@@ -130,6 +130,7 @@ public final class PeerProcess {
                     () -> services.users().listUser(1).getResult().size() == 15;
                 case "1KB" -> () -> services.echo().echo(kilobyte).length() == kilobyte.length();
                 case "50KB" -> () -> services.echo().echo(large).length() == large.length();
+                case "work" -> () -> services.work().build(10_000).length() == kilobyte.length();
                 default -> throw new IllegalArgumentException("scene '" + name + "' is not known");
             };
         }

@@ -48,7 +48,7 @@ final class TernPeer implements Peer {
     }
 
     @Override
-    public void serve(int port, UserService users, EchoService echo) {
+    public void serve(int port, Services services) {
         RpcServer.builder(new NettyServerTransport(
                         ServerTransportSettings.onPort(port),
                         EventLoops.start(0),
@@ -56,8 +56,9 @@ final class TernPeer implements Peer {
                                 dubbo,
                                 new TripleProtocol(codecs, HttpSettings.defaults()),
                                 new Http1Protocol(codecs, HttpSettings.defaults()))))
-                .export(ServiceExport.of(UserService.class, users))
-                .export(ServiceExport.of(EchoService.class, echo))
+                .export(ServiceExport.of(UserService.class, services.users()))
+                .export(ServiceExport.of(EchoService.class, services.echo()))
+                .export(ServiceExport.of(WorkService.class, services.work()))
                 .build()
                 .start();
     }
@@ -69,13 +70,15 @@ final class TernPeer implements Peer {
                 .build();
         EndpointResolver address = new StaticEndpoints(List.of(new Endpoint("127.0.0.1", port)));
         return new Services(
-                caller.refer(ServiceReference.to(UserService.class, address)
-                        .protocol(client.name())
-                        .check(true)
-                        .build()),
-                caller.refer(ServiceReference.to(EchoService.class, address)
-                        .protocol(client.name())
-                        .check(true)
-                        .build()));
+                refer(caller, UserService.class, address),
+                refer(caller, EchoService.class, address),
+                refer(caller, WorkService.class, address));
+    }
+
+    private <T> T refer(RpcClient caller, Class<T> type, EndpointResolver address) {
+        return caller.refer(ServiceReference.to(type, address)
+                .protocol(client.name())
+                .check(true)
+                .build());
     }
 }
