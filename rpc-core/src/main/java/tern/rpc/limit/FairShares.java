@@ -40,4 +40,10 @@ final class FairShares {
         }
         return now - othersUntil < 0;
     }
+
+    /** Whether somebody would still hold more if this one held one more. */
+    boolean isBehind(@Nullable Share share) {
+        Share known = largest;
+        return share != null && known != null && share.held() + 1 < known.held();
+    }
 }

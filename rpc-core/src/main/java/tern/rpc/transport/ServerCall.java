@@ -34,6 +34,14 @@ public interface ServerCall extends ServerContext.Exchange {
     }
 
     /**
+     * Its caller has shown who he is and was let in; told only where that is asked for. Its connection need not be
+     * treated like that of a stranger any more.
+     */
+    default void callerIsKnown() {
+        // connections do not matter
+    }
+
+    /**
      * Reads the request; once, on a worker thread. Unless the admission is open it is asked first, when all that came
      * with the call is known and none of its arguments exists.
      *

@@ -5,12 +5,11 @@ import io.netty.util.concurrent.Future;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one connection holds of the {@link InboundBudget}, and whether it is read on. Event loop only, but for
- * {@link #kept}.
+ * What one connection holds of the {@link InboundBudget}, and whether it is read on. It may begin with a budget that it
+ * shares with strangers. Event loop only, but for {@link #kept}.
  */
 public final class InboundAccount {
 
@@ -26,12 +25,12 @@ public final class InboundAccount {
         void tooSlow(String how);
     }
 
-    private final InboundBudget budget;
+    private volatile InboundBudget budget; // written under this, with what is counted in it
     private final EventLoop loop;
     private final Duration longest;
     private final Reading reading;
-    private final AtomicLong kept = new AtomicLong();
-    private long incomplete;
+    private volatile long kept; // written under this
+    private long incomplete; // written under this
     private boolean paused;
     private boolean waiting;
     private boolean closed;
@@ -57,9 +56,24 @@ public final class InboundAccount {
      */
     public void kept(int bytes) {
         if (bytes != 0) {
-            kept.addAndGet(bytes);
-            budget.add(bytes);
+            synchronized (this) {
+                kept += bytes;
+                budget.add(bytes);
+            }
         }
+    }
+
+    /** From here on it counts to another budget, with all that it holds. */
+    void moveTo(InboundBudget other) {
+        stopFinishing();
+        synchronized (this) {
+            long all = kept + incomplete;
+            other.add(all);
+            budget.add(-all);
+            budget = other;
+        }
+        waiting = false; // for the budget before
+        look();
     }
 
     /**
@@ -72,8 +86,10 @@ public final class InboundAccount {
             return;
         }
         if (bytes != 0) {
-            incomplete += bytes;
-            budget.add(bytes);
+            synchronized (this) {
+                incomplete += bytes;
+                budget.add(bytes);
+            }
         }
         if (incomplete == 0) {
             stopFinishing();
@@ -87,7 +103,7 @@ public final class InboundAccount {
     }
 
     private void look() {
-        boolean holds = incomplete > 0 || kept.get() > 0;
+        boolean holds = incomplete > 0 || kept > 0;
         boolean stop = !closed && budget.isUsedUp() && holds && !finishes();
         if (stop != paused) {
             paused = stop;
@@ -115,7 +131,7 @@ public final class InboundAccount {
         if (!closed && budget.isUsedUp()) {
             reading.tooSlow(incomplete + " bytes of a message came, and the rest did not within " + longest.toMillis()
                     + " ms while " + budget.used() + " of " + budget.maxBytes()
-                    + " bytes were held for requests (set by rpc.limits.max-inbound-bytes)");
+                    + " bytes were held for requests" + budget.whose());
         }
     }
 
