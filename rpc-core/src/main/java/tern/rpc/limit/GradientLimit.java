@@ -21,12 +21,13 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>No queue: the limit stands in nobody's way. The mean time t is learnt as the usual time u, and the limit doubles.
  *   <li>A queue, and t at most s = 2u + 25 ms: the limit grows by a fifth, or doubles where t is at most 1.25 u.
- *   <li>A queue, and t more than s: the limit shrinks to n * s / t, by 30 to 50 %, and by up to 80 % if the step before
- *       was right. The next window tells whether this one was. A gradient of less than 0.5 says that calls became slow
+ *   <li>A queue, and t more than s: the limit shrinks to 0.75 n * s / t, by 30 to 50 %, and by up to 80 % if the step
+ *       before was right. The next window tells whether this one was. A gradient of less than 0.5 says that calls became slow
  *       for a reason of their own, such as a slow dependency or a new kind of call: the limit goes back to n. When it
  *       says so three times, the t that was measured is the usual time from here on.
- *   <li>The same with the limit at its minimum: every fifth window it is doubled to see the gradient from there,
- *       which has to be less than 0.25.
+ *   <li>After a step down that was right the limit stays, since more would only wait, and so it does at its minimum. It
+ *       is doubled for a window, to see the gradient from there, when t has become half as much again, or that much
+ *       less, and every twentieth window. The gradient has to be less than 0.25 for it to be left there.
  *   <li>Calls hang: what was found out no longer holds, and the limit begins anew with the most.
  * </ul>
  *
@@ -74,7 +75,10 @@ public final class GradientLimit implements Limit {
     private static final double HARDLY_WAITING = 1.25;
     private static final double FOLLOW_DOWN = 0.5;
     private static final double FOLLOW_UP = 0.05;
+
+    /** Four standard errors of the mean time of a window. */
     private static final double CHANGED = 1.5;
+
     private static final int WINDOWS_HELD = 20;
     private static final int SURE_AFTER = 3;
 
@@ -161,9 +165,7 @@ public final class GradientLimit implements Limit {
         if (known == 0) {
             held = 0;
             heldNanos = seen.meanNanos();
-        } else if (++held >= WINDOWS_HELD
-                || seen.meanNanos() > CHANGED * known
-                || known > CHANGED * seen.meanNanos()) {
+        } else if (++held >= WINDOWS_HELD || seen.meanNanos() > CHANGED * known || known > CHANGED * seen.meanNanos()) {
             heldNanos = 0;
             trial = new Trial(inside, seen.meanNanos(), seen.perSecond(), limit);
             to(limit * STEP_UP);

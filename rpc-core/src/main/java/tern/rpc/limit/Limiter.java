@@ -17,7 +17,9 @@ import tern.rpc.NanoClock;
  *
  * <p>There is a queue if calls met no place free, as many as a tenth of those served or more, and ten times as many as met
  * less than a quarter of the places taken: a burst on an idle server is none. While there is a queue,
- * connections that hold the most give way to others ({@link FairShares}).
+ * tenants that hold the most give way to others ({@link FairShares}), who get in beyond the limit, up to twice as many.
+ *
+ * <p>Calls that go on without a thread keep their places, but do not make a queue of those that have one.
  *
  * <p>Thread-safe.
  */
@@ -38,7 +40,7 @@ public final class Limiter {
 
     private static final long LONGEST_HANGING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** One place of so many is kept for connections that hold few while there is a queue. */
+    /** One place of so many is kept for tenants that hold few while there is a queue. */
     private static final int KEPT = 16;
 
     /** But so many, unless that were more than half: fewer are taken by chance before one is free again. */
@@ -112,7 +114,7 @@ public final class Limiter {
     /**
      * Lets a call in or not. Each that was let in leaves once.
      *
-     * @param share of its connection; null when connections do not matter
+     * @param share of its tenant; null when tenants do not matter
      * @return null, or why not
      */
     public @Nullable Refusal enter(@Nullable Share share, long now) {

@@ -136,7 +136,8 @@ final class Dispatcher implements CallHandler {
                         + " that the server can use at present (" + limiter.describe()
                         + ", set by rpc.server.max-concurrency)");
             case SHARE ->
-                exhausted("its connection holds " + held(call.share()) + " of " + limiter.inside()
+                exhausted("its tenant (certificate, network or connection) holds " + held(call.share()) + " of "
+                        + limiter.inside()
                         + " calls, more than any other, and others find no room within " + limiter.limit() + " ("
                         + limiter.describe() + ", set by rpc.server.max-concurrency)");
             case WAIT ->

@@ -273,8 +273,8 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * How many calls may have a worker or wait for one. An adaptive limit up to the threads and the queue together
-         * when never set, and not below {@link #LEAST_CALLS}.
+         * How many calls may have a worker, wait for one, or go on without one until an asynchronous method completes them.
+         * An adaptive limit between {@link #LEAST_CALLS} and {@link #MOST_CALLS} when never set.
          *
          * @param chosen asked once
          */

@@ -72,6 +72,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         } finally {
             if (!served) {
                 leaveUnserved();
+                MethodPlace held = methodPlace;
+                if (held != null) {
+                    held.leaveUnserved();
+                }
             }
         }
     }
@@ -95,6 +99,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         Invocation invocation;
         MethodHandler found;
         try {
+            enterNamedMethod(started);
             invocation = call.decode(dispatcher.registry(), this);
             checkAdmitted(invocation);
             found = dispatcher.registry().handler(invocation);
@@ -121,13 +126,12 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             return;
         }
         call.watch(invocation.deadline().isLimited() ? invocation.deadline().nanoTime() : Long.MAX_VALUE, this);
-        Limiter limiter = found.limiter();
-        if (limiter != null && limiter.enter(null, started) != null) {
-            dispatcher.refused(Refusal.METHOD);
-            end(null, found.full(limiter));
+        try {
+            enter(found.method(), found.limiter(), started);
+        } catch (RpcException e) {
+            end(null, e);
             return;
         }
-        methodPlace = limiter == null ? null : new MethodPlace(limiter, started);
         place = dispatcher.ledgers().runs(this);
         served = true;
         ServerContext before = ServerContext.replace(serving);
@@ -137,6 +141,25 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             ServerContext.replace(before);
             leave(ledger);
         }
+    }
+
+    /** Where the method is known already, a call too many is not even read. */
+    private void enterNamedMethod(long now) {
+        MethodDescriptor named = call.namedMethod();
+        if (named != null) {
+            enter(named, dispatcher.registry().limiter(named), now);
+        }
+    }
+
+    private void enter(MethodDescriptor method, @Nullable Limiter limiter, long now) {
+        if (limiter == null || methodPlace != null) {
+            return;
+        }
+        if (limiter.enter(null, now) != null) {
+            dispatcher.refused(Refusal.METHOD);
+            throw MethodLimits.full(method, limiter);
+        }
+        methodPlace = new MethodPlace(limiter, now);
     }
 
     @Override

@@ -5,6 +5,7 @@ import tern.rpc.CallHead;
 import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
 import tern.rpc.Response;
 import tern.rpc.ServerContext;
 import tern.rpc.limit.Share;
@@ -23,12 +24,17 @@ public interface ServerCall extends ServerContext.Exchange {
         return null;
     }
 
+    /** A method of the name that is called, for transports that know it before the request is read; else null. */
+    default @Nullable MethodDescriptor namedMethod() {
+        return null;
+    }
+
     /** For transports that know it before the request is read; else none. */
     default Deadline deadline() {
         return Deadline.none();
     }
 
-    /** What its connection holds of the server; null when connections do not matter. */
+    /** What its tenant, such as its connection, holds of the server; always the same; null when that does not matter. */
     default @Nullable Share share() {
         return null;
     }

@@ -271,7 +271,9 @@ class OverloadTest {
         String service = ServiceDescriptor.of(Work.class).name();
         Work work = serve(settings -> settings.limit(service, "later", () -> new FixedLimit(1)));
         hold(() -> work.later("one").join());
-        await("its worker has left", () -> Objects.requireNonNull(server).workers().active() == 0);
+        await(
+                "its worker has left",
+                () -> Objects.requireNonNull(server).workers().active() == 0);
 
         assertThatThrownBy(() -> work.later("two").join()).hasMessageContaining("1 of 1");
 
@@ -290,7 +292,9 @@ class OverloadTest {
         Work work = serve(settings -> settings.limit(() -> new FixedLimit(2)));
         hold(() -> work.later("one").join());
         hold(() -> work.later("two").join());
-        await("workers have left", () -> Objects.requireNonNull(server).workers().active() == 0);
+        await(
+                "workers have left",
+                () -> Objects.requireNonNull(server).workers().active() == 0);
 
         assertThat(inside()).isEqualTo(2);
         refusalOf(() -> work.quick("three"));
@@ -305,7 +309,9 @@ class OverloadTest {
         Work work = serve(settings -> settings.limit(() -> new FixedLimit(2)));
         CompletableFuture<String> call = work.later("one");
         assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
-        await("its worker has left", () -> Objects.requireNonNull(server).workers().active() == 0);
+        await(
+                "its worker has left",
+                () -> Objects.requireNonNull(server).workers().active() == 0);
 
         now.addAndGet(Duration.ofSeconds(10).toNanos());
         transport.sweep();

@@ -5,6 +5,7 @@ import io.netty.util.concurrent.Future;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,20 +26,25 @@ public final class InboundAccount {
         void tooSlow(String how);
     }
 
-    private volatile InboundBudget budget; // written under this, with what is counted in it
+    private volatile InboundBudget budget; // replaced under this, before it is settled
+    private volatile boolean settled; // whether the budget is the last one
     private final EventLoop loop;
     private final Duration longest;
     private final Reading reading;
-    private volatile long kept; // written under this
-    private long incomplete; // written under this
+    private final AtomicLong kept = new AtomicLong(); // before it is settled written under this
+    private long incomplete;
     private boolean paused;
     private boolean waiting;
     private boolean closed;
     private @Nullable Future<?> finishing;
 
-    /** @param longest time for a message to be finished once it is its turn */
-    InboundAccount(InboundBudget budget, EventLoop loop, Duration longest, Reading reading) {
+    /**
+     * @param settled whether it stays with this budget
+     * @param longest time for a message to be finished once it is its turn
+     */
+    InboundAccount(InboundBudget budget, boolean settled, EventLoop loop, Duration longest, Reading reading) {
         this.budget = budget;
+        this.settled = settled;
         this.loop = loop;
         this.longest = longest;
         this.reading = reading;
@@ -55,22 +61,32 @@ public final class InboundAccount {
      * @param bytes counted ones; negative for those that are gone
      */
     public void kept(int bytes) {
-        if (bytes != 0) {
+        if (bytes == 0) {
+            return;
+        }
+        if (settled) {
+            count(bytes);
+        } else {
             synchronized (this) {
-                kept += bytes;
-                budget.add(bytes);
+                count(bytes);
             }
         }
     }
 
-    /** From here on it counts to another budget, with all that it holds. */
+    private void count(int bytes) {
+        kept.addAndGet(bytes);
+        budget.add(bytes);
+    }
+
+    /** From here on it counts to another budget, with all that it holds; at most once, and not if it was made settled. */
     void moveTo(InboundBudget other) {
         stopFinishing();
         synchronized (this) {
-            long all = kept + incomplete;
+            long all = kept.get() + incomplete;
             other.add(all);
             budget.add(-all);
             budget = other;
+            settled = true;
         }
         waiting = false; // for the budget before
         look();
@@ -86,10 +102,8 @@ public final class InboundAccount {
             return;
         }
         if (bytes != 0) {
-            synchronized (this) {
-                incomplete += bytes;
-                budget.add(bytes);
-            }
+            incomplete += bytes;
+            budget.add(bytes);
         }
         if (incomplete == 0) {
             stopFinishing();
@@ -103,7 +117,7 @@ public final class InboundAccount {
     }
 
     private void look() {
-        boolean holds = incomplete > 0 || kept > 0;
+        boolean holds = incomplete > 0 || kept.get() > 0;
         boolean stop = !closed && budget.isUsedUp() && holds && !finishes();
         if (stop != paused) {
             paused = stop;

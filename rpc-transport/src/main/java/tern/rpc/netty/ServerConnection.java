@@ -77,7 +77,7 @@ public final class ServerConnection {
         this.budget = budget;
         this.known = !handler.asksWhoCalls();
         this.inbound = new InboundAccount(
-                known ? budget : strangers, channel.eventLoop(), settings.firstBytesTimeout(), new InboundAccount.Reading() {
+                known ? budget : strangers, known, channel.eventLoop(), settings.firstBytesTimeout(), new InboundAccount.Reading() {
                     @Override
                     public void pause(boolean stop) {
                         overBudget = stop;
@@ -133,11 +133,17 @@ public final class ServerConnection {
         if (known) {
             return;
         }
-        known = true;
         try {
-            channel.eventLoop().execute(() -> inbound.moveTo(budget));
+            channel.eventLoop().execute(this::leaveStrangers);
         } catch (RejectedExecutionException e) {
             // the event loops have ended, and with them this connection
+        }
+    }
+
+    private void leaveStrangers() {
+        if (!known) { // several calls may have been let in at once
+            known = true;
+            inbound.moveTo(budget);
         }
     }
 
