@@ -77,7 +77,11 @@ public final class ServerConnection {
         this.budget = budget;
         this.known = !handler.asksWhoCalls();
         this.inbound = new InboundAccount(
-                known ? budget : strangers, known, channel.eventLoop(), settings.firstBytesTimeout(), new InboundAccount.Reading() {
+                known ? budget : strangers,
+                known,
+                channel.eventLoop(),
+                settings.firstBytesTimeout(),
+                new InboundAccount.Reading() {
                     @Override
                     public void pause(boolean stop) {
                         overBudget = stop;

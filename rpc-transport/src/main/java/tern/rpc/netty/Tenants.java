@@ -29,8 +29,7 @@ final class Tenants<K> {
     void leave(K key) {
         present.computeIfPresent(
                 key,
-                (same, known) ->
-                        known.connections() == 1 ? null : new Tenant(known.connections() - 1, known.share()));
+                (same, known) -> known.connections() == 1 ? null : new Tenant(known.connections() - 1, known.share()));
     }
 
     /** Whether there are two or more. */

@@ -158,8 +158,7 @@ class InboundBudgetTest {
                 limits -> new ServerTransportSettings(
                                 null, 0, 1_000, 1_000, 1_000, MESSAGE, Duration.ofSeconds(60), Duration.ofSeconds(30))
                         .withMaxInboundBytes(16 * BUDGET),
-                settings ->
-                        settings.token(token).meters(new RpcMeters(registry, Slo.DEFAULT)));
+                settings -> settings.token(token).meters(new RpcMeters(registry, Slo.DEFAULT)));
         GreetService known = Sides.refer(
                 sides.client(limits -> limits, settings -> settings.token(token)),
                 reference -> {},

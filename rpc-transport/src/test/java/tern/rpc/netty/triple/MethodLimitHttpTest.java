@@ -45,9 +45,10 @@ class MethodLimitHttpTest {
     }
 
     private RpcServer serve(TripleSides sides) {
-        return sides.serve(limits -> limits, settings -> settings.export(
-                        ServiceExport.of(Holding.class, (Holding) this::hold))
-                .limit(ServiceDescriptor.of(Holding.class).name(), "hold", () -> new FixedLimit(1)));
+        return sides.serve(
+                limits -> limits,
+                settings -> settings.export(ServiceExport.of(Holding.class, (Holding) this::hold))
+                        .limit(ServiceDescriptor.of(Holding.class).name(), "hold", () -> new FixedLimit(1)));
     }
 
     private static CompletableFuture<HttpResponse<String>> call(
@@ -92,7 +93,10 @@ class MethodLimitHttpTest {
 
             assertThat(bad.statusCode()).isEqualTo(400);
             for (int i = 0; i < 100; i++) { // its worker may still be about to leave
-                if (call(client, version, server, "\"one\"").get(30, TimeUnit.SECONDS).statusCode() == 200) {
+                if (call(client, version, server, "\"one\"")
+                                .get(30, TimeUnit.SECONDS)
+                                .statusCode()
+                        == 200) {
                     return;
                 }
             }
