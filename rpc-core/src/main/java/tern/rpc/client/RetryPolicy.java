@@ -10,7 +10,8 @@ import tern.rpc.StatusCode;
 /**
  * Whether a failed attempt is followed by another. A call that provably did not run is sent once more, to another
  * provider; a call that may have run only if its method is idempotent, and then once. Never after the deadline or a
- * cancel, and all together at most a tenth of the calls plus three a second, so that retries cannot multiply an overload. Thread-safe.
+ * cancel, and all together at most a tenth of the calls, or three a second where calls are fewer than thirty, so that
+ * retries cannot multiply an overload. Thread-safe.
  */
 final class RetryPolicy {
 
@@ -71,7 +72,7 @@ final class RetryPolicy {
             callsBefore = total;
             retriesInWindow = 0;
         }
-        if (retriesInWindow >= PER_SECOND * WINDOW_SECONDS + SHARE_OF_CALLS * (total - callsBefore)) {
+        if (retriesInWindow >= Math.max(PER_SECOND * WINDOW_SECONDS, SHARE_OF_CALLS * (total - callsBefore))) {
             return false;
         }
         retriesInWindow++;

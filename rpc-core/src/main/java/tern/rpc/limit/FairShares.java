@@ -5,15 +5,17 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Who has to wait when there is no room for all: the connection that holds the most. It is asked only about calls that
- * find few places left; these are kept for connections that hold fewer, for as long as there are any that want in. Nobody
- * is counted or sorted: whoever turns out to hold more than the one that is known to hold the most takes its place.
+ * Who has to wait when there is no room for all: the tenant that holds the most. It is asked only about calls that find
+ * few places left; these are kept for tenants that hold fewer, for as long as there are any that want in, and they get in
+ * even beyond the limit while somebody holds more than twice as much: so the one who holds the most shrinks until he
+ * does not. Where many hold one or two each, nobody gets in beyond the limit. Nobody is counted or sorted: whoever turns out to hold more than the one that is known to hold the most takes its
+ * place.
  *
- * <p>With one connection nothing is kept free. Thread-safe; a race costs one call the wrong answer.
+ * <p>With one tenant nothing is kept free. Thread-safe; a race costs one call the wrong answer.
  */
 final class FairShares {
 
-    /** How long after the last call of another connection places are kept for such calls. */
+    /** How long after the last call of another tenant places are kept for such calls. */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private volatile @Nullable Share largest;
@@ -39,5 +41,11 @@ final class FairShares {
             largest = share;
         }
         return now - othersUntil < 0;
+    }
+
+    /** Whether somebody would hold more than twice as much even if this one held one more. */
+    boolean isBehind(@Nullable Share share) {
+        Share known = largest;
+        return share != null && known != null && 2 * (share.held() + 1) < known.held();
     }
 }

@@ -21,12 +21,13 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>No queue: the limit stands in nobody's way. The mean time t is learnt as the usual time u, and the limit doubles.
  *   <li>A queue, and t at most s = 2u + 25 ms: the limit grows by a fifth, or doubles where t is at most 1.25 u.
- *   <li>A queue, and t more than s: the limit shrinks to n * s / t, by 30 to 50 %, and by up to 80 % if the step before
- *       was right. The next window tells whether this one was. A gradient of less than 0.5 says that calls became slow
+ *   <li>A queue, and t more than s: the limit shrinks to 0.75 n * s / t, by 30 to 50 %, and by up to 80 % if the step
+ *       before was right. The next window tells whether this one was. A gradient of less than 0.5 says that calls became slow
  *       for a reason of their own, such as a slow dependency or a new kind of call: the limit goes back to n. When it
  *       says so three times, the t that was measured is the usual time from here on.
- *   <li>The same with the limit at its minimum: every fifth window it is doubled to see the gradient from there,
- *       which has to be less than 0.25.
+ *   <li>After a step down that was right the limit stays, since more would only wait, and so it does at its minimum. It
+ *       is doubled for a window, to see the gradient from there, when t has become half as much again, or that much
+ *       less, and every twentieth window. The gradient has to be less than 0.25 for it to be left there.
  *   <li>Calls hang: what was found out no longer holds, and the limit begins anew with the most.
  * </ul>
  *
@@ -57,6 +58,9 @@ public final class GradientLimit implements Limit {
     /** Where the step is larger, less can be chance. */
     private static final double DEPENDENT_FROM_LEAST = 0.25;
 
+    /** Below s, as the limit is left there: arrivals by chance are above what is aimed at. */
+    private static final double AIM = 0.75;
+
     private static final double LARGEST_STEP_DOWN = 0.5;
 
     /** For a step that follows one that was right. */
@@ -71,7 +75,11 @@ public final class GradientLimit implements Limit {
     private static final double HARDLY_WAITING = 1.25;
     private static final double FOLLOW_DOWN = 0.5;
     private static final double FOLLOW_UP = 0.05;
-    private static final int WINDOWS_AT_LEAST = 5;
+
+    /** Four standard errors of the mean time of a window. */
+    private static final double CHANGED = 1.5;
+
+    private static final int WINDOWS_HELD = 20;
     private static final int SURE_AFTER = 3;
 
     /** A change of the limit whose effect the next window shows. */
@@ -84,7 +92,8 @@ public final class GradientLimit implements Limit {
     private @Nullable Trial trial;
     private boolean dependent; // the last step down was right
     private int independent; // trials that said so, since one that did not
-    private int atLeast; // windows spent at the minimum although calls are slow
+    private int held; // windows in which the limit was left as it is
+    private double heldNanos; // what calls took in the first of them; 0: it is not held
 
     /**
      * @param least never less; calls that are fewer are never refused
@@ -123,7 +132,7 @@ public final class GradientLimit implements Limit {
         } else if (!seen.queue()) {
             trial = null;
             dependent = false;
-            atLeast = 0;
+            heldNanos = 0;
             learn(seen.meanNanos(), FOLLOW_UP);
             to(limit * STEP_UP);
         } else if (!judgesTrialWrong(seen)) {
@@ -136,16 +145,28 @@ public final class GradientLimit implements Limit {
     private void adjust(Window seen) {
         double ratio = (TOLERANCE * usualNanos + BEARABLE_NANOS) / seen.meanNanos();
         double inside = Math.min(limit, seen.inside());
-        if (ratio >= 1) {
-            atLeast = 0;
+        if (ratio >= 1 ? dependent : inside <= least) {
+            hold(seen, inside);
+        } else if (ratio >= 1) {
+            heldNanos = 0;
             to(limit * (seen.meanNanos() <= HARDLY_WAITING * usualNanos ? STEP_UP : SMALL_STEP_UP));
-        } else if (inside > least) {
+        } else {
+            heldNanos = 0;
             double largest = dependent ? LARGEST_KNOWN_STEP_DOWN : LARGEST_STEP_DOWN;
-            double step = Math.max(largest, Math.min(SMALLEST_STEP_DOWN, ratio));
+            double step = Math.max(largest, Math.min(SMALLEST_STEP_DOWN, AIM * ratio));
             trial = new Trial(inside, seen.meanNanos(), seen.perSecond(), limit);
             to(inside * step);
-        } else if (++atLeast >= WINDOWS_AT_LEAST) {
-            atLeast = 0;
+        }
+    }
+
+    /** Less would not help, and more would only wait, as far as is known: which is looked at again when times change. */
+    private void hold(Window seen, double inside) {
+        double known = heldNanos;
+        if (known == 0) {
+            held = 0;
+            heldNanos = seen.meanNanos();
+        } else if (++held >= WINDOWS_HELD || seen.meanNanos() > CHANGED * known || known > CHANGED * seen.meanNanos()) {
+            heldNanos = 0;
             trial = new Trial(inside, seen.meanNanos(), seen.perSecond(), limit);
             to(limit * STEP_UP);
         }

@@ -17,7 +17,9 @@ import tern.rpc.NanoClock;
  *
  * <p>There is a queue if calls met no place free, as many as a tenth of those served or more, and ten times as many as met
  * less than a quarter of the places taken: a burst on an idle server is none. While there is a queue,
- * connections that hold the most give way to others ({@link FairShares}).
+ * tenants that hold the most give way to others ({@link FairShares}), who get in beyond the limit, up to twice as many.
+ *
+ * <p>Calls that go on without a thread keep their places, but do not make a queue of those that have one.
  *
  * <p>Thread-safe.
  */
@@ -38,18 +40,21 @@ public final class Limiter {
 
     private static final long LONGEST_HANGING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** One place of so many is kept for connections that hold few while there is a queue. */
+    /** One place of so many is kept for tenants that hold few while there is a queue. */
     private static final int KEPT = 16;
 
     /** But so many, unless that were more than half: fewer are taken by chance before one is free again. */
-    private static final int FEWEST_KEPT = 6;
+    private static final int FEWEST_KEPT = 12;
 
     private final Limit limit;
     private final int servedAtOnce;
     private final FairShares shares;
     private final AtomicInteger inside = new AtomicInteger();
+    private final AtomicInteger elsewhere = new AtomicInteger(); // of these, those that hold no thread
     private volatile int present;
+    private volatile int kept;
     private volatile int crowdedFrom;
+    private volatile int beyond; // as many as get in by being behind others
     private volatile int sparseBelow;
     private volatile boolean overloaded; // there was a queue in the last window
 
@@ -71,7 +76,7 @@ public final class Limiter {
 
     /**
      * @param limit used by nobody else
-     * @param servedAtOnce how many calls inside are served; those beyond wait
+     * @param servedAtOnce how many threads serve; calls beyond wait, but for those that need none
      */
     public Limiter(Limit limit, int servedAtOnce, NanoClock clock) {
         this.limit = limit;
@@ -86,7 +91,9 @@ public final class Limiter {
         int kept = Math.max(places / KEPT, Math.min(FEWEST_KEPT, places / 2));
         present = wanted;
         sparseBelow = places / 4;
-        crowdedFrom = overloaded ? places - kept : places;
+        beyond = wanted + Math.min(wanted, servedAtOnce);
+        this.kept = overloaded ? kept : 0;
+        crowdedFrom = places - this.kept;
     }
 
     /** Calls inside. */
@@ -107,7 +114,7 @@ public final class Limiter {
     /**
      * Lets a call in or not. Each that was let in leaves once.
      *
-     * @param share of its connection; null when connections do not matter
+     * @param share of its tenant; null when tenants do not matter
      * @return null, or why not
      */
     public @Nullable Refusal enter(@Nullable Share share, long now) {
@@ -132,6 +139,10 @@ public final class Limiter {
     }
 
     private @Nullable Refusal crowded(@Nullable Share share, int met, long now) {
+        int without = elsewhere.get();
+        if (without > 0 && met < present - kept && met - without < servedAtOnce - kept) {
+            return null;
+        }
         crowded.incrementAndGet();
         if (now - phaseBegun >= hangingAfterNanos) {
             turn(measuring, now);
@@ -139,7 +150,8 @@ public final class Limiter {
         if (overloaded && shares.yields(share, now)) {
             return Refusal.SHARE;
         }
-        return met >= present ? Refusal.LIMIT : null;
+        boolean full = met >= present && !(overloaded && met < beyond && shares.isBehind(share));
+        return full ? Refusal.LIMIT : null;
     }
 
     /** A call that was let in has left. */
@@ -165,6 +177,16 @@ public final class Limiter {
 
     private boolean isOver(int calls, long measured) {
         return measured >= shortestNanos && (calls >= ENOUGH || measured >= PATIENCE_NANOS);
+    }
+
+    /** A call that is inside goes on without one of the threads that serve; to be taken back before it leaves. */
+    public void threadLeaves() {
+        elsewhere.incrementAndGet();
+    }
+
+    /** Takes {@link #threadLeaves} back. */
+    public void threadStays() {
+        elsewhere.decrementAndGet();
     }
 
     /** A call that was let in has left without being served: what it took tells nothing. */
@@ -225,7 +247,7 @@ public final class Limiter {
     private Limit.Window look(long now) {
         int calls = ended.get();
         int met = crowded.get();
-        int places = Math.min(present, servedAtOnce);
+        int places = Math.min(present, servedAtOnce + Math.max(0, elsewhere.get()));
         overloaded = met * 10L >= calls && sparse.get() * 10L <= met;
         int reached = Math.min(places, most);
         if (calls < FEW) {

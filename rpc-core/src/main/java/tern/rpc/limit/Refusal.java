@@ -4,7 +4,7 @@ package tern.rpc.limit;
 public enum Refusal {
     /** As many calls are inside as the limit allows. */
     LIMIT("limit"),
-    /** Few places are left, and its connection holds more than any other. */
+    /** Few places are left, and its tenant, such as its connection, holds more than any other. */
     SHARE("share"),
     /** All workers are busy, and the queue is full. */
     QUEUE("queue"),

@@ -2,7 +2,7 @@ package tern.rpc.limit;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** How many of the calls inside a {@link Limiter} came by one connection. Thread-safe. */
+/** How many of the calls inside a {@link Limiter} came from one tenant, such as a connection. Thread-safe. */
 public final class Share {
 
     private final AtomicInteger held = new AtomicInteger();

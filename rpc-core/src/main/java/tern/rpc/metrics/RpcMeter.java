@@ -10,7 +10,7 @@ public enum RpcMeter {
     SERVER_WORKERS_REJECTED("rpc.server.workers.rejected", "Calls refused because no worker was free for them"),
     SERVER_DENIED("rpc.server.denied", "Calls refused because of who made them"),
     SERVER_REFUSED("rpc.server.refused", "Calls refused before their method ran"),
-    SERVER_CONCURRENCY("rpc.server.concurrency", "Calls that a worker has or that wait for one"),
+    SERVER_CONCURRENCY("rpc.server.concurrency", "Calls that are served or wait for a worker"),
     SERVER_CONCURRENCY_LIMIT("rpc.server.concurrency.limit", "Most of them that are let in at present"),
     SERVER_CONNECTIONS("rpc.server.connections", "Connections from clients"),
     SERVER_WRITE_QUEUE("rpc.server.write.queue", "Bytes of answers waiting for sockets"),

@@ -101,9 +101,19 @@ final class Dispatcher implements CallHandler {
         refusals.count(reason);
     }
 
-    /** A worker is through with a call that was let in. */
+    /** A call that was let in has ended, and no worker has to do with it any more. */
     void leave(ServerCall call) {
         limiter.leave(call.share(), call.receivedNanos(), clock.nanoTime());
+    }
+
+    /** A call that was let in goes on without a worker. */
+    void workerLeaves() {
+        limiter.threadLeaves();
+    }
+
+    /** Such a call ends, or has ended while its worker was about to leave. */
+    void workerStays() {
+        limiter.threadStays();
     }
 
     /** A call that was let in is over before a worker took it. */
@@ -113,11 +123,9 @@ final class Dispatcher implements CallHandler {
 
     /** Answers a call that no worker will run, and counts it. */
     void refuse(ServerCall call, Refusal reason) {
-        boolean full = reason == Refusal.LIMIT && limiter.limit() >= workers.maxAdmitted();
-        Refusal counted = full ? Refusal.QUEUE : reason;
-        refusals.count(counted);
+        refusals.count(reason);
         meters.refused(clock.nanoTime() - call.receivedNanos());
-        call.fail(failure(call, counted), new Metadata());
+        call.fail(failure(call, reason), new Metadata());
         onRefusal.forEach(Runnable::run);
     }
 
@@ -128,7 +136,8 @@ final class Dispatcher implements CallHandler {
                         + " that the server can use at present (" + limiter.describe()
                         + ", set by rpc.server.max-concurrency)");
             case SHARE ->
-                exhausted("its connection holds " + held(call.share()) + " of " + limiter.inside()
+                exhausted("its tenant (certificate, network or connection) holds " + held(call.share()) + " of "
+                        + limiter.inside()
                         + " calls, more than any other, and others find no room within " + limiter.limit() + " ("
                         + limiter.describe() + ", set by rpc.server.max-concurrency)");
             case WAIT ->
@@ -162,6 +171,11 @@ final class Dispatcher implements CallHandler {
     @Override
     public AcceptedTokens tokens() {
         return gate.tokens();
+    }
+
+    @Override
+    public boolean asksWhoCalls() {
+        return !gate.isOpen();
     }
 
     CallGate gate() {

@@ -18,6 +18,7 @@ import tern.rpc.ServerFilter;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.limit.Limiter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
@@ -40,6 +41,7 @@ final class HandlerRegistry implements ServiceLookup {
     private final Map<String, Exports> byInterface = new HashMap<>();
     private final Set<String> critical = new HashSet<>();
     private final boolean genericCalls;
+    private final MethodLimits limits;
 
     HandlerRegistry(
             List<ServiceExport> exports,
@@ -49,6 +51,7 @@ final class HandlerRegistry implements ServiceLookup {
             boolean genericCalls,
             NanoClock clock) {
         this.genericCalls = genericCalls;
+        this.limits = limits;
         for (ServiceExport export : exports) {
             ServiceDescriptor service = export.service();
             Exports known = byInterface.computeIfAbsent(service.name(), name -> new Exports(service));
@@ -133,6 +136,12 @@ final class HandlerRegistry implements ServiceLookup {
         }
         throw unknown("service " + interfaceName + " is not exported here without group and version; exported are "
                 + allKeys());
+    }
+
+    /** In front of all methods of this name of an interface; null when there is none. */
+    @Nullable
+    Limiter limiter(MethodDescriptor method) {
+        return limits.of(method);
     }
 
     /** Whether calls of this interface get workers that are kept for them. */

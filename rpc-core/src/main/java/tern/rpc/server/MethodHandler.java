@@ -13,9 +13,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
-import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerFilter;
-import tern.rpc.StatusCode;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.SeldomWarning;
 import tern.rpc.metrics.CallMeters;
@@ -84,16 +82,6 @@ final class MethodHandler {
     @Nullable
     Limiter limiter() {
         return limiter;
-    }
-
-    /** Of a call that the limiter refused. */
-    RpcException full(Limiter refusing) {
-        return RpcException.refusal(
-                StatusCode.RESOURCE_EXHAUSTED,
-                method + " refused the call: " + refusing.inside() + " of " + refusing.limit() + " are running ("
-                        + refusing.describe() + ", set by rpc.server.services.<name>.methods." + method.name()
-                        + ".max-concurrency)",
-                Executed.NO);
     }
 
     /**

@@ -6,16 +6,29 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
 import tern.rpc.limit.Limit;
 import tern.rpc.limit.Limiter;
 
-/** The limiters of single methods. Overloads share one, and so do exports of an interface. Used at start-up. */
+/** The limiters of single methods. Overloads share one, and so do exports of an interface. Immutable. */
 final class MethodLimits {
 
     /** @param interfaceName and {@code method} by their names */
     record Key(String interfaceName, String method) {}
 
     private final Map<Key, Limiter> limiters = new HashMap<>();
+
+    /** Of a call that the limiter refused. */
+    static RpcException full(MethodDescriptor method, Limiter refusing) {
+        return RpcException.refusal(
+                StatusCode.RESOURCE_EXHAUSTED,
+                method + " refused the call: " + refusing.inside() + " of " + refusing.limit() + " are running ("
+                        + refusing.describe() + ", set by rpc.server.services.<name>.methods." + method.name()
+                        + ".max-concurrency)",
+                Executed.NO);
+    }
 
     /** @param servedAtOnce calls of all methods together */
     MethodLimits(Map<Key, Supplier<Limit>> limits, int servedAtOnce, NanoClock clock) {
@@ -24,6 +37,9 @@ final class MethodLimits {
 
     @Nullable
     Limiter of(MethodDescriptor method) {
+        if (limiters.isEmpty()) {
+            return null;
+        }
         return limiters.get(new Key(method.service().name(), method.name()));
     }
 }

@@ -21,4 +21,11 @@ final class MethodPlace {
             limiter.leave(null, enteredNanos, now);
         }
     }
+
+    /** The method was not begun. Counts once. */
+    void leaveUnserved() {
+        if (left.compareAndSet(false, true)) {
+            limiter.leaveUnserved(null, enteredNanos);
+        }
+    }
 }

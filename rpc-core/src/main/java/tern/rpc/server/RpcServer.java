@@ -53,6 +53,12 @@ public final class RpcServer implements AutoCloseable {
      */
     public static final int LEAST_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
+    /**
+     * An adaptive limit goes up to here, or to threads and queue together: asynchronous calls need no thread while they
+     * wait, but memory. As many as there may be connections (reliability table).
+     */
+    public static final int MOST_CALLS = 8_192;
+
     private enum State {
         BUILT,
         STARTED,
@@ -267,8 +273,8 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * How many calls may have a worker or wait for one. An adaptive limit up to the threads and the queue together
-         * when never set, and not below {@link #LEAST_CALLS}.
+         * How many calls may have a worker, wait for one, or go on without one until an asynchronous method completes them.
+         * An adaptive limit between {@link #LEAST_CALLS} and {@link #MOST_CALLS} when never set.
          *
          * @param chosen asked once
          */
@@ -281,7 +287,7 @@ public final class RpcServer implements AutoCloseable {
             if (limit != null) {
                 return limit.get();
             }
-            int most = (int) Math.min(Integer.MAX_VALUE, (long) threads + queueCapacity);
+            int most = (int) Math.min(Integer.MAX_VALUE, Math.max(MOST_CALLS, (long) threads + queueCapacity));
             return new GradientLimit(Math.min(LEAST_CALLS, most), most);
         }
 

@@ -24,6 +24,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.CallMeters;
+import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ServerCall;
 
 /**
@@ -36,7 +37,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     private static final int QUEUED = 0;
     private static final int RUNNING = 1;
-    private static final int ENDED = 2;
+    private static final int LEFT = 2; // by its worker; somebody else will complete it
+    private static final int ENDED = 3; // while it waited, or by or in spite of a worker that is still to leave
+    private static final int ENDED_LAST = 4; // after its worker had left
 
     private final AtomicInteger state = new AtomicInteger(QUEUED);
     private final Dispatcher dispatcher;
@@ -46,10 +49,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private volatile @Nullable MethodHandler handler; // set by the worker, read by whoever ends the call
     private volatile @Nullable ServerContext context; // likewise
     private volatile @Nullable ServedStream stream; // likewise; null for a call with one message each way
-    private int place = RunningCalls.NOWHERE; // set by the worker, read after left
+    private int place = RunningCalls.NOWHERE; // set by the worker, read after it has left
     private @Nullable MethodPlace methodPlace; // likewise; null where methods have no limit
     private boolean served; // worker only: the method was begun
-    private volatile boolean left; // by the worker, which runs it no more
     private boolean admitted; // by the worker alone, as the next
     private @Nullable Principal caller;
 
@@ -68,10 +70,12 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         try {
             serve();
         } finally {
-            if (!critical && served) {
-                dispatcher.leave(call);
-            } else {
+            if (!served) {
                 leaveUnserved();
+                MethodPlace held = methodPlace;
+                if (held != null) {
+                    held.leaveUnserved();
+                }
             }
         }
     }
@@ -95,6 +99,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         Invocation invocation;
         MethodHandler found;
         try {
+            enterNamedMethod(started);
             invocation = call.decode(dispatcher.registry(), this);
             checkAdmitted(invocation);
             found = dispatcher.registry().handler(invocation);
@@ -108,7 +113,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         ledger.turnTo(Phase.OWN);
         ServerContext serving = new ServerContext(invocation, call, ledger, caller);
         context = serving;
-        if (state.get() == ENDED) {
+        if (hasEnded()) {
             return; // its peer left while it was read
         }
         if (invocation.deadline().isExpired(dispatcher.clock().nanoTime())) {
@@ -121,13 +126,12 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             return;
         }
         call.watch(invocation.deadline().isLimited() ? invocation.deadline().nanoTime() : Long.MAX_VALUE, this);
-        Limiter limiter = found.limiter();
-        if (limiter != null && limiter.enter(null, started) != null) {
-            dispatcher.refused(Refusal.METHOD);
-            end(null, found.full(limiter));
+        try {
+            enter(found.method(), found.limiter(), started);
+        } catch (RpcException e) {
+            end(null, e);
             return;
         }
-        methodPlace = limiter == null ? null : new MethodPlace(limiter, started);
         place = dispatcher.ledgers().runs(this);
         served = true;
         ServerContext before = ServerContext.replace(serving);
@@ -139,6 +143,25 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
+    /** Where the method is known already, a call too many is not even read. */
+    private void enterNamedMethod(long now) {
+        MethodDescriptor named = call.namedMethod();
+        if (named != null) {
+            enter(named, dispatcher.registry().limiter(named), now);
+        }
+    }
+
+    private void enter(MethodDescriptor method, @Nullable Limiter limiter, long now) {
+        if (limiter == null || methodPlace != null) {
+            return;
+        }
+        if (limiter.enter(null, now) != null) {
+            dispatcher.refused(Refusal.METHOD);
+            throw MethodLimits.full(method, limiter);
+        }
+        methodPlace = new MethodPlace(limiter, now);
+    }
+
     @Override
     public boolean isOpen() {
         return dispatcher.gate().isOpen();
@@ -148,6 +171,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     public void admit(CallHead head) {
         caller = dispatcher.gate().admit(head);
         admitted = true;
+        if (!head.service().interfaceName().equals(AcceptedTokens.OPEN_SERVICE)) {
+            call.callerIsKnown();
+        }
     }
 
     /** A transport that forgot to ask lets nobody in. */
@@ -164,12 +190,42 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     /** The call stays among the running ones until it has ended too; one that timed out, until its worker leaves. */
     private void leave(CallLedger ledger) {
-        left = true;
-        if (state.get() == ENDED) {
-            stopped();
-        } else {
-            ledger.turnTo(Phase.UNATTRIBUTED); // until somebody completes it
+        boolean streams = stream != null;
+        if (streams) {
+            leaveServer(false); // may last for hours, and what it does is bounded elsewhere
         }
+        if (state.get() == RUNNING) {
+            ledger.turnTo(Phase.UNATTRIBUTED); // until somebody completes it
+            if (!critical && !streams) {
+                dispatcher.workerLeaves();
+            }
+            if (state.compareAndSet(RUNNING, LEFT)) {
+                return;
+            }
+            if (!critical && !streams) {
+                dispatcher.workerStays();
+            }
+        }
+        stopped(false);
+    }
+
+    private void leaveServer(boolean workerLeft) {
+        if (critical) {
+            return;
+        }
+        if (workerLeft) {
+            dispatcher.workerStays();
+        }
+        dispatcher.leave(call);
+    }
+
+    /** @return whether the caller of this method is the one that ends the call, which a worker had taken */
+    private boolean endRunning() {
+        return state.compareAndSet(RUNNING, ENDED) || state.compareAndSet(LEFT, ENDED_LAST);
+    }
+
+    private boolean hasEnded() {
+        return state.get() >= ENDED;
     }
 
     private void invoke(MethodHandler found, Invocation invocation, ServerContext serving) {
@@ -201,7 +257,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         ServedStream served =
                 new ServedStream(found, call, serving, dispatcher.clock(), dispatcher.callbacks()::executeAdmitted);
         stream = served;
-        if (state.get() == ENDED) {
+        if (hasEnded()) {
             return; // its peer left before it could be told
         }
         served.run(invocation, this::end);
@@ -209,7 +265,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     /** The one end of a call whose method is known: answer it, then count it. */
     private void end(@Nullable Response response, @Nullable Throwable failure) {
-        if (!state.compareAndSet(RUNNING, ENDED)) {
+        if (!endRunning()) {
             return; // the deadline was first
         }
         MethodHandler found = Objects.requireNonNull(handler);
@@ -271,7 +327,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         if (reason != null && state.compareAndSet(QUEUED, ENDED)) {
             leaveUnserved();
             dispatcher.refuse(call, reason);
-        } else if (isPastDeadline() && state.compareAndSet(RUNNING, ENDED)) {
+        } else if (isPastDeadline() && endRunning()) {
             RpcException late = RpcException.refusal(
                     StatusCode.DEADLINE_EXCEEDED,
                     name() + " was still running when its deadline passed",
@@ -297,10 +353,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     @Override
     public void disconnected() {
-        int before = state.getAndSet(ENDED);
-        if (before == QUEUED) {
+        if (state.compareAndSet(QUEUED, ENDED)) {
             leaveUnserved();
-        } else if (before == RUNNING) {
+        } else if (endRunning()) {
             cancel(RpcException.refusal(StatusCode.CANCELLED, name() + ": the caller is gone", Executed.MAYBE));
         }
     }
@@ -321,6 +376,16 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     private void count(MethodHandler found, @Nullable Throwable failure) {
+        try {
+            record(found, failure);
+        } finally {
+            if (state.get() == ENDED_LAST) {
+                stopped(true);
+            }
+        }
+    }
+
+    private void record(MethodHandler found, @Nullable Throwable failure) {
         long now = dispatcher.clock().nanoTime();
         long tookNanos = now - call.receivedNanos();
         found.meters(call.protocol()).ended(failure, tookNanos);
@@ -329,14 +394,14 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             serving.ledger().joinPresentPart();
             dispatcher.ledgers().ended(found, serving.ledger(), tookNanos, now, failure);
         }
-        if (left) {
-            stopped();
-        }
     }
 
-    /** Neither a worker nor a caller has to do with it any more; may be told twice. */
-    private void stopped() {
+    /** Neither a worker nor a caller has to do with it any more: told once, by the last of the two. */
+    private void stopped(boolean workerLeftBefore) {
         dispatcher.ledgers().stopped(place, this);
+        if (stream == null) {
+            leaveServer(workerLeftBefore);
+        }
         MethodPlace held = methodPlace;
         if (held != null) {
             held.leave(dispatcher.clock().nanoTime());
@@ -349,7 +414,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         RunningCall seen = Objects.requireNonNull(context)
                 .ledger()
                 .look(method.service().simpleName() + "." + method.name(), now - call.receivedNanos(), now);
-        return left ? seen.withoutThread() : seen;
+        return state.get() == LEFT ? seen.withoutThread() : seen;
     }
 
     /** What the method wanted sent before its answer. An exception with a type of its own travels alone (Triple). */

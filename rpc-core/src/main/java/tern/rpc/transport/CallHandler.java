@@ -14,6 +14,9 @@ public interface CallHandler {
     /** What is exported; for transports that have to know the method before its message has come. */
     ServiceLookup services();
 
+    /** Whether callers have to show who they are, by a token or to an authorizer. */
+    boolean asksWhoCalls();
+
     /** For transports that know a call's token before its body has come, and need not wait for that of a stranger. */
     AcceptedTokens tokens();
 }

@@ -5,6 +5,7 @@ import tern.rpc.CallHead;
 import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
 import tern.rpc.Response;
 import tern.rpc.ServerContext;
 import tern.rpc.limit.Share;
@@ -23,14 +24,27 @@ public interface ServerCall extends ServerContext.Exchange {
         return null;
     }
 
+    /** A method of the name that is called, for transports that know it before the request is read; else null. */
+    default @Nullable MethodDescriptor namedMethod() {
+        return null;
+    }
+
     /** For transports that know it before the request is read; else none. */
     default Deadline deadline() {
         return Deadline.none();
     }
 
-    /** What its connection holds of the server; null when connections do not matter. */
+    /** What its tenant, such as its connection, holds of the server; always the same; null when that does not matter. */
     default @Nullable Share share() {
         return null;
+    }
+
+    /**
+     * Its caller has shown who he is and was let in; told only where that is asked for. Its connection need not be
+     * treated like that of a stranger any more.
+     */
+    default void callerIsKnown() {
+        // connections do not matter
     }
 
     /**

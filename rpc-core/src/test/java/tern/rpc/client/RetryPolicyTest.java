@@ -89,7 +89,7 @@ class RetryPolicyTest {
     }
 
     @Test
-    void budgetIsATenthOfTheCallsPlusThreeASecond() {
+    void budgetIsATenthOfTheCalls() {
         for (int i = 0; i < 1_000; i++) {
             policy.called();
         }
@@ -98,9 +98,21 @@ class RetryPolicyTest {
             allowed += again(true, Executed.MAYBE, 1, true, 1) ? 1 : 0;
         }
 
-        assertThat(allowed).isEqualTo(130);
-        assertThat(policy.retries()).isEqualTo(130);
+        assertThat(allowed).isEqualTo(100);
+        assertThat(policy.retries()).isEqualTo(100);
         now.addAndGet(Duration.ofSeconds(11).toNanos());
         assertThat(again(true, Executed.MAYBE, 1, true, 1)).isTrue();
+    }
+
+    @Test
+    void budgetOfFewCallsIsThreeASecond() {
+        policy.called();
+
+        int allowed = 0;
+        for (int i = 0; i < 100; i++) {
+            allowed += again(true, Executed.MAYBE, 1, true, 1) ? 1 : 0;
+        }
+
+        assertThat(allowed).isEqualTo(30);
     }
 }

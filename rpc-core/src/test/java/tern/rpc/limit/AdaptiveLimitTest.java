@@ -38,6 +38,13 @@ class AdaptiveLimitTest {
         server.run(20);
 
         double goodput = caller.counts().answered() / 20.0;
+        System.out.printf(
+                "simulated load %.1f, deadline %d ms: goodput %.0f %%, mean %.0f ms, limit %d%n",
+                load,
+                deadlineMillis,
+                100 * goodput / CAPACITY,
+                caller.counts().meanMillis(),
+                server.limiter().limit());
         assertThat(goodput).isGreaterThan(0.9 * CAPACITY);
     }
 
@@ -119,7 +126,14 @@ class AdaptiveLimitTest {
         assertThat(server.limiter().limit()).isLessThan(60);
 
         server.calls(0.1, 500);
-        server.runUncounted(20);
+        for (int i = 5; i <= 20; i += 5) {
+            server.runUncounted(0);
+            server.run(5);
+            System.out.printf(
+                    "simulated slowness under overload, to second %d: %.0f %%%n",
+                    i, 100 * caller.counts().answered() / (400 * 5.0));
+        }
+        server.runUncounted(0);
         server.run(20);
 
         assertThat(caller.counts().answered() / 20.0).isGreaterThan(0.9 * 400);
@@ -215,7 +229,42 @@ class AdaptiveLimitTest {
         int sent = IntStream.range(0, 9).map(i -> others[i].counts().sent()).sum();
         int answered =
                 IntStream.range(0, 9).map(i -> others[i].counts().answered()).sum();
+        System.out.printf(
+                "simulated flood, calls of %.1f + %.0f ms: others %.1f %%, limit %d%n",
+                cpuMillis,
+                elsewhereMillis,
+                100.0 * answered / sent,
+                server.limiter().limit());
         assertThat(answered).isGreaterThan(sent * 9 / 10);
         assertThat(answered + flooding.counts().answered()).isGreaterThan((int) (0.85 * capacity * 20));
+    }
+
+    @Test
+    void connectionsThatHoldLessThanAnotherGetInBeyondTheLimit() {
+        SimulatedServer server = new SimulatedServer(new FixedLimit(12)).calls(5, 0);
+        Caller[] others = IntStream.range(0, 9)
+                .mapToObj(i -> server.caller(CAPACITY * 0.4 / 9))
+                .toArray(Caller[]::new);
+        server.caller(4 * CAPACITY);
+        server.runUncounted(2);
+
+        server.run(20);
+
+        int sent = IntStream.range(0, 9).map(i -> others[i].counts().sent()).sum();
+        int refused =
+                IntStream.range(0, 9).map(i -> others[i].counts().refused()).sum();
+        assertThat(refused).isLessThan(sent / 10);
+    }
+
+    @Test
+    void manyThatHoldLittleStayWithinTheLimit() {
+        SimulatedServer server = new SimulatedServer(new FixedLimit(40)).calls(5, 0);
+        IntStream.range(0, 1_000).forEach(i -> server.caller(3 * CAPACITY / 1_000));
+
+        for (int i = 0; i < 100; i++) {
+            server.run(0.1);
+
+            assertThat(server.limiter().inside()).isLessThanOrEqualTo(44);
+        }
     }
 }

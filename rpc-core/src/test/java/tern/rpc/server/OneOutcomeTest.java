@@ -292,6 +292,10 @@ class OneOutcomeTest {
         }
     }
 
+    private double inside() {
+        return registry.get(RpcMeter.SERVER_CONCURRENCY.key()).gauge().value();
+    }
+
     private double served() {
         return registry.find(RpcMeter.SERVER_REQUESTS.key()).timers().stream()
                 .mapToDouble(Timer::count)
@@ -341,6 +345,7 @@ class OneOutcomeTest {
 
         await("workers are idle", () -> server().workers().active() == 0);
         assertThat(server().runningCalls()).isEmpty();
+        await("every place is given back, once", () -> inside() == 0);
         assertThat(served()).as("calls that the server counts").isEqualTo(SERVED_CALLS);
         assertThat(connection.inFlight()).isZero();
         System.out.println("R12 served calls: " + SERVED_CALLS + " races, each ended once");
@@ -402,6 +407,7 @@ class OneOutcomeTest {
 
         await("workers are idle", () -> server().workers().active() == 0);
         assertThat(server().runningCalls()).isEmpty();
+        await("every place is given back, once", () -> inside() == 0);
         await("every message was read or discarded", () -> transport.queuedBytes() == 0);
         assertThat(served()).as("streams that the server counts").isEqualTo(SERVED_STREAMS);
         System.out.println("R12 served streams: " + SERVED_STREAMS + " races, each ended once");

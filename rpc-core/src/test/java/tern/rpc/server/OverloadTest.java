@@ -271,7 +271,9 @@ class OverloadTest {
         String service = ServiceDescriptor.of(Work.class).name();
         Work work = serve(settings -> settings.limit(service, "later", () -> new FixedLimit(1)));
         hold(() -> work.later("one").join());
-        await("its worker has left", () -> inside() == 0);
+        await(
+                "its worker has left",
+                () -> Objects.requireNonNull(server).workers().active() == 0);
 
         assertThatThrownBy(() -> work.later("two").join()).hasMessageContaining("1 of 1");
 
@@ -283,6 +285,55 @@ class OverloadTest {
                 return false;
             }
         });
+    }
+
+    @Test
+    void asynchronousCallHoldsItsPlaceUntilItIsCompleted() throws Exception {
+        Work work = serve(settings -> settings.limit(() -> new FixedLimit(2)));
+        hold(() -> work.later("one").join());
+        hold(() -> work.later("two").join());
+        await(
+                "workers have left",
+                () -> Objects.requireNonNull(server).workers().active() == 0);
+
+        assertThat(inside()).isEqualTo(2);
+        refusalOf(() -> work.quick("three"));
+
+        worker.answer.complete("done");
+        await("nobody is inside", () -> inside() == 0);
+        assertThat(work.quick("four")).isEqualTo("four");
+    }
+
+    @Test
+    void asynchronousCallGivesItsPlaceBackAtItsDeadline() throws Exception {
+        Work work = serve(settings -> settings.limit(() -> new FixedLimit(2)));
+        CompletableFuture<String> call = work.later("one");
+        assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        await(
+                "its worker has left",
+                () -> Objects.requireNonNull(server).workers().active() == 0);
+
+        now.addAndGet(Duration.ofSeconds(10).toNanos());
+        transport.sweep();
+
+        assertThatThrownBy(call::join).hasMessageContaining("deadline");
+        await("nobody is inside", () -> inside() == 0);
+        worker.answer.complete("too late");
+        assertThat(inside()).isZero();
+    }
+
+    @Test
+    void asynchronousCallsBeyondTheThreadsAreNoQueue() throws Exception {
+        Work work = serve(settings -> settings.workers(2, 2));
+        for (int i = 0; i < 100; i++) {
+            work.later("call").isDone();
+            assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+        }
+
+        await("all wait without a worker", () -> inside() == 100);
+        assertThat(work.quick("one more")).isEqualTo("one more");
+        worker.answer.complete("done");
+        await("nobody is inside", () -> inside() == 0);
     }
 
     @Test

@@ -290,6 +290,7 @@ public abstract class IdentityContractTest extends TransportTest {
         RpcException refusal = refused(service(null));
 
         assertThat(refusal.code()).isEqualTo(StatusCode.INTERNAL);
+        assertThat(refusal.wasExecuted()).isEqualTo(Executed.NO);
         assertThat(refusal.getMessage()).contains("could not be decided").doesNotContain("10.1.2.3");
     }
 

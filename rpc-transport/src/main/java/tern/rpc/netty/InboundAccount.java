@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one connection holds of the {@link InboundBudget}, and whether it is read on. Event loop only, but for
- * {@link #kept}.
+ * What one connection holds of the {@link InboundBudget}, and whether it is read on. It may begin with a budget that it
+ * shares with strangers. Event loop only, but for {@link #kept}.
  */
 public final class InboundAccount {
 
@@ -26,20 +26,25 @@ public final class InboundAccount {
         void tooSlow(String how);
     }
 
-    private final InboundBudget budget;
+    private volatile InboundBudget budget; // replaced under this, before it is settled
+    private volatile boolean settled; // whether the budget is the last one
     private final EventLoop loop;
     private final Duration longest;
     private final Reading reading;
-    private final AtomicLong kept = new AtomicLong();
+    private final AtomicLong kept = new AtomicLong(); // before it is settled written under this
     private long incomplete;
     private boolean paused;
     private boolean waiting;
     private boolean closed;
     private @Nullable Future<?> finishing;
 
-    /** @param longest time for a message to be finished once it is its turn */
-    InboundAccount(InboundBudget budget, EventLoop loop, Duration longest, Reading reading) {
+    /**
+     * @param settled whether it stays with this budget
+     * @param longest time for a message to be finished once it is its turn
+     */
+    InboundAccount(InboundBudget budget, boolean settled, EventLoop loop, Duration longest, Reading reading) {
         this.budget = budget;
+        this.settled = settled;
         this.loop = loop;
         this.longest = longest;
         this.reading = reading;
@@ -56,10 +61,35 @@ public final class InboundAccount {
      * @param bytes counted ones; negative for those that are gone
      */
     public void kept(int bytes) {
-        if (bytes != 0) {
-            kept.addAndGet(bytes);
-            budget.add(bytes);
+        if (bytes == 0) {
+            return;
         }
+        if (settled) {
+            count(bytes);
+        } else {
+            synchronized (this) {
+                count(bytes);
+            }
+        }
+    }
+
+    private void count(int bytes) {
+        kept.addAndGet(bytes);
+        budget.add(bytes);
+    }
+
+    /** From here on it counts to another budget, with all that it holds; at most once, and not if it was made settled. */
+    void moveTo(InboundBudget other) {
+        stopFinishing();
+        synchronized (this) {
+            long all = kept.get() + incomplete;
+            other.add(all);
+            budget.add(-all);
+            budget = other;
+            settled = true;
+        }
+        waiting = false; // for the budget before
+        look();
     }
 
     /**
@@ -115,7 +145,7 @@ public final class InboundAccount {
         if (!closed && budget.isUsedUp()) {
             reading.tooSlow(incomplete + " bytes of a message came, and the rest did not within " + longest.toMillis()
                     + " ms while " + budget.used() + " of " + budget.maxBytes()
-                    + " bytes were held for requests (set by rpc.limits.max-inbound-bytes)");
+                    + " bytes were held for requests" + budget.whose());
         }
     }
 

@@ -23,13 +23,38 @@ import org.jspecify.annotations.Nullable;
  */
 final class InboundBudget {
 
+    /** Two messages of the usual limit: whoever is known gets along with small requests first. */
+    private static final long MOST_FOR_STRANGERS = 16 << 20;
+
+    private static final int PART_FOR_STRANGERS = 16;
+
     private final long maxBytes;
+    private final String whose;
     private final AtomicLong used = new AtomicLong();
     private final Queue<InboundAccount> waiting = new ConcurrentLinkedQueue<>();
     private final AtomicReference<@Nullable InboundAccount> finishing = new AtomicReference<>();
 
-    InboundBudget(long maxBytes) {
+    private InboundBudget(long maxBytes, String whose) {
         this.maxBytes = maxBytes;
+        this.whose = whose;
+    }
+
+    /** For all connections. */
+    static InboundBudget forAll(long maxBytes) {
+        return new InboundBudget(maxBytes, " (set by rpc.limits.max-inbound-bytes)");
+    }
+
+    /** For connections of which nobody knows yet who is at their other end: a small part of that of the others. */
+    static InboundBudget forStrangers(long maxBytesForAll) {
+        return new InboundBudget(
+                Math.min(MOST_FOR_STRANGERS, maxBytesForAll / PART_FOR_STRANGERS),
+                " of connections that have not shown yet who they are (one in " + PART_FOR_STRANGERS
+                        + " of rpc.limits.max-inbound-bytes; a small request that is let in shows it)");
+    }
+
+    /** For people: whose bytes these are, and what sets how many may be held. */
+    String whose() {
+        return whose;
     }
 
     long maxBytes() {

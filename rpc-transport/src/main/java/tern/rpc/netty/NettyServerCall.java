@@ -12,6 +12,7 @@ public abstract class NettyServerCall implements ServerCall {
 
     private final ServerConnection connection;
     private final long receivedNanos = System.nanoTime();
+    private final Share share;
     private final AtomicBoolean answered = new AtomicBoolean();
 
     /** A watcher with its time, replaced together. */
@@ -21,6 +22,7 @@ public abstract class NettyServerCall implements ServerCall {
 
     protected NettyServerCall(ServerConnection connection) {
         this.connection = connection;
+        this.share = connection.share(); // later ones may count to another
     }
 
     protected ServerConnection connection() {
@@ -38,8 +40,13 @@ public abstract class NettyServerCall implements ServerCall {
     }
 
     @Override
+    public void callerIsKnown() {
+        connection.callerIsKnown();
+    }
+
+    @Override
     public Share share() {
-        return connection.share();
+        return share;
     }
 
     @Override

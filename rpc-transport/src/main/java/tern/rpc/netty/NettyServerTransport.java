@@ -35,8 +35,10 @@ public final class NettyServerTransport implements ServerTransport {
     private final TlsGate gate;
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Map<InetAddress, Integer> perHost = new ConcurrentHashMap<>();
+    private final Tenancy.Of tenants = new Tenancy.Of();
     private final Counters counters = new Counters();
     private final InboundBudget budget;
+    private final InboundBudget strangers;
     private volatile @Nullable Channel listening;
     private volatile int port;
 
@@ -61,7 +63,8 @@ public final class NettyServerTransport implements ServerTransport {
     public NettyServerTransport(
             ServerTransportSettings settings, EventLoops loops, List<? extends ServerProtocol> protocols) {
         this.settings = settings;
-        this.budget = new InboundBudget(settings.maxInboundBytes());
+        this.budget = InboundBudget.forAll(settings.maxInboundBytes());
+        this.strangers = InboundBudget.forStrangers(settings.maxInboundBytes());
         this.loops = loops;
         this.protocols = List.copyOf(protocols);
         this.gate = new TlsGate(settings.tls(), settings.clearTextToo(), NanoClock.SYSTEM);
@@ -123,7 +126,8 @@ public final class NettyServerTransport implements ServerTransport {
             accepted.close();
             return;
         }
-        ServerConnection connection = new ServerConnection(accepted, settings, handler, counters, budget);
+        ServerConnection connection = new ServerConnection(
+                accepted, settings, handler, counters, budget, strangers, new Tenancy(tenants, host));
         connections.put(accepted, connection);
         accepted.closeFuture().addListener(done -> {
             connections.remove(accepted);
@@ -171,7 +175,7 @@ public final class NettyServerTransport implements ServerTransport {
 
     @Override
     public long inboundBytes() {
-        return budget.used();
+        return budget.used() + strangers.used();
     }
 
     @Override

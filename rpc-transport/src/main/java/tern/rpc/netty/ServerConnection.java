@@ -9,6 +9,7 @@ import java.net.SocketAddress;
 import java.security.Principal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -50,11 +51,13 @@ public final class ServerConnection {
     private final WriteQueue queue = new WriteQueue(this::resumeReading);
     private final AtomicLong nextId = new AtomicLong(ThreadLocalRandom.current().nextLong());
     private final AtomicInteger inFlight = new AtomicInteger();
-    private final Share share = new Share();
+    private final Tenancy tenancy;
     private final InboundAccount inbound;
     private final List<NettyServerCall> calls = new ArrayList<>();
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
+    private final InboundBudget budget; // once its caller is known
+    private volatile boolean known; // who calls, or nobody asks
     private boolean sweeping;
     private @Nullable Future<?> idleCheck;
     private boolean paused; // by answers that the peer does not read
@@ -67,9 +70,18 @@ public final class ServerConnection {
             ServerTransportSettings settings,
             CallHandler handler,
             NettyServerTransport.Counters counters,
-            InboundBudget budget) {
+            InboundBudget budget,
+            InboundBudget strangers,
+            Tenancy tenancy) {
+        this.tenancy = tenancy;
+        this.budget = budget;
+        this.known = !handler.asksWhoCalls();
         this.inbound = new InboundAccount(
-                budget, channel.eventLoop(), settings.firstBytesTimeout(), new InboundAccount.Reading() {
+                known ? budget : strangers,
+                known,
+                channel.eventLoop(),
+                settings.firstBytesTimeout(),
+                new InboundAccount.Reading() {
                     @Override
                     public void pause(boolean stop) {
                         overBudget = stop;
@@ -114,6 +126,29 @@ public final class ServerConnection {
     /** The TLS handshake is done. */
     void secured(@Nullable Principal peer) {
         peerPrincipal = peer;
+        if (peer != null) {
+            tenancy.named(peer);
+            callerIsKnown();
+        }
+    }
+
+    /** Somebody at the other end has shown who he is, and was let in: no stranger any more. Any thread, any number of times. */
+    public void callerIsKnown() {
+        if (known) {
+            return;
+        }
+        try {
+            channel.eventLoop().execute(this::leaveStrangers);
+        } catch (RejectedExecutionException e) {
+            // the event loops have ended, and with them this connection
+        }
+    }
+
+    private void leaveStrangers() {
+        if (!known) { // several calls may have been let in at once
+            known = true;
+            inbound.moveTo(budget);
+        }
     }
 
     /** An id for a frame that is not an answer. */
@@ -209,9 +244,9 @@ public final class ServerConnection {
                 + settings.firstBytesTimeout().toMillis() + " ms (set by rpc.limits.first-bytes-timeout)";
     }
 
-    /** What its calls hold of the server. */
+    /** What a call that comes now counts to. */
     Share share() {
-        return share;
+        return tenancy.share();
     }
 
     /** What is exported. */
@@ -312,6 +347,7 @@ public final class ServerConnection {
         }
         calls.clear();
         inbound.closed();
+        tenancy.closed();
     }
 
     /** Closes when everything queued before is written. */

@@ -12,6 +12,7 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http2.Http2Exception;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -78,12 +79,18 @@ public final class EmbeddedServer implements AutoCloseable {
     public void feed(byte[] input) {
         int cut = Math.floorMod(Arrays.hashCode(input), input.length + 1);
         NettyServerTransport.Counters counters = new NettyServerTransport.Counters();
-        InboundBudget budget = new InboundBudget(settings.maxInboundBytes());
+        InboundBudget budget = InboundBudget.forAll(settings.maxInboundBytes());
         EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel made) {
                 ServerConnection connection = new ServerConnection(
-                        made, settings, Objects.requireNonNull(EmbeddedServer.this.handler), counters, budget);
+                        made,
+                        settings,
+                        Objects.requireNonNull(EmbeddedServer.this.handler),
+                        counters,
+                        budget,
+                        InboundBudget.forStrangers(settings.maxInboundBytes()),
+                        new Tenancy(new Tenancy.Of(), InetAddress.getLoopbackAddress()));
                 made.closeFuture().addListener(done -> connection.closed());
                 made.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
             }
@@ -176,6 +183,11 @@ public final class EmbeddedServer implements AutoCloseable {
                 @Override
                 public tern.rpc.transport.ServiceLookup services() {
                     return served.services();
+                }
+
+                @Override
+                public boolean asksWhoCalls() {
+                    return served.asksWhoCalls();
                 }
 
                 @Override

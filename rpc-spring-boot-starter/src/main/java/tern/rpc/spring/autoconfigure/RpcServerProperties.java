@@ -18,8 +18,8 @@ import tern.rpc.transport.Token;
  * @param threads Number of calls that run at once.
  * @param queueCapacity Number of calls that may wait for a thread; twice the threads when not set.
  * @param maxQueueWait Longest time that a call waits for a thread before it is refused as not executed.
- * @param maxConcurrency Number of calls that may have a thread or wait for one; adaptive for as many as were found to
- *     be of use, which is up to the threads and the queue together.
+ * @param maxConcurrency Number of calls that may have a thread, wait for one, or wait for an asynchronous method to
+ *     complete them; adaptive for as many as were found to be of use.
  * @param ioThreads Number of threads that move bytes, shared by server and clients; 0 for one per processor, eight at
  *     the most.
  * @param health Whether grpc.health.v1 is served, which follows the readiness of the application.

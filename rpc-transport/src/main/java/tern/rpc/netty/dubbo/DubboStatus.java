@@ -24,7 +24,10 @@ final class DubboStatus {
 
     private DubboStatus() {}
 
-    /** Statuses that prove to a caller that the method did not run are given only where that is so. */
+    /**
+     * Statuses that prove to a caller that the method did not run are given only where that is so. INTERNAL and
+     * UNAVAILABLE have none of their own; Dubbo's callers treat the one they get like the one they would get otherwise.
+     */
     static int of(RpcException failure) {
         boolean notRun = failure.wasExecuted() == Executed.NO;
         return switch (failure.code()) {
@@ -32,7 +35,7 @@ final class DubboStatus {
             case RESOURCE_EXHAUSTED -> notRun ? THREADPOOL_EXHAUSTED : SERVICE_ERROR;
             case UNIMPLEMENTED -> notRun ? SERVICE_NOT_FOUND : SERVICE_ERROR;
             case INVALID_ARGUMENT, UNAUTHENTICATED, PERMISSION_DENIED -> notRun ? BAD_REQUEST : SERVICE_ERROR;
-            case INTERNAL, UNAVAILABLE -> SERVER_ERROR;
+            case INTERNAL, UNAVAILABLE -> notRun ? THREADPOOL_EXHAUSTED : SERVER_ERROR;
             default -> SERVICE_ERROR;
         };
     }

@@ -303,6 +303,11 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     }
 
     @Override
+    public MethodDescriptor namedMethod() {
+        return route.candidates().get(0);
+    }
+
+    @Override
     public Deadline deadline() {
         return deadline;
     }

@@ -22,6 +22,7 @@ import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
+import tern.rpc.transport.Token;
 
 /** The memory for requests that are not complete, or that nobody has read. */
 class InboundBudgetTest {
@@ -146,6 +147,42 @@ class InboundBudgetTest {
         for (CompletableFuture<String> call : calls) {
             assertThat(call.get(60, TimeUnit.SECONDS)).hasSameSizeAs(text);
         }
+        Await.until("all memory is given back", () -> held() == 0);
+    }
+
+    /** Who has shown a token goes on while many who have not claim all that strangers may hold. */
+    @Test
+    void strangersShareASmallPartOfTheBudget() {
+        Token token = Token.of("let-me-in");
+        RpcServer server = sides.serve(
+                limits -> new ServerTransportSettings(
+                                null, 0, 1_000, 1_000, 1_000, MESSAGE, Duration.ofSeconds(60), Duration.ofSeconds(30))
+                        .withMaxInboundBytes(16 * BUDGET),
+                settings -> settings.token(token).meters(new RpcMeters(registry, Slo.DEFAULT)));
+        GreetService known = Sides.refer(
+                sides.client(limits -> limits, settings -> settings.token(token)),
+                reference -> {},
+                new Endpoint("127.0.0.1", server.port()));
+        String large = "x".repeat(MESSAGE / 2);
+        assertThat(known.echo(large)).isEqualTo(large);
+        int peers = 16;
+
+        List<RawSocket> strangers = IntStream.range(0, peers)
+                .mapToObj(i -> RawSocket.connect(server.port()).send(Arrays.copyOf(request(i), MESSAGE - 1_000)))
+                .toList();
+        Await.until("the strangers' part is used up", () -> held() > BUDGET);
+
+        for (int i = 0; i < 20; i++) {
+            assertThat(known.echo(large)).isEqualTo(large);
+        }
+        assertThat(held()).isLessThanOrEqualTo(BUDGET + (long) peers * ONE_READ + MESSAGE);
+        assertThat(Sides.refer(
+                                sides.client(limits -> limits, settings -> settings.token(token)),
+                                reference -> {},
+                                new Endpoint("127.0.0.1", server.port()))
+                        .echo("somebody new"))
+                .isEqualTo("somebody new");
+        strangers.forEach(RawSocket::close);
         Await.until("all memory is given back", () -> held() == 0);
     }
 }

@@ -1,0 +1,75 @@
+package tern.rpc.netty;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.security.Principal;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.limit.Share;
+
+/**
+ * Whose share of the server the calls of a connection count to: of whoever its certificate names; else of its address, if
+ * there are connections from several, which may be proxies with many behind each but are more than the one proxy in front
+ * of everybody; else of the connection alone (decision note 19). Thread-safe.
+ */
+final class Tenancy {
+
+    /** Whoever has one address of IPv6 has as many as he likes with the same beginning. */
+    private static final int NETWORK_BYTES = 8;
+
+    /** What the connections of a server have in common. */
+    static final class Of {
+        private final Tenants<InetAddress> networks = new Tenants<>();
+        private final Tenants<String> names = new Tenants<>();
+    }
+
+    private final Of all;
+    private final InetAddress network;
+    private final Share ofNetwork;
+    private final Share ofConnection = new Share();
+    private volatile @Nullable Share ofName;
+    private @Nullable String name; // event loop only
+
+    Tenancy(Of all, InetAddress host) {
+        this.all = all;
+        this.network = network(host);
+        this.ofNetwork = all.networks.join(network);
+    }
+
+    static InetAddress network(InetAddress host) {
+        if (!(host instanceof Inet6Address)) {
+            return host;
+        }
+        byte[] bytes = host.getAddress();
+        Arrays.fill(bytes, NETWORK_BYTES, bytes.length, (byte) 0);
+        try {
+            return InetAddress.getByAddress(bytes);
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e); // sixteen bytes are an address
+        }
+    }
+
+    /** Event loop; at most once. */
+    void named(Principal principal) {
+        name = principal.getName();
+        ofName = all.names.join(name);
+    }
+
+    /** For a call that comes now. */
+    Share share() {
+        Share named = ofName;
+        if (named != null) {
+            return named;
+        }
+        return all.networks.areSeveral() ? ofNetwork : ofConnection;
+    }
+
+    /** The connection is gone; event loop, once. */
+    void closed() {
+        all.networks.leave(network);
+        if (name != null) {
+            all.names.leave(name);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package tern.rpc.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import javax.security.auth.x500.X500Principal;
+import org.junit.jupiter.api.Test;
+import tern.rpc.limit.Share;
+
+/** Whose calls wait for each other. */
+class TenancyTest {
+
+    private final Tenancy.Of all = new Tenancy.Of();
+
+    private Tenancy from(String address) throws UnknownHostException {
+        return new Tenancy(all, InetAddress.getByName(address));
+    }
+
+    @Test
+    void connectionsOfOneAddressHaveSharesOfTheirOwnWhileThereIsNoOther() throws Exception {
+        Tenancy one = from("10.0.0.1");
+        Tenancy other = from("10.0.0.1");
+
+        assertThat(one.share()).isSameAs(one.share()).isNotSameAs(other.share());
+    }
+
+    @Test
+    void connectionsOfOneAddressOfSeveralHaveOneShare() throws Exception {
+        Tenancy one = from("10.0.0.1");
+        Tenancy two = from("10.0.0.1");
+        Tenancy other = from("10.0.0.2");
+
+        assertThat(one.share()).isSameAs(two.share()).isNotSameAs(other.share());
+
+        other.closed();
+
+        assertThat(one.share()).isNotSameAs(two.share());
+    }
+
+    @Test
+    void addressesOfOneNetworkOfIpv6AreOne() throws Exception {
+        Tenancy one = from("2001:db8:1:2::1");
+        Tenancy two = from("2001:db8:1:2:ffff::7");
+        Tenancy other = from("2001:db8:1:3::1");
+
+        assertThat(one.share()).isSameAs(two.share()).isNotSameAs(other.share());
+    }
+
+    @Test
+    void nameCountsWhereverItComesFrom() throws Exception {
+        Tenancy one = from("10.0.0.1");
+        Tenancy two = from("10.0.0.2");
+        Tenancy other = from("10.0.0.1");
+        one.named(new X500Principal("CN=shop"));
+        two.named(new X500Principal("CN=shop"));
+        other.named(new X500Principal("CN=stock"));
+
+        assertThat(one.share()).isSameAs(two.share()).isNotSameAs(other.share());
+    }
+
+    @Test
+    void nothingIsKeptOfThoseWhoLeft() throws Exception {
+        Tenancy before = from("10.0.0.1");
+        before.named(new X500Principal("CN=shop"));
+        Share held = before.share();
+        before.closed();
+
+        Tenancy after = from("10.0.0.1");
+        after.named(new X500Principal("CN=shop"));
+
+        assertThat(after.share()).isNotSameAs(held);
+    }
+}
