@@ -10,7 +10,7 @@ record FloorFrames(int request, int answer) {
     static final FloorFrames CREATE_USER = new FloorFrames(752, 32);
     static final FloorFrames GET_USER = new FloorFrames(191, 569);
     static final FloorFrames LIST_USER = new FloorFrames(192, 3_376);
-    static final FloorFrames ECHO_PERSON = new FloorFrames(741, 562);
+    static final FloorFrames ECHO_PERSON = new FloorFrames(815, 636);
     static final FloorFrames BUILD = new FloorFrames(200, 1_058);
 
     /** Around the text. */
