@@ -36,9 +36,15 @@ final class TernPeer implements Peer {
     private final TripleCodecs codecs =
             new TripleCodecs(serializer, new JsonCodec(JsonMapper.builder().build()), 0);
     private final ClientProtocol client;
+    private final boolean protobuf;
+    private final Opened opened = new Opened();
 
-    /** @param protocol of the client; the server speaks all */
-    TernPeer(String protocol) {
+    /**
+     * @param protocol of the client; the server speaks all
+     * @param protobuf whether the client sends protobuf messages; the server reads both
+     */
+    TernPeer(String protocol, boolean protobuf) {
+        this.protobuf = protobuf;
         this.client = switch (protocol) {
             case DubboProtocol.NAME -> dubbo;
             case TripleClientProtocol.NAME -> new TripleClientProtocol(codecs);
@@ -49,26 +55,31 @@ final class TernPeer implements Peer {
 
     @Override
     public void serve(int port, Services services) {
-        RpcServer.builder(new NettyServerTransport(
+        RpcServer server = RpcServer.builder(new NettyServerTransport(
                         ServerTransportSettings.onPort(port),
-                        EventLoops.start(0),
+                        opened.add(EventLoops.start(0)),
                         List.of(
                                 dubbo,
                                 new TripleProtocol(codecs, HttpSettings.defaults()),
                                 new Http1Protocol(codecs, HttpSettings.defaults()))))
+                .export(ServiceExport.of(ProtobufBenchmark.class, new ProtobufAnswers(services)))
                 .export(ServiceExport.of(UserService.class, services.users()))
                 .export(ServiceExport.of(EchoService.class, services.echo()))
                 .export(ServiceExport.of(WorkService.class, services.work()))
-                .build()
-                .start();
+                .build();
+        opened.add(server).start();
     }
 
     @Override
     public Services connect(int port) {
-        RpcClient caller = RpcClient.builder()
-                .transport(new NettyClientTransport(ClientTransportSettings.named("load"), EventLoops.start(0), client))
-                .build();
+        RpcClient caller = opened.add(RpcClient.builder()
+                .transport(new NettyClientTransport(
+                        ClientTransportSettings.named("load"), opened.add(EventLoops.start(0)), client))
+                .build());
         EndpointResolver address = new StaticEndpoints(List.of(new Endpoint("127.0.0.1", port)));
+        if (protobuf) {
+            return ProtobufCalls.over(refer(caller, ProtobufBenchmark.class, address));
+        }
         return new Services(
                 refer(caller, UserService.class, address),
                 refer(caller, EchoService.class, address),
@@ -80,5 +91,10 @@ final class TernPeer implements Peer {
                 .protocol(client.name())
                 .check(true)
                 .build());
+    }
+
+    @Override
+    public void close() {
+        opened.close();
     }
 }
