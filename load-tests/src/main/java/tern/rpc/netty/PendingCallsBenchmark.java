@@ -27,7 +27,7 @@ import tern.sample.api.UserService;
 
 /**
  * What it takes that a waiting call can be found by its id, and that it ends at its deadline, beside the usual ways. Two
- * threads, as a caller and an event loop are at it at the same time.
+ * threads with 128 calls under way each: one is entered, the oldest is answered.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -36,6 +36,7 @@ import tern.sample.api.UserService;
 public class PendingCallsBenchmark {
 
     private static final int CALLS = 1_024;
+    private static final int UNDER_WAY = 128;
     private static final long TIMEOUT_SECONDS = 60;
 
     private final Invocation call = call();
@@ -72,39 +73,62 @@ public class PendingCallsBenchmark {
         return new PendingCall(call, false, 0, null);
     }
 
+    /** The calls of one thread, in turn: their ids, and what ends them if they are late. */
+    @State(Scope.Thread)
+    public static class UnderWay {
+
+        private final long[] ids = new long[UNDER_WAY];
+        private final @Nullable Object[] timeouts = new Object[UNDER_WAY];
+        private int next;
+
+        private int turn() {
+            next = (next + 1) % UNDER_WAY;
+            return next;
+        }
+    }
+
     /** As it is done: a slot, and the deadline in the entry, which one sweep for all calls looks at. */
     @Benchmark
-    public @Nullable PendingCall slotAndSweep() {
+    public @Nullable PendingCall slotAndSweep(UnderWay calls) {
+        int turn = calls.turn();
+        PendingCall answered = table.remove(calls.ids[turn]);
         PendingCall pending = pending();
         table.add(pending);
-        return table.remove(pending.id());
+        calls.ids[turn] = pending.id();
+        return answered;
     }
 
     @Benchmark
-    public @Nullable PendingCall hashMap() {
-        PendingCall pending = pending();
+    public @Nullable PendingCall hashMap(UnderWay calls) {
+        int turn = calls.turn();
+        PendingCall answered = map.remove(calls.ids[turn]);
         long id = ids.incrementAndGet();
-        map.put(id, pending);
-        return map.remove(id);
+        map.put(id, pending());
+        calls.ids[turn] = id;
+        return answered;
     }
 
     @Benchmark
-    public boolean slotAndWheelTimer() {
-        PendingCall pending = pending();
-        table.add(pending);
-        long id = pending.id();
-        Timeout timeout = wheel.newTimeout(late -> table.remove(id), TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        table.remove(id);
-        return timeout.cancel();
+    public @Nullable PendingCall slotAndWheelTimer(UnderWay calls) {
+        PendingCall answered = slotAndSweep(calls);
+        int turn = calls.next;
+        long id = calls.ids[turn];
+        if (calls.timeouts[turn] instanceof Timeout earlier) {
+            earlier.cancel();
+        }
+        calls.timeouts[turn] = wheel.newTimeout(late -> table.remove(id), TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        return answered;
     }
 
     @Benchmark
-    public boolean slotAndScheduler() {
-        PendingCall pending = pending();
-        table.add(pending);
-        long id = pending.id();
-        ScheduledFuture<?> timeout = scheduler.schedule(() -> table.remove(id), TIMEOUT_SECONDS, TimeUnit.SECONDS);
-        table.remove(id);
-        return timeout.cancel(false);
+    public @Nullable PendingCall slotAndScheduler(UnderWay calls) {
+        PendingCall answered = slotAndSweep(calls);
+        int turn = calls.next;
+        long id = calls.ids[turn];
+        if (calls.timeouts[turn] instanceof ScheduledFuture<?> earlier) {
+            earlier.cancel(false);
+        }
+        calls.timeouts[turn] = scheduler.schedule(() -> table.remove(id), TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        return answered;
     }
 }

@@ -9,7 +9,7 @@ final class LatencyCharts {
 
     private static final int WIDTH = 640;
     private static final int LEFT = 60;
-    private static final int RIGHT = 20;
+    private static final int RIGHT = 36;
     private static final int CURVES_HEIGHT = 260;
     private static final int LABELS = 130;
     private static final int STRIP = 34;
@@ -144,12 +144,15 @@ final class LatencyCharts {
     }
 
     private static String millis(double value) {
-        return value < 1
-                ? ResultTable.number(value * 1_000, 0) + " µs"
-                : ResultTable.number(value, value < 10 && value % 1 != 0 ? 1 : 0) + " ms";
+        if (value < 1) {
+            return ResultTable.number(value * 1_000, 0) + " µs";
+        }
+        return value < 1_000
+                ? ResultTable.number(value, value < 10 && value % 1 != 0 ? 1 : 0) + " ms"
+                : ResultTable.number(value / 1_000, value % 1_000 == 0 ? 0 : 1) + " s";
     }
 
     private static String percent(double mark) {
-        return mark == 0 ? "fastest" : "p" + (mark % 1 == 0 ? String.valueOf((int) mark) : String.valueOf(mark));
+        return mark == 0 ? "least" : "p" + (mark % 1 == 0 ? String.valueOf((int) mark) : String.valueOf(mark));
     }
 }

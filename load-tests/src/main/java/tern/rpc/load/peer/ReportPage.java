@@ -11,10 +11,10 @@ final class ReportPage {
     private static final String STYLE = """
             :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --line: #d9dee5; --page: #fbfbfa; --card: #fff;
               --c0: #2a78d6; --c1: #1b9f77; --c2: #d08700; --c3: #d6453d; --c4: #4a3aa7; --c5: #c2528b; --c6: #008300;
-              --c7: #8a5a2b; --good: #13714f; --bad: #b3261e; }
+              --c7: #8a5a2b; --good: #13714f; --bad: #b3261e; --client: #4b5c7e; --server: #9aa9c4; }
             @media (prefers-color-scheme: dark) { :root { --ink: #e4e7ec; --soft: #9aa5b4; --line: #323a46; --page: #14181e;
               --card: #1b2129; --c0: #5598e7; --c1: #2fb98c; --c2: #e0a32e; --c3: #ee7a72; --c4: #9d8ff0; --c5: #e585b5;
-              --c6: #56b456; --c7: #c39a6b; --good: #57c79c; --bad: #f0867f; } }
+              --c6: #56b456; --c7: #c39a6b; --good: #57c79c; --bad: #f0867f; --client: #a9b8d6; --server: #5d6d8e; } }
             body { font: 15px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--page); margin: 0 auto;
               max-width: 84rem; padding: 2rem 1.25rem 4rem; }
             h1 { font-size: 1.6rem; margin: 0 0 .5rem; } h2 { font-size: 1.2rem; margin: 0 0 .25rem; }
@@ -23,13 +23,14 @@ final class ReportPage {
               margin: 1.25rem 0; }
             .charts { display: flex; flex-wrap: wrap; gap: 0 2rem; } .charts > div { flex: 1 1 28rem; min-width: 0; }
             .wide { overflow-x: auto; } svg { max-width: 100%; height: auto; display: block; }
-            table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums; }
-            th, td { padding: .2rem .55rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
+            table { border-collapse: collapse; font-size: 12.5px; font-variant-numeric: tabular-nums; }
+            th, td { padding: .2rem .4rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
             th { font-weight: 600; color: var(--soft); } th:first-child, td:first-child { text-align: left; }
             td.reason { text-align: left; white-space: normal; color: var(--bad); } .facts td { text-align: left; }
             td.good { color: var(--good); } td.bad { color: var(--bad); }
             text { font: 12px system-ui, sans-serif; fill: var(--soft); } .grid { stroke: var(--line); }
-            .axis { stroke: var(--soft); stroke-width: .5; } .client { fill: var(--c0); } .server { fill: var(--c1); }
+            .axis { stroke: var(--soft); stroke-width: .5; } .client { --k: var(--client); fill: var(--k); }
+              .server { --k: var(--server); fill: var(--k); }
             .curve { fill: none; stroke: var(--k); stroke-width: 2; stroke-linejoin: round; } .fill { fill: var(--k); }
             .dashed { stroke-dasharray: 6 4; } .key { display: inline-block; margin-right: 1rem; white-space: nowrap; }
             .key i { display: inline-block; width: 14px; height: 0; border-top: 3px solid var(--k); margin-right: .35rem;
@@ -116,8 +117,8 @@ final class ReportPage {
         add("<section><h2>" + escaped(scene.name()) + "</h2><p class=\"soft\">" + escaped(scene.description()) + "; "
                 + scene.callers() + " callers" + (scene.pairs() > 1 ? " in each of " + scene.pairs() + " clients" : "")
                 + "</p><div class=\"charts\">\n<div><h3>CPU per call</h3><p>");
-        key("c0", "client");
-        key("c1", "server");
+        key("client", "client");
+        key("server", "server");
         add("</p>" + new CpuBars(results).svg(scene));
         LatencyCharts latency = new LatencyCharts(results);
         add("<h3>Latency, how many calls</h3>" + latency.histograms(scene)
