@@ -7,8 +7,8 @@ import java.util.function.ToDoubleFunction;
 
 /**
  * Whether a process holds no more at the end of a long run than at its beginning (reliability figure R21): memory grows by
- * 1 MB in 10 minutes at the most, threads and descriptors not at all. The first tenth of the samples is left out: pools
- * and caches fill then.
+ * 1 MB in 10 minutes at the most (in the whole run, if it is shorter), threads and descriptors not at all. The first tenth of
+ * the samples is left out: pools and caches fill then.
  */
 final class Flatness {
 
@@ -42,24 +42,27 @@ final class Flatness {
     }
 
     private Verdict memory(String what, ToDoubleFunction<Resources> figure) {
-        double grown = slope(figure).over(MINUTES) / MEGABYTE;
+        double minutes = Math.min(MINUTES, minutes());
+        double grown = slope(figure).over(minutes) / MEGABYTE;
         return new Verdict(
                 what,
-                String.format(Locale.ROOT, "%+.2f MB in 10 min, at most %+.0f", grown, MOST_MEGABYTES),
+                String.format(Locale.ROOT, "%+.2f MB in %.1f min, at most %+.0f", grown, minutes, MOST_MEGABYTES),
                 grown <= MOST_MEGABYTES);
     }
 
     /** What goes up and down counts only as far as the line through it rises over the whole run. */
     private Verdict count(String what, ToDoubleFunction<Resources> figure) {
-        double grown = samples.size() < 2
-                ? 0
-                : slope(figure)
-                        .over(samples.get(samples.size() - 1).minutes()
-                                - samples.get(0).minutes());
+        double grown = slope(figure).over(minutes());
         return new Verdict(
                 what,
                 String.format(Locale.ROOT, "%+.2f in the whole run, less than one half allowed", grown),
                 grown < LESS_THAN_ONE);
+    }
+
+    private double minutes() {
+        return samples.isEmpty()
+                ? 0
+                : samples.get(samples.size() - 1).minutes() - samples.get(0).minutes();
     }
 
     private Verdict fullCollections() {

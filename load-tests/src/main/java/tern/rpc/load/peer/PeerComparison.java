@@ -19,6 +19,9 @@ import java.util.Map;
  */
 public final class PeerComparison {
 
+    /** Less leaves too much to the compiler, which would be measured. */
+    private static final int LEAST_TRAINING_MILLIS = 2_000;
+
     private final Selection selection;
     private final Results results;
 
@@ -77,7 +80,8 @@ public final class PeerComparison {
     private void measure(String peer, int pairs, List<Scene> scenes) {
         List<Scene> missing = new ArrayList<>(scenes);
         try (Trial trial = new Trial(peer, pairs)) {
-            trial.run(scenes, selection.millis(), (scene, round) -> {
+            int training = Math.max(LEAST_TRAINING_MILLIS, selection.millis());
+            trial.run(scenes, training, selection.millis(), (scene, round) -> {
                 results.add(peer, scene, round);
                 missing.remove(scene);
             });

@@ -28,7 +28,7 @@ public final class PeerProcess {
     public static void main(String[] arguments) {
         PeerProcess process = new PeerProcess();
         try {
-            process.start(arguments[0].equals("server"), Peer.named(arguments[1]), arguments[2]);
+            process.start(arguments[0].equals("server"), arguments[1], arguments[2]);
             answer("ready");
             process.obey();
         } catch (Exception | LinkageError e) {
@@ -47,9 +47,10 @@ public final class PeerProcess {
         return cause == failure ? failure.toString() : failure + ", caused by " + cause;
     }
 
-    private void start(boolean server, Peer peer, String ports) throws Exception {
+    private void start(boolean server, String name, String ports) throws Exception {
         meter.start();
         for (String port : ports.split(",", -1)) {
+            Peer peer = Peer.named(name);
             if (server) {
                 BenchmarkServices target = new BenchmarkServices();
                 peer.serve(Integer.parseInt(port), new Peer.Services(target, target, target));

@@ -79,7 +79,7 @@ final class ReportPage {
                 <li>Every figure is the median of its rounds. In each round every peer gets fresh processes, trained with eight
                 callers in every scene; one scene is thrown away before the first counts. Every other round runs backwards.</li>
                 <li>Callers wait for each answer before they call again. Latency with many callers is therefore mostly the queue
-                for the processors: it is the number of callers by the throughput, and a slow peer slows its own load down.</li>
+                for the processors: the number of callers divided by the throughput; and a slow peer slows its own load down.</li>
                 <li>Latency is told to one percent. Curves and histograms hold every call of all rounds, also failed ones.</li>
                 <li>Bytes are what threads allocated on the heap. Writes are system calls that write, per call: flushes, and what
                 wakes a selector; fewer than one means that calls share them. Switches are those of the threads that lived to the

@@ -49,12 +49,17 @@ final class Trial implements AutoCloseable {
         }
     }
 
-    /** @param measured told each scene at once, so that a later failure does not lose it */
-    void run(List<Scene> scenes, int millis, BiConsumer<Scene, Measurement> measured) throws IOException {
+    /**
+     * @param training milliseconds that each scene is run before any is measured
+     * @param millis that each is measured
+     * @param measured told each scene at once, so that a later failure does not lose it
+     */
+    void run(List<Scene> scenes, int training, int millis, BiConsumer<Scene, Measurement> measured)
+            throws IOException {
         for (Scene scene : scenes) {
-            run(scene, Math.min(TRAINERS, scene.callers()), millis);
+            run(scene, Math.min(TRAINERS, scene.callers()), training);
         }
-        run(scenes.get(0), scenes.get(0).callers(), millis);
+        run(scenes.get(0), scenes.get(0).callers(), training);
         for (Scene scene : scenes) {
             ProcessCost before = used("before");
             Measurement clients = run(scene, scene.callers(), millis);

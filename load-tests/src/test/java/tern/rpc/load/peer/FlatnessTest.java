@@ -37,7 +37,18 @@ class FlatnessTest {
                 .filteredOn(verdict -> !verdict.flat())
                 .extracting(Verdict::what)
                 .containsExactly("heap after collection");
-        assertThat(verdicts.get(0).told()).startsWith("+1.20 MB in 10 min");
+        assertThat(verdicts.get(0).told()).startsWith("+1.20 MB in 10.0 min");
+    }
+
+    @Test
+    void aShortRunIsNotExtrapolated() {
+        List<Sample> samples = new ArrayList<>();
+        for (int i = 0; i < 11; i++) {
+            samples.add(new Sample(i * 0.3, held(40_000_000 + i * 50_000L, 30, 20)));
+        }
+
+        assertThat(new Flatness(samples).verdicts()).allMatch(Verdict::flat);
+        assertThat(new Flatness(samples).verdicts().get(0).told()).startsWith("+0.40 MB in 2.4 min");
     }
 
     @Test
