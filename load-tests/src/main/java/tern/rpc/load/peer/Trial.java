@@ -54,8 +54,7 @@ final class Trial implements AutoCloseable {
      * @param millis that each is measured
      * @param measured told each scene at once, so that a later failure does not lose it
      */
-    void run(List<Scene> scenes, int training, int millis, BiConsumer<Scene, Measurement> measured)
-            throws IOException {
+    void run(List<Scene> scenes, int training, int millis, BiConsumer<Scene, Measurement> measured) throws IOException {
         for (Scene scene : scenes) {
             run(scene, Math.min(TRAINERS, scene.callers()), training);
         }

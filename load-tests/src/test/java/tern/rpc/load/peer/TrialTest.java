@@ -23,7 +23,8 @@ class TrialTest {
 
     @Test
     void everySceneIsMeasuredOnBothSides() throws IOException {
-        List<Scene> scenes = List.of(Scene.named("getUser").withCallers(2), Scene.named("Person").withCallers(3));
+        List<Scene> scenes = List.of(
+                Scene.named("getUser").withCallers(2), Scene.named("Person").withCallers(3));
         Map<Scene, Measurement> measured = new LinkedHashMap<>();
 
         try (Trial trial = new Trial("tern-dubbo", 1)) {
