@@ -1,11 +1,13 @@
 package tern.rpc.load.peer;
 
+import java.time.Duration;
 import java.util.List;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointResolver;
 import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.limit.FixedLimit;
 import tern.rpc.netty.ClientProtocol;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.EventLoops;
@@ -28,8 +30,16 @@ import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tern, with its defaults, over one of its protocols. */
+/**
+ * Tern, with its defaults, over one of its protocols. Only that its server refuses nothing: a load that is as high as it can
+ * be would otherwise meet the adaptive limit, and refusals are cheap.
+ */
 final class TernPeer implements Peer {
+
+    /** More than any scene has callers. */
+    private static final int CALLS = 2_000;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final Serializer serializer = HessianSerializer.builder().build();
     private final DubboProtocol dubbo = new DubboProtocol(serializer, 0);
@@ -66,6 +76,8 @@ final class TernPeer implements Peer {
                 .export(ServiceExport.of(UserService.class, services.users()))
                 .export(ServiceExport.of(EchoService.class, services.echo()))
                 .export(ServiceExport.of(WorkService.class, services.work()))
+                .limit(() -> new FixedLimit(CALLS))
+                .maxQueueWait(PATIENCE)
                 .build();
         opened.add(server).start();
     }
