@@ -4,20 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
-import java.math.BigDecimal;
 import java.net.ServerSocket;
-import java.time.LocalDate;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import tern.rpc.load.peer.Peer.Services;
 import tern.sample.api.Page;
-import tern.sample.api.Person;
 import tern.sample.api.User;
 
 class PeersTest {
@@ -60,7 +55,7 @@ class PeersTest {
         assertThat(services.users().listUser(3)).isEqualTo(page(3));
         assertThat(services.echo().echo("abc")).isEqualTo("abc");
         assertThat(services.echo().echo(LARGE)).isEqualTo(LARGE);
-        assertThat(services.echo().echo(person())).isEqualTo(person());
+        assertThat(services.echo().echo(SceneCall.somebody())).isEqualTo(SceneCall.somebody());
         assertThat(services.work().build(1)).isEqualTo(new BenchmarkServices().build(1));
     }
 
@@ -94,7 +89,7 @@ class PeersTest {
                     "listUser", () -> services.users().listUser(1),
                     "1KB", () -> services.echo().echo("x".repeat(1_024)),
                     "200KB", () -> services.echo().echo(LARGE),
-                    "Person", () -> services.echo().echo(person()),
+                    "Person", () -> services.echo().echo(SceneCall.somebody()),
                     "work", () -> services.work().build(10_000));
             calls.forEach((call, made) -> {
                 made.run(); // what a connection or a method sends once only
@@ -126,24 +121,5 @@ class PeersTest {
 
     private static Page<User> page(int pageNo) {
         return new BenchmarkServices().listUser(pageNo);
-    }
-
-    private static Person person() {
-        return person("Doug Lea", Person.Role.ENGINEER, person("Ada Lovelace", Person.Role.MANAGER, null));
-    }
-
-    /** With addresses of their own: what two records refer to, fastjson2 reads as null in the second. */
-    private static Person person(String name, Person.Role role, @Nullable Person manager) {
-        Map<String, Person.Address> addresses = new LinkedHashMap<>();
-        addresses.put("home", new Person.Address("Guanghua Road 7", "Beijing", "100020", "China"));
-        addresses.put("work", new Person.Address("Wangjing Street 9", "Beijing", "100102", "China"));
-        return new Person(
-                name,
-                role,
-                LocalDate.of(1968, 12, 8),
-                new BigDecimal("12345.67"),
-                new ArrayList<>(List.of("18612345678", "01012345678")),
-                addresses,
-                manager);
     }
 }
