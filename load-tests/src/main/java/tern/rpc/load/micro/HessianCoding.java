@@ -114,7 +114,7 @@ public final class HessianCoding {
         return () -> writing.apply(users(count));
     }
 
-    private static List<User> users(int count) {
+    static List<User> users(int count) {
         List<User> users = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             users.add(JsonGenerics.user());
@@ -133,7 +133,7 @@ public final class HessianCoding {
         rows.add(new Row("read " + what, ourReading(bytes, type), liteReading(bytes)));
     }
 
-    private static Function<Object, Object> ourWriting() {
+    static Function<Object, Object> ourWriting() {
         ObjectWriter writer = HessianSerializer.builder().build().newWriter();
         OutputBuffer buffer = new OutputBuffer();
         return value -> {
@@ -145,7 +145,7 @@ public final class HessianCoding {
         };
     }
 
-    private static Function<Object, Object> liteWriting() {
+    static Function<Object, Object> liteWriting() {
         Hessian2Output output = new Hessian2Output();
         output.setSerializerFactory(new SerializerFactory(HessianCoding.class.getClassLoader()));
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -162,7 +162,7 @@ public final class HessianCoding {
         };
     }
 
-    private static Supplier<?> ourReading(byte[] bytes, Class<?> type) {
+    static Supplier<?> ourReading(byte[] bytes, Class<?> type) {
         HessianSerializer serializer = HessianSerializer.builder().build();
         ServiceDescriptor service = ServiceDescriptor.of(People.class);
         serializer.prepare(service);
@@ -175,7 +175,7 @@ public final class HessianCoding {
         };
     }
 
-    private static Supplier<?> liteReading(byte[] bytes) {
+    static Supplier<?> liteReading(byte[] bytes) {
         Hessian2Input input = new Hessian2Input(new ByteArrayInputStream(bytes));
         input.setSerializerFactory(new SerializerFactory(HessianCoding.class.getClassLoader()));
         return () -> {

@@ -103,13 +103,13 @@ public final class JsonGenerics {
         return new JsonCodec(new JsonMapper()).method(method(name));
     }
 
-    private static byte[] written(String method, Object value) {
+    static byte[] written(String method, Object value) {
         OutputBuffer out = new OutputBuffer();
         json(method).writeResult(value, out);
         return out.toByteArray();
     }
 
-    private static Supplier<?> writing(String method, Object value) {
+    static Supplier<?> writing(String method, Object value) {
         JsonMethod json = json(method);
         OutputBuffer out = new OutputBuffer();
         return () -> {
@@ -119,7 +119,7 @@ public final class JsonGenerics {
         };
     }
 
-    private static Supplier<?> reading(String method, byte[] text) {
+    static Supplier<?> reading(String method, byte[] text) {
         JsonMethod json = json(method);
         return () -> json.readResult(text, 0, text.length);
     }

@@ -122,19 +122,6 @@ public class LedgerBenchmark {
         return sum;
     }
 
-    /** A worker that does its work on the thread that starts it. */
-    private static final class HereAndNow extends Thread {
-        HereAndNow(Runnable work) {
-            super(work);
-        }
-
-        @Override
-        @SuppressWarnings("DoNotCall") // that it is no other thread is the point
-        public synchronized void start() {
-            run();
-        }
-    }
-
     private static final class InPlace implements ServerTransport {
 
         private @Nullable CallHandler handler;

@@ -9,31 +9,44 @@ import org.apache.dubbo.config.bootstrap.DubboBootstrap;
 import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 
-/** Apache Dubbo with hessian2, over dubbo or Triple, with its defaults but a longer time-out. */
+/** Apache Dubbo over its dubbo protocol or Triple, with its defaults but a longer time-out. */
 final class DubboPeer implements Peer {
 
     private static final int TIMEOUT_MILLIS = 3_000;
 
     private final String protocol;
+    private final String serialization;
+    private final boolean protobuf;
+    private final Opened opened = new Opened();
 
-    /** @param protocol {@code dubbo} or {@code tri} */
-    DubboPeer(String protocol) {
+    /**
+     * @param protocol {@code dubbo} or {@code tri}
+     * @param serialization {@code hessian2} or {@code fastjson2}; of no effect on protobuf messages
+     * @param protobuf whether protobuf messages are sent, which Triple alone takes as they are
+     */
+    DubboPeer(String protocol, String serialization, boolean protobuf) {
         this.protocol = protocol;
+        this.serialization = serialization;
+        this.protobuf = protobuf;
     }
 
     @Override
     public void serve(int port, Services services) {
         ProtocolConfig listening = new ProtocolConfig(protocol, port);
-        listening.setSerialization("hessian2");
-        listening.setPreferSerialization("hessian2");
-        DubboBootstrap.getInstance()
-                .application(application("load-provider"))
+        listening.setSerialization(serialization);
+        listening.setPreferSerialization(serialization);
+        DubboBootstrap bootstrap = bootstrap("load-provider")
                 .registry(new RegistryConfig(RegistryConfig.NO_AVAILABLE))
-                .protocol(listening)
-                .service(service(UserService.class, services.users()))
-                .service(service(EchoService.class, services.echo()))
-                .service(service(WorkService.class, services.work()))
-                .start();
+                .protocol(listening);
+        if (protobuf) {
+            bootstrap.service(service(ProtobufBenchmark.class, new ProtobufAnswers(services)));
+        } else {
+            bootstrap
+                    .service(service(UserService.class, services.users()))
+                    .service(service(EchoService.class, services.echo()))
+                    .service(service(WorkService.class, services.work()));
+        }
+        bootstrap.start();
     }
 
     private static <T> ServiceConfig<T> service(Class<T> type, T target) {
@@ -45,26 +58,38 @@ final class DubboPeer implements Peer {
 
     @Override
     public Services connect(int port) {
-        DubboBootstrap.getInstance().application(application("load-consumer"));
+        DubboBootstrap bootstrap = bootstrap("load-consumer");
+        if (protobuf) {
+            return ProtobufCalls.over(refer(bootstrap, ProtobufBenchmark.class, port));
+        }
         return new Services(
-                reference(UserService.class, port).get(),
-                reference(EchoService.class, port).get(),
-                reference(WorkService.class, port).get());
+                refer(bootstrap, UserService.class, port),
+                refer(bootstrap, EchoService.class, port),
+                refer(bootstrap, WorkService.class, port));
     }
 
-    private <T> ReferenceConfig<T> reference(Class<T> type, int port) {
-        ReferenceConfig<T> reference = new ReferenceConfig<>();
+    private <T> T refer(DubboBootstrap bootstrap, Class<T> type, int port) {
+        ReferenceConfig<T> reference =
+                new ReferenceConfig<>(bootstrap.getApplicationModel().getDefaultModule());
         reference.setInterface(type);
-        reference.setUrl(protocol + "://127.0.0.1:" + port + "?serialization=hessian2&prefer.serialization=hessian2");
+        reference.setUrl(protocol + "://127.0.0.1:" + port + "?serialization=" + serialization
+                + "&prefer.serialization=" + serialization);
         reference.setTimeout(TIMEOUT_MILLIS);
         reference.setRetries(0);
-        return reference;
+        return reference.get();
     }
 
-    private static ApplicationConfig application(String name) {
+    private DubboBootstrap bootstrap(String name) {
         ApplicationConfig application = new ApplicationConfig(name);
         application.setQosEnable(false);
         application.setSerializeCheckStatus("WARN");
-        return application;
+        DubboBootstrap bootstrap = DubboBootstrap.newInstance().application(application);
+        opened.add(bootstrap::destroy);
+        return bootstrap;
+    }
+
+    @Override
+    public void close() {
+        opened.close();
     }
 }

@@ -4,27 +4,59 @@ import java.util.List;
 import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 
-/** One framework under comparison. */
-interface Peer {
+/** One framework under comparison, as a server or as a client. Not thread-safe; the services that it connects to are. */
+interface Peer extends AutoCloseable {
 
-    /** Serves the services on the port until the process ends. */
+    /** Connections that a peer has at most which needs one for every caller: more than there are callers. */
+    int CONNECTIONS = 1_024;
+
+    /** Serves the services on the port, of the loopback address where the peer lets one choose, until it is closed. */
     void serve(int port, Services services);
 
-    /** Connects with one connection. */
+    /** Connects with one connection, or with one for each caller where the peer does not share them. */
     Services connect(int port);
+
+    /** Ends what it serves and its connections, as far as the peer can. */
+    @Override
+    void close();
 
     /** What is called: the proxies on the client, what answers on the server. */
     record Services(UserService users, EchoService echo, WorkService work) {}
 
-    List<String> NAMES = List.of("tern-dubbo", "dubbo-hessian2", "tern-tri", "dubbo-tri", "tern-http");
+    List<String> NAMES = List.of(
+            "tern-dubbo",
+            "dubbo-hessian2",
+            "dubbo-fastjson2",
+            "tern-tri",
+            "dubbo-tri",
+            "tern-proto",
+            "dubbo-proto",
+            "grpc-java",
+            "armeria",
+            "tern-http",
+            "http-json",
+            "hessian-http",
+            "rmi",
+            "floor",
+            "floor-queue");
 
     static Peer named(String name) {
         return switch (name) {
-            case "tern-dubbo" -> new TernPeer("dubbo");
-            case "tern-tri" -> new TernPeer("tri");
-            case "tern-http" -> new TernPeer("http");
-            case "dubbo-hessian2" -> new DubboPeer("dubbo");
-            case "dubbo-tri" -> new DubboPeer("tri");
+            case "tern-dubbo" -> new TernPeer("dubbo", false);
+            case "tern-tri" -> new TernPeer("tri", false);
+            case "tern-proto" -> new TernPeer("tri", true);
+            case "tern-http" -> new TernPeer("http", false);
+            case "dubbo-hessian2" -> new DubboPeer("dubbo", "hessian2", false);
+            case "dubbo-tri" -> new DubboPeer("tri", "hessian2", false);
+            case "dubbo-fastjson2" -> new DubboPeer("dubbo", "fastjson2", false);
+            case "dubbo-proto" -> new DubboPeer("tri", "hessian2", true);
+            case "grpc-java" -> new GrpcPeer();
+            case "armeria" -> new ArmeriaPeer();
+            case "http-json" -> new HttpJsonPeer();
+            case "hessian-http" -> new HessianPeer();
+            case "rmi" -> new RmiPeer();
+            case "floor" -> new FloorPeer(Workers::tern);
+            case "floor-queue" -> new FloorPeer(Workers::jdk);
             default -> throw new IllegalArgumentException("peer '" + name + "' is not known; known are " + NAMES);
         };
     }

@@ -1,138 +1,87 @@
 package tern.rpc.load.peer;
 
-import com.sun.management.OperatingSystemMXBean;
-import com.sun.management.ThreadMXBean;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.Locale;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicLong;
-import tern.sample.api.User;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * One side of a comparison in a process of its own. It obeys lines on its standard input and answers on its output:
- * {@code cpu} tells the CPU time used so far, {@code run SCENE CALLERS MILLIS} makes calls, {@code end} ends.
+ * {@code before} and {@code after} tell what it has used so far, {@code resources} what it holds after a collection of
+ * garbage, {@code run CALL CALLERS MILLIS} makes calls, {@code end} ends. An answer that begins with {@code failed} gives a
+ * reason.
  */
 public final class PeerProcess {
 
-    private static final OperatingSystemMXBean PROCESS =
-            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    static final String MARK = "PEER ";
+    static final String FAILED = "failed ";
 
-    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private final List<Peer.Services> services = new ArrayList<>();
+    private final ProcessMeter meter = new ProcessMeter();
+    private long looks;
 
     private PeerProcess() {}
 
-    /** @param arguments {@code server|client PEER PORT} */
-    public static void main(String[] arguments) throws Exception {
-        Peer peer = Peer.named(arguments[1]);
-        int port = Integer.parseInt(arguments[2]);
-        Peer.Services services = null;
-        if (arguments[0].equals("server")) {
-            BenchmarkServices target = new BenchmarkServices();
-            peer.serve(port, new Peer.Services(target, target, target));
-        } else {
-            services = peer.connect(port);
-        }
-        answer("ready");
-        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        String line;
-        while ((line = commands.readLine()) != null && !line.equals("end")) {
-            String[] words = line.split(" ");
-            if (words[0].equals("cpu")) {
-                answer("cpu " + PROCESS.getProcessCpuTime() + " " + allocatedBytes());
-            } else if (services != null) {
-                answer(run(services, words[1], Integer.parseInt(words[2]), Long.parseLong(words[3])));
-            }
+    /** @param arguments {@code server PEER PORT} or {@code client PEER PORT[,PORT]} */
+    public static void main(String[] arguments) {
+        PeerProcess process = new PeerProcess();
+        try {
+            process.start(arguments[0].equals("server"), arguments[1], arguments[2]);
+            answer("ready");
+            process.obey();
+        } catch (Exception | LinkageError e) {
+            e.printStackTrace();
+            answer(FAILED + Measurement.oneLine(reason(e)));
         }
         Runtime.getRuntime().halt(0);
     }
 
+    /** With the first cause, which frameworks tend to bury. */
+    private static String reason(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null && cause.getCause() != cause) {
+            cause = cause.getCause();
+        }
+        return cause == failure ? failure.toString() : failure + ", caused by " + cause;
+    }
+
+    private void start(boolean server, String name, String ports) throws Exception {
+        meter.start();
+        for (String port : ports.split(",", -1)) {
+            Peer peer = Peer.named(name);
+            if (server) {
+                BenchmarkServices target = new BenchmarkServices();
+                peer.serve(Integer.parseInt(port), new Peer.Services(target, target, target));
+            } else {
+                services.add(peer.connect(Integer.parseInt(port)));
+            }
+        }
+    }
+
+    private void obey() throws IOException, InterruptedException {
+        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        String line;
+        while ((line = commands.readLine()) != null && !line.equals("end")) {
+            String[] words = line.split(" ", -1);
+            switch (words[0]) {
+                case "before" -> answer("used " + meter.before().words());
+                case "after" -> answer("used " + meter.after().words());
+                case "resources" ->
+                    answer("resources " + Resources.read(looks++).words());
+                default -> answer(run(words[1], Integer.parseInt(words[2]), Long.parseLong(words[3])));
+            }
+        }
+    }
+
+    private String run(String call, int callers, long millis) throws InterruptedException {
+        return Measurement.line(new Load(callers, millis, meter)
+                .run(caller -> SceneCall.of(call, services.get(caller % services.size()))));
+    }
+
     private static void answer(String text) {
-        System.out.println("PEER " + text);
+        System.out.println(MARK + text);
         System.out.flush();
-    }
-
-    private static long allocatedBytes() {
-        return Arrays.stream(THREADS.getThreadAllocatedBytes(THREADS.getAllThreadIds()))
-                .filter(bytes -> bytes > 0)
-                .sum();
-    }
-
-    private static String run(Peer.Services services, String scene, int callers, long millis)
-            throws InterruptedException, IOException {
-        Scene call = Scene.of(scene, services);
-        AtomicLong calls = new AtomicLong();
-        AtomicLong errors = new AtomicLong();
-        AtomicLong ownBytes = new AtomicLong();
-        long othersBefore = allocatedBytes();
-        long[][] latencies = new long[callers][];
-        CountDownLatch done = new CountDownLatch(callers);
-        long end = System.nanoTime() + millis * 1_000_000;
-        for (int i = 0; i < callers; i++) {
-            int caller = i;
-            Thread thread = new Thread(() -> {
-                long[] own = new long[4_096];
-                int count = 0;
-                while (System.nanoTime() < end) {
-                    long started = System.nanoTime();
-                    try {
-                        if (!call.isRight()) {
-                            errors.incrementAndGet();
-                        }
-                    } catch (RuntimeException e) {
-                        errors.incrementAndGet();
-                    }
-                    own[count++ % own.length] = System.nanoTime() - started;
-                }
-                calls.addAndGet(count);
-                ownBytes.addAndGet(
-                        THREADS.getThreadAllocatedBytes(Thread.currentThread().getId()));
-                latencies[caller] = Arrays.copyOf(own, Math.min(count, own.length));
-                done.countDown();
-            });
-            thread.start();
-        }
-        done.await();
-        long[] all =
-                Arrays.stream(latencies).flatMapToLong(Arrays::stream).sorted().toArray();
-        return String.format(
-                Locale.ROOT,
-                "ran %d %d %d %d %d",
-                calls.get(),
-                errors.get(),
-                all.length == 0 ? 0 : all[all.length / 2],
-                all.length == 0 ? 0 : all[(int) (all.length * 0.99)],
-                ownBytes.get() + allocatedBytes() - othersBefore);
-    }
-
-    /** One kind of call, whose answer is checked. */
-    private interface Scene {
-
-        boolean isRight();
-
-        static Scene of(String name, Peer.Services services) {
-            User user = BenchmarkServices.user(1);
-            String kilobyte = "x".repeat(1_024);
-            String large = "x".repeat(50 * 1_024);
-            return switch (name) {
-                case "existUser" -> () -> services.users().existUser("1236");
-                case "createUser" -> () -> services.users().createUser(user);
-                case "getUser" ->
-                    () -> {
-                        User got = services.users().getUser(7);
-                        return got != null && got.getId() == 7;
-                    };
-                case "listUser" ->
-                    () -> services.users().listUser(1).getResult().size() == 15;
-                case "1KB" -> () -> services.echo().echo(kilobyte).length() == kilobyte.length();
-                case "50KB" -> () -> services.echo().echo(large).length() == large.length();
-                case "work" -> () -> services.work().build(10_000).length() == kilobyte.length();
-                default -> throw new IllegalArgumentException("scene '" + name + "' is not known");
-            };
-        }
     }
 }

@@ -1,11 +1,13 @@
 package tern.rpc.load.peer;
 
+import java.time.Duration;
 import java.util.List;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointResolver;
 import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.limit.FixedLimit;
 import tern.rpc.netty.ClientProtocol;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.EventLoops;
@@ -28,17 +30,31 @@ import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Tern, with its defaults, over one of its protocols. */
+/**
+ * Tern, with its defaults, over one of its protocols. Only that its server refuses nothing: a load that is as high as it can
+ * be would otherwise meet the adaptive limit, and refusals are cheap.
+ */
 final class TernPeer implements Peer {
+
+    /** More than any scene has callers. */
+    private static final int CALLS = 2_000;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final Serializer serializer = HessianSerializer.builder().build();
     private final DubboProtocol dubbo = new DubboProtocol(serializer, 0);
     private final TripleCodecs codecs =
             new TripleCodecs(serializer, new JsonCodec(JsonMapper.builder().build()), 0);
     private final ClientProtocol client;
+    private final boolean protobuf;
+    private final Opened opened = new Opened();
 
-    /** @param protocol of the client; the server speaks all */
-    TernPeer(String protocol) {
+    /**
+     * @param protocol of the client; the server speaks all
+     * @param protobuf whether the client sends protobuf messages; the server reads both
+     */
+    TernPeer(String protocol, boolean protobuf) {
+        this.protobuf = protobuf;
         this.client = switch (protocol) {
             case DubboProtocol.NAME -> dubbo;
             case TripleClientProtocol.NAME -> new TripleClientProtocol(codecs);
@@ -49,26 +65,33 @@ final class TernPeer implements Peer {
 
     @Override
     public void serve(int port, Services services) {
-        RpcServer.builder(new NettyServerTransport(
+        RpcServer server = RpcServer.builder(new NettyServerTransport(
                         ServerTransportSettings.onPort(port),
-                        EventLoops.start(0),
+                        opened.add(EventLoops.start(0)),
                         List.of(
                                 dubbo,
                                 new TripleProtocol(codecs, HttpSettings.defaults()),
                                 new Http1Protocol(codecs, HttpSettings.defaults()))))
+                .export(ServiceExport.of(ProtobufBenchmark.class, new ProtobufAnswers(services)))
                 .export(ServiceExport.of(UserService.class, services.users()))
                 .export(ServiceExport.of(EchoService.class, services.echo()))
                 .export(ServiceExport.of(WorkService.class, services.work()))
-                .build()
-                .start();
+                .limit(() -> new FixedLimit(CALLS))
+                .maxQueueWait(PATIENCE)
+                .build();
+        opened.add(server).start();
     }
 
     @Override
     public Services connect(int port) {
-        RpcClient caller = RpcClient.builder()
-                .transport(new NettyClientTransport(ClientTransportSettings.named("load"), EventLoops.start(0), client))
-                .build();
+        RpcClient caller = opened.add(RpcClient.builder()
+                .transport(new NettyClientTransport(
+                        ClientTransportSettings.named("load"), opened.add(EventLoops.start(0)), client))
+                .build());
         EndpointResolver address = new StaticEndpoints(List.of(new Endpoint("127.0.0.1", port)));
+        if (protobuf) {
+            return ProtobufCalls.over(refer(caller, ProtobufBenchmark.class, address));
+        }
         return new Services(
                 refer(caller, UserService.class, address),
                 refer(caller, EchoService.class, address),
@@ -80,5 +103,10 @@ final class TernPeer implements Peer {
                 .protocol(client.name())
                 .check(true)
                 .build());
+    }
+
+    @Override
+    public void close() {
+        opened.close();
     }
 }

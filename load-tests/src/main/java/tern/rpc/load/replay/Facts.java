@@ -9,11 +9,11 @@ import java.util.Locale;
 import java.util.Map;
 
 /** What has to stand beside any figure. */
-final class Facts {
+public final class Facts {
 
     private Facts() {}
 
-    static Map<String, String> ofMachine() {
+    public static Map<String, String> ofMachine() {
         Map<String, String> facts = new LinkedHashMap<>();
         facts.put("processors", Runtime.getRuntime().availableProcessors() + " (" + processorModel() + ")");
         facts.put(
@@ -25,7 +25,8 @@ final class Facts {
         return facts;
     }
 
-    static String loadAverage() {
+    /** Of the last minute; "unknown" where the system does not tell. */
+    public static String loadAverage() {
         double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         return load < 0 ? "unknown" : String.format(Locale.ROOT, "%.1f", load);
     }

@@ -1,0 +1,45 @@
+package tern.rpc.load.peer;
+
+import com.linecorp.armeria.client.ClientFactory;
+import com.linecorp.armeria.client.grpc.GrpcClients;
+import com.linecorp.armeria.common.util.BlockingTaskExecutor;
+import com.linecorp.armeria.server.Server;
+import com.linecorp.armeria.server.grpc.GrpcService;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import tern.rpc.load.peer.proto.BenchmarkGrpc.BenchmarkBlockingStub;
+
+/** Armeria's gRPC, server and client, with its defaults; the methods run on its executor for them, of 200 threads. */
+final class ArmeriaPeer implements Peer {
+
+    private final Opened opened = new Opened();
+
+    @Override
+    public void serve(int port, Services services) {
+        BlockingTaskExecutor workers =
+                BlockingTaskExecutor.builder().numThreads(Workers.THREADS).build();
+        Server server = Server.builder()
+                .http(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+                .blockingTaskExecutor(workers, true)
+                .service(GrpcService.builder()
+                        .addService(new GrpcAnswers(new ProtobufAnswers(services)))
+                        .useBlockingTaskExecutor(true)
+                        .build())
+                .build();
+        opened.add(server).start().join();
+    }
+
+    @Override
+    public Services connect(int port) {
+        ClientFactory factory = opened.add(ClientFactory.builder().build());
+        return GrpcCalls.over(GrpcClients.builder(
+                        "gproto+h2c://" + InetAddress.getLoopbackAddress().getHostAddress() + ":" + port + "/")
+                .factory(factory)
+                .build(BenchmarkBlockingStub.class));
+    }
+
+    @Override
+    public void close() {
+        opened.close();
+    }
+}

@@ -1,0 +1,83 @@
+package tern.rpc.load.peer;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Whether a process holds no more at the end of a long run than at its beginning (reliability figure R21): memory grows by
+ * 1 MB in 10 minutes at the most (in the whole run, if it is shorter), threads and descriptors not at all. The first tenth of
+ * the samples is left out: pools and caches fill then.
+ */
+final class Flatness {
+
+    private static final double MEGABYTE = 1e6;
+    private static final double MOST_MEGABYTES = 1;
+    private static final double MINUTES = 10;
+    private static final double LESS_THAN_ONE = 0.5;
+
+    /** @param minutes since the run began */
+    record Sample(double minutes, Resources held) {}
+
+    /** @param flat whether what is told stays within its bound */
+    record Verdict(String what, String told, boolean flat) {}
+
+    private final List<Sample> samples;
+
+    Flatness(List<Sample> all) {
+        this.samples = List.copyOf(all.subList(Math.min(all.size(), (all.size() + 9) / 10), all.size()));
+    }
+
+    List<Verdict> verdicts() {
+        List<Verdict> verdicts = new ArrayList<>();
+        verdicts.add(memory("heap after collection", Resources::heapBytes));
+        verdicts.add(memory("old generation after collection", Resources::oldBytes));
+        verdicts.add(memory("direct buffers", Resources::directBytes));
+        verdicts.add(memory("Netty's buffers", Resources::pooledBytes));
+        verdicts.add(count("threads", Resources::threads));
+        verdicts.add(count("open descriptors", Resources::descriptors));
+        verdicts.add(fullCollections());
+        return verdicts;
+    }
+
+    private Verdict memory(String what, ToDoubleFunction<Resources> figure) {
+        double minutes = Math.min(MINUTES, minutes());
+        double grown = slope(figure).over(minutes) / MEGABYTE;
+        return new Verdict(
+                what,
+                String.format(Locale.ROOT, "%+.2f MB in %.1f min, at most %+.0f", grown, minutes, MOST_MEGABYTES),
+                grown <= MOST_MEGABYTES);
+    }
+
+    /** What goes up and down counts only as far as the line through it rises over the whole run. */
+    private Verdict count(String what, ToDoubleFunction<Resources> figure) {
+        double grown = slope(figure).over(minutes());
+        return new Verdict(
+                what,
+                String.format(Locale.ROOT, "%+.2f in the whole run, less than one half allowed", grown),
+                grown < LESS_THAN_ONE);
+    }
+
+    private double minutes() {
+        return samples.isEmpty()
+                ? 0
+                : samples.get(samples.size() - 1).minutes() - samples.get(0).minutes();
+    }
+
+    private Verdict fullCollections() {
+        long seen = samples.isEmpty()
+                ? 0
+                : samples.get(samples.size() - 1).held().fullCollections()
+                        - samples.get(0).held().fullCollections();
+        return new Verdict("collections of the old generation", seen + ", none allowed", seen == 0);
+    }
+
+    private Slope slope(ToDoubleFunction<Resources> figure) {
+        return Slope.of(
+                samples.stream().mapToDouble(Sample::minutes).toArray(),
+                samples.stream()
+                        .mapToDouble(sample -> figure.applyAsDouble(sample.held()))
+                        .toArray());
+    }
+}

@@ -1,0 +1,29 @@
+package tern.rpc.load.peer;
+
+/**
+ * Bytes of the frames of one kind of call, those of Tern's own dubbo frames for the same values: header, service, method,
+ * descriptor, arguments and attachments there, header, value and attachments back. {@code PeersTest} compares them.
+ */
+record FloorFrames(int request, int answer) {
+
+    static final FloorFrames EXIST_USER = new FloorFrames(214, 32);
+    static final FloorFrames CREATE_USER = new FloorFrames(752, 32);
+    static final FloorFrames GET_USER = new FloorFrames(191, 569);
+    static final FloorFrames LIST_USER = new FloorFrames(192, 3_376);
+    static final FloorFrames ECHO_PERSON = new FloorFrames(815, 636);
+    static final FloorFrames BUILD = new FloorFrames(200, 1_058);
+
+    /** Around the text. */
+    private static final FloorFrames ECHO_TEXT = new FloorFrames(204, 31);
+
+    /** Of one-byte characters that hessian2 sends with one head. */
+    private static final int CHUNK = 0x8000;
+
+    private static final int CHUNK_HEAD_BYTES = 3;
+
+    /** A text there and back. */
+    static FloorFrames ofText(int length) {
+        int bytes = length + (length + CHUNK - 1) / CHUNK * CHUNK_HEAD_BYTES;
+        return new FloorFrames(ECHO_TEXT.request + bytes, ECHO_TEXT.answer + bytes);
+    }
+}

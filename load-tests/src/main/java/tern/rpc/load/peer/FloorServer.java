@@ -1,0 +1,27 @@
+package tern.rpc.load.peer;
+
+import java.util.concurrent.Executor;
+
+/** The serving end of the floor: hands each request to the workers, who answer with as many bytes as it asks for. */
+final class FloorServer extends FloorConnection {
+
+    private final Executor workers;
+    private final WorkService work;
+
+    FloorServer(Executor workers, WorkService work) {
+        this.workers = workers;
+        this.work = work;
+    }
+
+    @Override
+    void received(long id, byte[] payload) {
+        workers.execute(() -> answer(id, FloorRequest.read(payload)));
+    }
+
+    private void answer(long id, FloorRequest request) {
+        if (request.builds() > 0) {
+            work.build(request.builds());
+        }
+        send(id, new byte[request.answerBytes()]);
+    }
+}

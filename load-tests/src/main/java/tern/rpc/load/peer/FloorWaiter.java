@@ -1,0 +1,48 @@
+package tern.rpc.load.peer;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** A caller of the floor that waits for its answer. */
+final class FloorWaiter {
+
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final Thread caller = Thread.currentThread();
+    private final long id;
+    private volatile byte @Nullable [] answer;
+
+    FloorWaiter(long id) {
+        this.id = id;
+    }
+
+    long id() {
+        return id;
+    }
+
+    /** Any thread. */
+    void answer(byte[] payload) {
+        answer = payload;
+        LockSupport.unpark(caller);
+    }
+
+    /**
+     * The caller's thread.
+     *
+     * @throws IllegalStateException if there is no answer after 10 s
+     */
+    byte[] await() {
+        long end = System.nanoTime() + PATIENCE_NANOS;
+        byte[] payload;
+        while ((payload = answer) == null) {
+            long left = end - System.nanoTime();
+            if (left <= 0) {
+                throw new IllegalStateException("the floor's call " + id + " has no answer after "
+                        + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS) + " s");
+            }
+            LockSupport.parkNanos(this, left);
+        }
+        return payload;
+    }
+}

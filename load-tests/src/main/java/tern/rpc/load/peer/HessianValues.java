@@ -1,0 +1,161 @@
+package tern.rpc.load.peer;
+
+import com.caucho.hessian.io.AbstractDeserializer;
+import com.caucho.hessian.io.AbstractHessianInput;
+import com.caucho.hessian.io.AbstractHessianOutput;
+import com.caucho.hessian.io.AbstractSerializer;
+import com.caucho.hessian.io.AbstractSerializerFactory;
+import com.caucho.hessian.io.Deserializer;
+import com.caucho.hessian.io.Serializer;
+import java.io.IOException;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.RecordComponent;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.LongFunction;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Dates, times and records, which Caucho's Hessian does not know: it sets the fields of objects from outside, and that is
+ * forbidden for these. Dates and times travel as one number.
+ */
+final class HessianValues extends AbstractSerializerFactory {
+
+    @Override
+    @SuppressWarnings("rawtypes") // as declared by Hessian
+    public @Nullable Serializer getSerializer(Class type) {
+        if (type == LocalDate.class) {
+            return new NumberSerializer<LocalDate>(LocalDate::toEpochDay);
+        }
+        if (type == LocalDateTime.class) {
+            return new NumberSerializer<LocalDateTime>(time -> time.toEpochSecond(ZoneOffset.UTC));
+        }
+        return type.isRecord() ? new RecordSerializer(type.getRecordComponents()) : null;
+    }
+
+    @Override
+    @SuppressWarnings("rawtypes") // as declared by Hessian
+    public @Nullable Deserializer getDeserializer(Class type) {
+        if (type == LocalDate.class) {
+            return new NumberDeserializer(type, LocalDate::ofEpochDay);
+        }
+        if (type == LocalDateTime.class) {
+            return new NumberDeserializer(type, seconds -> LocalDateTime.ofEpochSecond(seconds, 0, ZoneOffset.UTC));
+        }
+        return type.isRecord() ? new RecordDeserializer(type) : null;
+    }
+
+    private static final class NumberSerializer<T> extends AbstractSerializer {
+
+        private final ToLongFunction<T> number;
+
+        NumberSerializer(ToLongFunction<T> number) {
+            this.number = number;
+        }
+
+        @Override
+        protected void writeDefinition20(Class<?> type, AbstractHessianOutput out) throws IOException {
+            out.writeClassFieldLength(1);
+            out.writeString("number");
+        }
+
+        @Override
+        @SuppressWarnings("unchecked") // the factory gives it the objects of one class only
+        protected void writeInstance(Object value, AbstractHessianOutput out) throws IOException {
+            out.writeLong(number.applyAsLong((T) value));
+        }
+    }
+
+    private static final class NumberDeserializer extends AbstractDeserializer {
+
+        private final Class<?> type;
+        private final LongFunction<Object> value;
+
+        NumberDeserializer(Class<?> type, LongFunction<Object> value) {
+            this.type = type;
+            this.value = value;
+        }
+
+        @Override
+        public Class<?> getType() {
+            return type;
+        }
+
+        @Override
+        public Object readObject(AbstractHessianInput in, Object[] fields) throws IOException {
+            int ref = in.addRef(null);
+            Object read = value.apply(in.readLong());
+            in.setRef(ref, read);
+            return read;
+        }
+    }
+
+    private static final class RecordSerializer extends AbstractSerializer {
+
+        private final List<RecordComponent> components;
+
+        RecordSerializer(RecordComponent[] components) {
+            this.components = List.of(components);
+        }
+
+        @Override
+        protected void writeDefinition20(Class<?> type, AbstractHessianOutput out) throws IOException {
+            out.writeClassFieldLength(components.size());
+            for (RecordComponent component : components) {
+                out.writeString(component.getName());
+            }
+        }
+
+        @Override
+        protected void writeInstance(Object value, AbstractHessianOutput out) throws IOException {
+            for (RecordComponent component : components) {
+                try {
+                    out.writeObject(component.getAccessor().invoke(value));
+                } catch (ReflectiveOperationException e) {
+                    throw new IOException(component + " cannot be read", e);
+                }
+            }
+        }
+    }
+
+    /** Reads records that were written with the same components. */
+    private static final class RecordDeserializer extends AbstractDeserializer {
+
+        private final Constructor<?> constructor;
+
+        RecordDeserializer(Class<?> type) {
+            try {
+                constructor = type.getDeclaredConstructor(Arrays.stream(type.getRecordComponents())
+                        .map(RecordComponent::getType)
+                        .toArray(Class<?>[]::new));
+            } catch (NoSuchMethodException e) {
+                throw new IllegalArgumentException(type + " has no constructor of its components", e);
+            }
+        }
+
+        @Override
+        public Class<?> getType() {
+            return constructor.getDeclaringClass();
+        }
+
+        @Override
+        public Object readObject(AbstractHessianInput in, Object[] fields) throws IOException {
+            int ref = in.addRef(null);
+            Object[] values = new Object[fields.length];
+            for (int i = 0; i < values.length; i++) {
+                values[i] = in.readObject(constructor.getParameterTypes()[i]);
+            }
+            try {
+                Object read = constructor.newInstance(values);
+                in.setRef(ref, read);
+                return read;
+            } catch (ReflectiveOperationException e) {
+                throw new IOException(constructor + " failed", e);
+            }
+        }
+    }
+}

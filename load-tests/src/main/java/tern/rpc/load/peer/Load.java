@@ -1,0 +1,124 @@
+package tern.rpc.load.peer;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntFunction;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Callers that make one call after another, each waiting for its answer, for some time. Starting them is not counted, and
+ * they end only when all that is to be read of them was read.
+ */
+final class Load {
+
+    /** Longest latency that is told apart. */
+    static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+    /** One percent, which keeps the table of a caller so small that it does not disturb what is measured. */
+    static final int DIGITS = 2;
+
+    private static final int LONGEST_TEXT = 300;
+
+    private final int callers;
+    private final long nanos;
+    private final ProcessMeter meter;
+    private final AtomicLong errors = new AtomicLong();
+    private final AtomicReference<@Nullable String> firstError = new AtomicReference<>();
+    private final CountDownLatch ready;
+    private final CountDownLatch go = new CountDownLatch(1);
+    private final CountDownLatch done;
+    private final CountDownLatch read = new CountDownLatch(1);
+
+    Load(int callers, long millis, ProcessMeter meter) {
+        this.callers = callers;
+        this.nanos = TimeUnit.MILLISECONDS.toNanos(millis);
+        this.meter = meter;
+        this.ready = new CountDownLatch(callers);
+        this.done = new CountDownLatch(callers);
+    }
+
+    /** What came of it. */
+    record Ran(long errors, String firstError, long nanos, ProcessCost cost, Histogram latencies) {}
+
+    /** @param calls of each caller, by its number */
+    Ran run(IntFunction<SceneCall> calls) throws InterruptedException {
+        List<Caller> started = new ArrayList<>();
+        for (int i = 0; i < callers; i++) {
+            Caller caller = new Caller(calls.apply(i));
+            started.add(caller);
+            caller.start();
+        }
+        ready.await();
+        ProcessCost before = meter.before();
+        long began = System.nanoTime();
+        go.countDown();
+        done.await();
+        long took = System.nanoTime() - began;
+        ProcessCost cost = meter.after().since(before);
+        Histogram latencies = newHistogram();
+        started.forEach(caller -> latencies.add(caller.latencies));
+        read.countDown();
+        return new Ran(errors.get(), Objects.requireNonNullElse(firstError.get(), ""), took, cost, latencies);
+    }
+
+    static Histogram newHistogram() {
+        return new Histogram(TimeUnit.MICROSECONDS.toNanos(1), LONGEST_NANOS, DIGITS);
+    }
+
+    private void failed(String text) {
+        errors.incrementAndGet();
+        firstError.compareAndSet(null, text.length() > LONGEST_TEXT ? text.substring(0, LONGEST_TEXT) + "…" : text);
+    }
+
+    private final class Caller extends Thread {
+
+        private final SceneCall call;
+        private final Histogram latencies = newHistogram();
+
+        Caller(SceneCall call) {
+            this.call = call;
+            setDaemon(true);
+        }
+
+        @Override
+        public void run() {
+            try {
+                ready.countDown();
+                go.await();
+                long end = System.nanoTime() + nanos;
+                long started = System.nanoTime();
+                while (started < end) {
+                    callOnce();
+                    long ended = System.nanoTime();
+                    latencies.recordValue(Math.min(LONGEST_NANOS, ended - started));
+                    started = ended;
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } finally {
+                done.countDown();
+            }
+            try {
+                read.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        private void callOnce() {
+            try {
+                if (!call.isRight()) {
+                    failed("an answer was wrong");
+                }
+            } catch (RuntimeException e) {
+                failed(e.toString());
+            }
+        }
+    }
+}

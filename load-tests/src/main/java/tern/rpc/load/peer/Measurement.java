@@ -1,0 +1,71 @@
+package tern.rpc.load.peer;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.zip.DataFormatException;
+import org.HdrHistogram.Histogram;
+import tern.rpc.load.peer.Load.Ran;
+
+/**
+ * What one scene of one round showed.
+ *
+ * @param seconds that it took
+ * @param client all clients together
+ * @param server all servers together
+ * @param latencies in nanoseconds, of every call
+ */
+record Measurement(
+        long errors, String firstError, double seconds, ProcessCost client, ProcessCost server, Histogram latencies) {
+
+    long calls() {
+        return latencies.getTotalCount();
+    }
+
+    /** As a client process tells it, in one line. */
+    static String line(Ran ran) {
+        ByteBuffer bytes = ByteBuffer.allocate(ran.latencies().getNeededByteBufferCapacity());
+        int length = ran.latencies().encodeIntoCompressedByteBuffer(bytes);
+        return "ran " + ran.errors() + " " + ran.nanos() + " " + ran.cost().words() + " "
+                + Base64.getEncoder().encodeToString(Arrays.copyOf(bytes.array(), length)) + " "
+                + oneLine(ran.firstError());
+    }
+
+    static String oneLine(String text) {
+        return text.replaceAll("\\s+", " ");
+    }
+
+    /** Of a client's line; what its servers used is not known there. */
+    static Measurement ofClient(String line) {
+        String[] words = line.split(" ", 9);
+        try {
+            return new Measurement(
+                    Long.parseLong(words[1]),
+                    words[8],
+                    Long.parseLong(words[2]) / 1e9,
+                    ProcessCost.of(words, 3),
+                    ProcessCost.NONE,
+                    Histogram.decodeFromCompressedByteBuffer(
+                            ByteBuffer.wrap(Base64.getDecoder().decode(words[7])), Load.LONGEST_NANOS));
+        } catch (DataFormatException e) {
+            throw new IllegalArgumentException("a client told '" + line + "', which makes no sense", e);
+        }
+    }
+
+    /** Two clients at the same time. */
+    Measurement and(Measurement other) {
+        Histogram both = latencies.copy();
+        both.add(other.latencies);
+        return new Measurement(
+                errors + other.errors,
+                firstError.isEmpty() ? other.firstError : firstError,
+                Math.max(seconds, other.seconds),
+                client.plus(other.client),
+                server.plus(other.server),
+                both);
+    }
+
+    Measurement withServer(ProcessCost used) {
+        return new Measurement(errors, firstError, seconds, client, used, latencies);
+    }
+}

@@ -1,0 +1,50 @@
+package tern.rpc.load.peer;
+
+/**
+ * What a process has used.
+ *
+ * @param cpuNanos of all its threads
+ * @param bytes allocated on the heap by all its threads, those that ended too
+ * @param writes system calls that write: flushes of sockets, and the bytes that wake a selector; {@link #UNKNOWN} where the
+ *     system does not tell
+ * @param switches of its threads, voluntary and not; {@link #UNKNOWN} where the system does not tell
+ */
+record ProcessCost(long cpuNanos, long bytes, long writes, long switches) {
+
+    static final long UNKNOWN = -1;
+
+    static final ProcessCost NONE = new ProcessCost(0, 0, 0, 0);
+
+    ProcessCost since(ProcessCost earlier) {
+        return new ProcessCost(
+                cpuNanos - earlier.cpuNanos,
+                bytes - earlier.bytes,
+                both(writes, earlier.writes) ? writes - earlier.writes : UNKNOWN,
+                both(switches, earlier.switches) ? switches - earlier.switches : UNKNOWN);
+    }
+
+    ProcessCost plus(ProcessCost other) {
+        return new ProcessCost(
+                cpuNanos + other.cpuNanos,
+                bytes + other.bytes,
+                both(writes, other.writes) ? writes + other.writes : UNKNOWN,
+                both(switches, other.switches) ? switches + other.switches : UNKNOWN);
+    }
+
+    private static boolean both(long one, long other) {
+        return one != UNKNOWN && other != UNKNOWN;
+    }
+
+    /** As {@link #words} gave it. */
+    static ProcessCost of(String[] words, int first) {
+        return new ProcessCost(
+                Long.parseLong(words[first]),
+                Long.parseLong(words[first + 1]),
+                Long.parseLong(words[first + 2]),
+                Long.parseLong(words[first + 3]));
+    }
+
+    String words() {
+        return cpuNanos + " " + bytes + " " + writes + " " + switches;
+    }
+}

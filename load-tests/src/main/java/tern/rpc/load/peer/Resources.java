@@ -1,0 +1,92 @@
+package tern.rpc.load.peer;
+
+import com.sun.management.UnixOperatingSystemMXBean;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+
+/**
+ * What a process holds.
+ *
+ * @param heapBytes in use after a full collection: what could ever be in the old generation
+ * @param oldBytes in use in the old generation then
+ * @param threads that live
+ * @param descriptors that are open; 0 where the system does not tell
+ * @param directBytes in direct buffers of the JDK
+ * @param pooledBytes that Netty's allocator has taken from the system, whether in use or not
+ * @param fullCollections so far, those for these figures not counted
+ */
+record Resources(
+        long heapBytes,
+        long oldBytes,
+        long threads,
+        long descriptors,
+        long directBytes,
+        long pooledBytes,
+        long fullCollections) {
+
+    /**
+     * Collects garbage, then looks.
+     *
+     * @param asked how often that was done before, in this process
+     */
+    static Resources read(long asked) {
+        System.gc();
+        return new Resources(
+                ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed(),
+                oldBytesNow(),
+                ManagementFactory.getThreadMXBean().getThreadCount(),
+                ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean unix
+                        ? unix.getOpenFileDescriptorCount()
+                        : 0,
+                ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                        .filter(pool -> pool.getName().equals("direct"))
+                        .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                        .sum(),
+                pooledBytesNow(),
+                fullCollectionsNow() - asked - 1);
+    }
+
+    private static long oldBytesNow() {
+        return ManagementFactory.getMemoryPoolMXBeans().stream()
+                .filter(pool -> pool.getType() == MemoryType.HEAP)
+                .filter(pool -> pool.getName().contains("Old") || pool.getName().contains("Tenured"))
+                .map(MemoryPoolMXBean::getUsage)
+                .mapToLong(usage -> usage.getUsed())
+                .sum();
+    }
+
+    private static long pooledBytesNow() {
+        return ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider provider
+                ? provider.metric().usedDirectMemory()
+                : 0;
+    }
+
+    private static long fullCollectionsNow() {
+        return ManagementFactory.getGarbageCollectorMXBeans().stream()
+                .filter(collector -> collector.getName().contains("Old")
+                        || collector.getName().contains("MarkSweep"))
+                .mapToLong(GarbageCollectorMXBean::getCollectionCount)
+                .sum();
+    }
+
+    static Resources of(String[] words, int first) {
+        return new Resources(
+                Long.parseLong(words[first]),
+                Long.parseLong(words[first + 1]),
+                Long.parseLong(words[first + 2]),
+                Long.parseLong(words[first + 3]),
+                Long.parseLong(words[first + 4]),
+                Long.parseLong(words[first + 5]),
+                Long.parseLong(words[first + 6]));
+    }
+
+    String words() {
+        return heapBytes + " " + oldBytes + " " + threads + " " + descriptors + " " + directBytes + " " + pooledBytes
+                + " " + fullCollections;
+    }
+}

@@ -1,0 +1,50 @@
+package tern.rpc.load.peer;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What was measured so far, by peer and scene. Not thread-safe. */
+final class Results {
+
+    private record Key(String peer, String scene) {}
+
+    private final List<String> peers;
+    private final List<Scene> scenes;
+    private final Map<Key, List<Measurement>> measured = new LinkedHashMap<>();
+    private final Map<Key, String> failures = new LinkedHashMap<>();
+
+    Results(List<String> peers, List<Scene> scenes) {
+        this.peers = List.copyOf(peers);
+        this.scenes = List.copyOf(scenes);
+    }
+
+    List<String> peers() {
+        return peers;
+    }
+
+    List<Scene> scenes() {
+        return scenes;
+    }
+
+    void add(String peer, Scene scene, Measurement round) {
+        Key key = new Key(peer, scene.name());
+        if (round.errors() > 0) {
+            failures.putIfAbsent(key, round.firstError());
+        }
+        if (round.calls() > 0) {
+            measured.computeIfAbsent(key, added -> new ArrayList<>()).add(round);
+        }
+    }
+
+    /** The peer did not get to the end of a round in which these scenes were to be measured. */
+    void failed(String peer, List<Scene> missing, String reason) {
+        missing.forEach(scene -> failures.putIfAbsent(new Key(peer, scene.name()), reason));
+    }
+
+    Outcome of(String peer, Scene scene) {
+        Key key = new Key(peer, scene.name());
+        return new Outcome(measured.getOrDefault(key, List.of()), failures.getOrDefault(key, ""));
+    }
+}

@@ -1,0 +1,54 @@
+package tern.rpc.load.peer;
+
+import java.util.List;
+
+/**
+ * One kind of load.
+ *
+ * @param callers threads that wait for their answers, in each client
+ * @param pairs servers and clients; every client calls every server in turn
+ */
+record Scene(String name, int callers, int pairs, String description) {
+
+    private static final int MANY = 200;
+    private static final int SOME = 20;
+    private static final int FEW = 10;
+
+    static final List<Scene> ALL = List.of(
+            new Scene("existUser", MANY, 1, "a short text there, a boolean back"),
+            new Scene("createUser", MANY, 1, "a user of twelve fields there, a boolean back"),
+            new Scene("getUser", MANY, 1, "a number there, a user back"),
+            new Scene("listUser", MANY, 1, "a number there, a page of 15 users back"),
+            new Scene("1KB", MANY, 1, "a text of 1 KiB there and back"),
+            new Scene("50KB", MANY, 1, "a text of 50 KiB there and back"),
+            new Scene("200KB", MANY, 1, "a text of 200 KiB there and back"),
+            new Scene("Person", MANY, 1, "a nested person there and back"),
+            new Scene("1KB-few", FEW, 1, "a text of 1 KiB there and back"),
+            new Scene("50KB-few", FEW, 1, "a text of 50 KiB there and back"),
+            new Scene("200KB-few", FEW, 1, "a text of 200 KiB there and back"),
+            new Scene("Person-few", FEW, 1, "a nested person there and back"),
+            new Scene("work", SOME, 1, "the server builds a text of 1 KB 10,000 times"),
+            new Scene("mixed", SOME, 2, "texts of 20 bytes to 200 KB that change with time, two servers, two clients"));
+
+    /** Not among those that are compared: {@link Stability}. */
+    static final Scene STABILITY = new Scene("stability", SOME, 1, "all kinds of calls in turn");
+
+    static final List<String> NAMES = ALL.stream().map(Scene::name).toList();
+
+    static Scene named(String name) {
+        return ALL.stream()
+                .filter(scene -> scene.name.equals(name))
+                .findFirst()
+                .orElseThrow(
+                        () -> new IllegalArgumentException("scene '" + name + "' is not known; known are " + NAMES));
+    }
+
+    Scene withCallers(int replaced) {
+        return new Scene(name, replaced, pairs, description);
+    }
+
+    /** What is called: several scenes differ in their callers only. */
+    String call() {
+        return name.endsWith("-few") ? name.substring(0, name.length() - "-few".length()) : name;
+    }
+}

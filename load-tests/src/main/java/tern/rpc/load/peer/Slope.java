@@ -1,0 +1,31 @@
+package tern.rpc.load.peer;
+
+/**
+ * How fast values change: the straight line with the least squares.
+ *
+ * @param perMinute change in a minute; 0 for fewer than two values
+ */
+record Slope(double perMinute) {
+
+    /** @param minutes when each value was read */
+    static Slope of(double[] minutes, double[] values) {
+        int count = minutes.length;
+        double meanTime = 0;
+        double meanValue = 0;
+        for (int i = 0; i < count; i++) {
+            meanTime += minutes[i] / count;
+            meanValue += values[i] / count;
+        }
+        double together = 0;
+        double times = 0;
+        for (int i = 0; i < count; i++) {
+            together += (minutes[i] - meanTime) * (values[i] - meanValue);
+            times += (minutes[i] - meanTime) * (minutes[i] - meanTime);
+        }
+        return new Slope(times == 0 ? 0 : together / times);
+    }
+
+    double over(double minutes) {
+        return perMinute * minutes;
+    }
+}

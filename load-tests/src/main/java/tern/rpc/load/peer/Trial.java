@@ -1,0 +1,105 @@
+package tern.rpc.load.peer;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
+
+/**
+ * Fresh processes of one peer, trained with few callers in every scene, then measured. The first scene is run once more
+ * before and thrown away: on few processors one would measure the compiler.
+ */
+final class Trial implements AutoCloseable {
+
+    private static final int TRAINERS = 8;
+
+    private final List<Side> servers = new ArrayList<>();
+    private final List<Side> clients = new ArrayList<>();
+
+    /** @throws Side.Failure if the peer does not start, with the reason */
+    Trial(String peer, int pairs) throws IOException {
+        try {
+            List<String> ports = new ArrayList<>();
+            for (int i = 0; i < pairs; i++) {
+                ports.add(String.valueOf(freePort()));
+                servers.add(new Side("server", peer, ports.get(i)));
+            }
+            for (Side server : servers) {
+                server.awaitReady();
+            }
+            for (int i = 0; i < pairs; i++) {
+                clients.add(new Side("client", peer, String.join(",", ports)));
+            }
+            for (Side client : clients) {
+                client.awaitReady();
+            }
+        } catch (IOException e) {
+            close();
+            throw e;
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return free.getLocalPort();
+        }
+    }
+
+    /**
+     * @param training milliseconds that each scene is run before any is measured
+     * @param millis that each is measured
+     * @param measured told each scene at once, so that a later failure does not lose it
+     */
+    void run(List<Scene> scenes, int training, int millis, BiConsumer<Scene, Measurement> measured) throws IOException {
+        for (Scene scene : scenes) {
+            run(scene, Math.min(TRAINERS, scene.callers()), training);
+        }
+        run(scenes.get(0), scenes.get(0).callers(), training);
+        for (Scene scene : scenes) {
+            ProcessCost before = used("before");
+            Measurement clients = run(scene, scene.callers(), millis);
+            measured.accept(scene, clients.withServer(used("after").since(before)));
+        }
+    }
+
+    private ProcessCost used(String when) throws IOException {
+        ProcessCost used = ProcessCost.NONE;
+        for (Side server : servers) {
+            used = used.plus(ProcessCost.of(server.ask(when).split(" ", -1), 1));
+        }
+        return used;
+    }
+
+    Measurement run(Scene scene, int callers, long millis) throws IOException {
+        for (Side client : clients) {
+            client.tell("run " + scene.call() + " " + callers + " " + millis);
+        }
+        List<Measurement> told = new ArrayList<>();
+        for (Side client : clients) {
+            told.add(Measurement.ofClient(client.answerAfter(Duration.ofMillis(millis))));
+        }
+        return told.stream().reduce(Measurement::and).orElseThrow();
+    }
+
+    /** Of each server, then of each client. */
+    List<Resources> resources() throws IOException {
+        List<Resources> held = new ArrayList<>();
+        for (Side side : sides()) {
+            held.add(Resources.of(side.ask("resources").split(" ", -1), 1));
+        }
+        return held;
+    }
+
+    private List<Side> sides() {
+        return Stream.concat(servers.stream(), clients.stream()).toList();
+    }
+
+    @Override
+    public void close() {
+        sides().forEach(Side::close);
+    }
+}

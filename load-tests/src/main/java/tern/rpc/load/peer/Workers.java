@@ -1,0 +1,40 @@
+package tern.rpc.load.peer;
+
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+import tern.rpc.concurrent.WorkerPool;
+
+/** The 200 threads that run the methods, where a peer does not bring its own. They are daemons. */
+final class Workers {
+
+    static final int THREADS = 200;
+
+    /** More than there are callers. */
+    private static final int QUEUED = 10_000;
+
+    private static final Duration KEEP_ALIVE = Duration.ofMinutes(1);
+
+    private Workers() {}
+
+    /** The JDK's fixed pool, with its queue of no bound. */
+    static ExecutorService jdk() {
+        return Executors.newFixedThreadPool(THREADS, named("peer-worker-"));
+    }
+
+    /** Tern's pool, which wakes few of its threads. */
+    static WorkerPool tern() {
+        return new WorkerPool(THREADS, QUEUED, KEEP_ALIVE, named("peer-worker-"));
+    }
+
+    private static ThreadFactory named(String prefix) {
+        AtomicInteger made = new AtomicInteger();
+        return task -> {
+            Thread thread = new Thread(task, prefix + made.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+}

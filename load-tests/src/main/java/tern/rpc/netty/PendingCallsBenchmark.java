@@ -1,0 +1,134 @@
+package tern.rpc.netty;
+
+import io.netty.util.HashedWheelTimer;
+import io.netty.util.Timeout;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Threads;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.transport.PendingCall;
+import tern.sample.api.UserService;
+
+/**
+ * What it takes that a waiting call can be found by its id, and that it ends at its deadline, beside the usual ways. Two
+ * threads with 128 calls under way each: one is entered, the oldest is answered.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Threads(2)
+public class PendingCallsBenchmark {
+
+    private static final int CALLS = 1_024;
+    private static final int UNDER_WAY = 128;
+    private static final long TIMEOUT_SECONDS = 60;
+
+    private final Invocation call = call();
+    private final PendingCalls table = new PendingCalls(CALLS);
+    private final ConcurrentMap<Long, PendingCall> map = new ConcurrentHashMap<>();
+    private final AtomicLong ids = new AtomicLong();
+    private final HashedWheelTimer wheel = new HashedWheelTimer(10, TimeUnit.MILLISECONDS);
+    private final ScheduledThreadPoolExecutor scheduler = scheduler();
+
+    private static Invocation call() {
+        ServiceDescriptor service = ServiceDescriptor.of(UserService.class);
+        return new Invocation(
+                new ServiceKey(service.name(), "", ""),
+                service.overloads("existUser").get(0),
+                new Object[] {"1236"},
+                new Metadata(),
+                Deadline.at(System.nanoTime() + TimeUnit.DAYS.toNanos(1)),
+                Runnable::run);
+    }
+
+    private static ScheduledThreadPoolExecutor scheduler() {
+        ScheduledThreadPoolExecutor made = new ScheduledThreadPoolExecutor(1);
+        made.setRemoveOnCancelPolicy(true);
+        return made;
+    }
+
+    @TearDown
+    public void stop() {
+        wheel.stop();
+        scheduler.shutdownNow();
+    }
+
+    private PendingCall pending() {
+        return new PendingCall(call, false, 0, null);
+    }
+
+    /** The calls of one thread, in turn: their ids, and what ends them if they are late. */
+    @State(Scope.Thread)
+    public static class UnderWay {
+
+        private final long[] ids = new long[UNDER_WAY];
+        private final @Nullable Object[] timeouts = new Object[UNDER_WAY];
+        private int next;
+
+        private int turn() {
+            next = (next + 1) % UNDER_WAY;
+            return next;
+        }
+    }
+
+    /** As it is done: a slot, and the deadline in the entry, which one sweep for all calls looks at. */
+    @Benchmark
+    public @Nullable PendingCall slotAndSweep(UnderWay calls) {
+        int turn = calls.turn();
+        PendingCall answered = table.remove(calls.ids[turn]);
+        PendingCall pending = pending();
+        table.add(pending);
+        calls.ids[turn] = pending.id();
+        return answered;
+    }
+
+    @Benchmark
+    public @Nullable PendingCall hashMap(UnderWay calls) {
+        int turn = calls.turn();
+        PendingCall answered = map.remove(calls.ids[turn]);
+        long id = ids.incrementAndGet();
+        map.put(id, pending());
+        calls.ids[turn] = id;
+        return answered;
+    }
+
+    @Benchmark
+    public @Nullable PendingCall slotAndWheelTimer(UnderWay calls) {
+        PendingCall answered = slotAndSweep(calls);
+        int turn = calls.next;
+        long id = calls.ids[turn];
+        if (calls.timeouts[turn] instanceof Timeout earlier) {
+            earlier.cancel();
+        }
+        calls.timeouts[turn] = wheel.newTimeout(late -> table.remove(id), TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        return answered;
+    }
+
+    @Benchmark
+    public @Nullable PendingCall slotAndScheduler(UnderWay calls) {
+        PendingCall answered = slotAndSweep(calls);
+        int turn = calls.next;
+        long id = calls.ids[turn];
+        if (calls.timeouts[turn] instanceof ScheduledFuture<?> earlier) {
+            earlier.cancel(false);
+        }
+        calls.timeouts[turn] = scheduler.schedule(() -> table.remove(id), TIMEOUT_SECONDS, TimeUnit.SECONDS);
+        return answered;
+    }
+}

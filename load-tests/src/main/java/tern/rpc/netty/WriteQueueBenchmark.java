@@ -1,0 +1,93 @@
+package tern.rpc.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/**
+ * Frames of 177 bytes on their way to the channel, so many at a time, beside a write with a flush for each. The channel has
+ * no socket: what a flush costs the system comes on top.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class WriteQueueBenchmark {
+
+    private static final int BYTES = 177;
+
+    @Param({"1", "32"})
+    private int frames;
+
+    private final byte[] frame = new byte[BYTES];
+    private final Sink sink = new Sink();
+    private final EmbeddedChannel channel = new EmbeddedChannel(sink);
+    private final WriteQueue queue = new WriteQueue(() -> {});
+
+    public WriteQueueBenchmark() {
+        queue.start(channel);
+    }
+
+    @TearDown
+    public void stop() {
+        channel.finishAndReleaseAll();
+    }
+
+    @Benchmark
+    public void queued() {
+        for (int i = 0; i < frames; i++) {
+            queue.add(new Frame(frame));
+        }
+        channel.runPendingTasks();
+    }
+
+    @Benchmark
+    public void writtenAndFlushedEach() {
+        for (int i = 0; i < frames; i++) {
+            channel.eventLoop()
+                    .execute(() -> channel.writeAndFlush(
+                            channel.alloc().directBuffer(BYTES).writeBytes(frame), channel.voidPromise()));
+        }
+        channel.runPendingTasks();
+    }
+
+    private static final class Frame extends WriteCommand {
+
+        private final byte[] bytes;
+
+        Frame(byte[] bytes) {
+            this.bytes = bytes;
+        }
+
+        @Override
+        public int bytes() {
+            return bytes.length;
+        }
+
+        @Override
+        protected void write(WriteBatch batch) {
+            batch.append(bytes, bytes.length);
+        }
+    }
+
+    /** Takes all that is written. */
+    private static final class Sink extends ChannelOutboundHandlerAdapter {
+
+        @Override
+        public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+            ((ByteBuf) message).release();
+            context.write(Unpooled.EMPTY_BUFFER, promise);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package tern.rpc.load.peer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+import tern.rpc.load.peer.Peer.Services;
+import tern.sample.api.Page;
+import tern.sample.api.User;
+
+class PeersTest {
+
+    private static final String FLOOR = "floor";
+    private static final String LARGE = "x".repeat(200 * 1_024);
+
+    static final List<String> FLOORS =
+            Peer.NAMES.stream().filter(name -> name.startsWith(FLOOR)).toList();
+    static final List<String> OTHERS =
+            Peer.NAMES.stream().filter(name -> !name.startsWith(FLOOR)).toList();
+
+    @ParameterizedTest
+    @FieldSource("OTHERS")
+    void everyCallOfTheScenesIsAnswered(String name) throws IOException {
+        User unknown = BenchmarkServices.user(1);
+        unknown.setName("Ada Lovelace");
+        try (Peer peer = Peer.named(name)) {
+            Services services = served(peer);
+
+            assertAnswers(services);
+            assertThat(services.users().existUser("")).isFalse();
+            assertThat(services.users().createUser(unknown)).isFalse();
+            assertThat(services.work().build(2)).isEqualTo(new BenchmarkServices().build(2));
+        }
+    }
+
+    @ParameterizedTest
+    @FieldSource("FLOORS")
+    void theFloorHasAnAnswerReadyForEveryCall(String name) throws IOException {
+        try (Peer peer = Peer.named(name)) {
+            assertAnswers(served(peer));
+        }
+    }
+
+    private static void assertAnswers(Services services) {
+        assertThat(services.users().existUser("1236")).isTrue();
+        assertThat(services.users().createUser(BenchmarkServices.user(1))).isTrue();
+        assertThat(services.users().getUser(7)).isEqualTo(BenchmarkServices.user(7));
+        assertThat(services.users().listUser(3)).isEqualTo(page(3));
+        assertThat(services.echo().echo("abc")).isEqualTo("abc");
+        assertThat(services.echo().echo(LARGE)).isEqualTo(LARGE);
+        assertThat(services.echo().echo(SceneCall.somebody())).isEqualTo(SceneCall.somebody());
+        assertThat(services.work().build(1)).isEqualTo(new BenchmarkServices().build(1));
+    }
+
+    /** Hessian2 writes numbers shorter when they are small, so the id of a user may make a difference. */
+    @Test
+    void theFloorSendsAsManyBytesAsTheDubboProtocol() throws IOException {
+        Map<String, List<Long>> dubbo = bytes("tern-dubbo");
+
+        bytes(FLOOR).forEach((call, counts) -> {
+            assertThat(counts.get(0))
+                    .as(call + " request")
+                    .isCloseTo(dubbo.get(call).get(0), within(2L));
+            assertThat(counts.get(1))
+                    .as(call + " answer")
+                    .isCloseTo(dubbo.get(call).get(1), within(2L));
+        });
+    }
+
+    /** By kind of call, the bytes there and back. */
+    private static Map<String, List<Long>> bytes(String name) throws IOException {
+        Map<String, List<Long>> counted = new LinkedHashMap<>();
+        int port = freePort();
+        try (Peer peer = Peer.named(name);
+                CountingRelay relay = new CountingRelay(port)) {
+            peer.serve(port, services());
+            Services services = peer.connect(relay.port());
+            Map<String, Runnable> calls = Map.of(
+                    "existUser", () -> services.users().existUser("1236"),
+                    "createUser", () -> services.users().createUser(BenchmarkServices.user(1)),
+                    "getUser", () -> services.users().getUser(7),
+                    "listUser", () -> services.users().listUser(1),
+                    "1KB", () -> services.echo().echo("x".repeat(1_024)),
+                    "200KB", () -> services.echo().echo(LARGE),
+                    "Person", () -> services.echo().echo(SceneCall.somebody()),
+                    "work", () -> services.work().build(10_000));
+            calls.forEach((call, made) -> {
+                made.run(); // what a connection or a method sends once only
+                long there = relay.there();
+                long back = relay.back();
+                made.run();
+                counted.put(call, List.of(relay.there() - there, relay.back() - back));
+            });
+        }
+        return counted;
+    }
+
+    private static Services served(Peer peer) throws IOException {
+        int port = freePort();
+        peer.serve(port, services());
+        return peer.connect(port);
+    }
+
+    private static Services services() {
+        BenchmarkServices target = new BenchmarkServices();
+        return new Services(target, target, target);
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket free = new ServerSocket(0)) {
+            return free.getLocalPort();
+        }
+    }
+
+    private static Page<User> page(int pageNo) {
+        return new BenchmarkServices().listUser(pageNo);
+    }
+}

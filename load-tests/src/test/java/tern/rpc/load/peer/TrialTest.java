@@ -1,0 +1,45 @@
+package tern.rpc.load.peer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+class TrialTest {
+
+    @Test
+    void aPeerThatDoesNotStartTellsWhy() {
+        assertThatThrownBy(() -> new Trial("no-such-peer", 1))
+                .isInstanceOf(Side.Failure.class)
+                .hasMessageContaining("server: ")
+                .hasMessageContaining("'no-such-peer' is not known");
+    }
+
+    @Test
+    void everySceneIsMeasuredOnBothSides() throws IOException {
+        List<Scene> scenes = List.of(
+                Scene.named("getUser").withCallers(2), Scene.named("Person").withCallers(3));
+        Map<Scene, Measurement> measured = new LinkedHashMap<>();
+
+        try (Trial trial = new Trial("tern-dubbo", 1)) {
+            trial.run(scenes, 100, 100, measured::put);
+            assertThat(trial.resources()).hasSize(2).allMatch(held -> held.heapBytes() > 0 && held.threads() > 0);
+        }
+
+        assertThat(measured.keySet()).containsExactlyElementsOf(scenes);
+        assertThat(measured.values()).allSatisfy(round -> {
+            assertThat(round.errors()).as(round.firstError()).isZero();
+            assertThat(round.calls()).isPositive();
+            assertThat(round.client().cpuNanos()).isPositive();
+            assertThat(round.server().cpuNanos()).isPositive();
+            assertThat(round.client().bytes()).isPositive();
+            assertThat(round.server().bytes()).isPositive();
+        });
+    }
+}
