@@ -115,6 +115,12 @@ class HostilePeersTest {
             wire.request(3 + 2 * number, GREET + "echo", false);
             wire.frame(Http2Script.WINDOW_UPDATE, 0, 3 + 2 * number, Http2Script.fourBytes(0));
         });
+        attacks.put("streams beyond the limit", (wire, number) -> {
+            if (number == 0) {
+                wire.frame(Http2Wire.SETTINGS, Http2Wire.ACK, 0);
+            }
+            wire.request(3 + 2 * number, GREET + "echo", false);
+        });
         attacks.put("SETTINGS", (wire, number) -> wire.frame(Http2Wire.SETTINGS, 0, 0));
         attacks.put("acknowledged SETTINGS", (wire, number) -> wire.frame(Http2Wire.SETTINGS, 1, 0));
         attacks.put("PING", (wire, number) -> wire.frame(Http2Wire.PING, 0, 0, new byte[8]));

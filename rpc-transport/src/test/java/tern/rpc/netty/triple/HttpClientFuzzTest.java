@@ -161,12 +161,19 @@ class HttpClientFuzzTest {
                                         exception,
                                         "1")));
                 byte[] end = frame(1, 5, stream, Http2Script.block("grpc-status", "0"));
-                EmbeddedClient client = new EmbeddedClient(
+                EmbeddedClient made = new EmbeddedClient(
                         http2,
                         calls,
-                        (input, id) ->
-                                joined(head, frame(0, 0, stream, Arrays.copyOf(input, Math.min(input.length, 16_384))), end));
-                fuzz(2 * calls.size(), client, "gRPC, client, " + calls.get(call) + " " + exception, honest, pieces);
+                        (input, id) -> joined(
+                                head,
+                                frame(0, 0, stream, Arrays.copyOf(input, Math.min(input.length, 16_384))),
+                                end));
+                try (EmbeddedClient client = made) {
+                    new Fuzz("gRPC, client, " + calls.get(call) + " " + exception, honest, pieces)
+                            .run(2 * calls.size(), client::feed);
+
+                    assertThat(client.results() > 0).isEqualTo(exception.equals("x"));
+                }
             }
         }
     }
