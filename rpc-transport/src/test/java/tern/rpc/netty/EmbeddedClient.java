@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
@@ -164,7 +165,7 @@ public final class EmbeddedClient implements AutoCloseable {
         private @Nullable Throwable failure;
 
         PendingCall pending() {
-            return java.util.Objects.requireNonNull(pending);
+            return Objects.requireNonNull(pending);
         }
 
         @Override

@@ -34,7 +34,12 @@ final class Unforeseen extends TurboFilter implements AutoCloseable {
 
     @Override
     public FilterReply decide(
-            Marker marker, Logger by, Level level, String format, Object[] arguments, Throwable thrown) {
+            @Nullable Marker marker,
+            Logger by,
+            Level level,
+            @Nullable String format,
+            @Nullable Object @Nullable [] arguments,
+            @Nullable Throwable thrown) {
         if (format == null || !by.getName().startsWith(OURS)) {
             return FilterReply.NEUTRAL;
         }

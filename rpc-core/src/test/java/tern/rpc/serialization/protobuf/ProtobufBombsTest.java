@@ -263,7 +263,7 @@ class ProtobufBombsTest {
         for (int i = 0; i < 256; i++) {
             pieces.add(bytes(i));
             pieces.add(bytes(i, 0));
-            pieces.add(joined(varint(i << 3 | 2), bytes(1, 'x')));
+            pieces.add(joined(varint((long) i << 3 | 2), bytes(1, 'x')));
         }
 
         new Fuzz("protobuf", honest, pieces)
