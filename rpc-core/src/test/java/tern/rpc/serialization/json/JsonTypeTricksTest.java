@@ -54,7 +54,17 @@ class JsonTypeTricksTest {
     }
 
     private static final List<String> MEMBERS = List.of(
-            "@class", "@type", "$type", "class", "@c", "_class", "__type", "type", "javaClass", "java_class", "@typeName");
+            "@class",
+            "@type",
+            "$type",
+            "class",
+            "@c",
+            "_class",
+            "__type",
+            "type",
+            "javaClass",
+            "java_class",
+            "@typeName");
 
     private final ClassLoader before = Thread.currentThread().getContextClassLoader();
     private final Asked asked = new Asked(before);

@@ -121,10 +121,10 @@ class ProtobufBombsTest {
         bombs.put("one unknown number", repeated(size, i -> bytes(0xa0, 0x06, 1)));
         bombs.put("unknown numbers, each another", repeated(size, i -> joined(varint((100L + i) << 3), bytes(1))));
         bombs.put("unknown fields, each another", repeated(size, i -> joined(varint((100L + i) << 3 | 2), bytes(0))));
-        bombs.put("unknown fields of eight bytes", repeated(size, i -> joined(varint((100L + i) << 3 | 1), new byte[8])));
         bombs.put(
-                "unknown fields in small messages",
-                repeated(size, i -> field(1, joined(varint(200L << 3), bytes(1)))));
+                "unknown fields of eight bytes", repeated(size, i -> joined(varint((100L + i) << 3 | 1), new byte[8])));
+        bombs.put(
+                "unknown fields in small messages", repeated(size, i -> field(1, joined(varint(200L << 3), bytes(1)))));
         bombs.put("a length of 2 GiB", joined(bytes(0x0a), varint(Integer.MAX_VALUE), new byte[size]));
         bombs.put("a length below zero", joined(bytes(0x0a), varint(-1), new byte[size]));
         bombs.put("a number of too many bytes", repeated(size, i -> bytes(0xff)));
@@ -134,9 +134,7 @@ class ProtobufBombsTest {
         bombs.put(
                 "entries of a map, each another",
                 repeated(size, i -> field(1, joined(field(1, ("k" + i).getBytes(UTF_8)), bytes(0x12, 0)))));
-        bombs.put(
-                "keys of equal hash",
-                repeated(size, i -> field(1, joined(field(1, equalHash(i)), bytes(0x12, 0)))));
+        bombs.put("keys of equal hash", repeated(size, i -> field(1, joined(field(1, equalHash(i)), bytes(0x12, 0)))));
         bombs.put("one message merged again and again", repeated(size, i -> field(8, field(1, new byte[] {'a'}))));
         bombs.put("a struct merged again and again", repeated(size, i -> field(5, field(1, new byte[0]))));
         bombs.put("a list merged again and again", repeated(size, i -> field(6, field(1, new byte[0]))));
