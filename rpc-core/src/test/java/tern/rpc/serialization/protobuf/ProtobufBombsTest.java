@@ -68,7 +68,7 @@ class ProtobufBombsTest {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         long rest = value;
         for (; (rest & ~0x7FL) != 0; rest >>>= 7) {
-            out.write((int) (rest & 0x7F | 0x80));
+            out.write((int) ((rest & 0x7F) | 0x80));
         }
         out.write((int) rest);
         return out.toByteArray();

@@ -53,8 +53,8 @@ final class TripleAnswer implements Answer {
             throw unreadable(
                     call,
                     StatusCode.INTERNAL,
-                    new SerializationException("it is marked as an exception, which a call with " + payload.method()
-                            .payload() + " payload cannot have"));
+                    new SerializationException("it is marked as an exception, which a call with "
+                            + payload.method().payload() + " payload cannot have"));
         }
         Object value = null;
         if (message != null) {

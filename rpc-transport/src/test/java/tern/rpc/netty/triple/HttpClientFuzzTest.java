@@ -61,8 +61,7 @@ class HttpClientFuzzTest {
                 Runnable::run);
     }
 
-    private static void fuzz(
-            int parts, EmbeddedClient made, String name, List<byte[]> honest, List<byte[]> pieces) {
+    private static void fuzz(int parts, EmbeddedClient made, String name, List<byte[]> honest, List<byte[]> pieces) {
         try (EmbeddedClient client = made) {
             new Fuzz(name, honest, pieces).run(parts, client::feed);
 
@@ -165,9 +164,7 @@ class HttpClientFuzzTest {
                         http2,
                         calls,
                         (input, id) -> joined(
-                                head,
-                                frame(0, 0, stream, Arrays.copyOf(input, Math.min(input.length, 16_384))),
-                                end));
+                                head, frame(0, 0, stream, Arrays.copyOf(input, Math.min(input.length, 16_384))), end));
                 try (EmbeddedClient client = made) {
                     new Fuzz("gRPC, client, " + calls.get(call) + " " + exception, honest, pieces)
                             .run(2 * calls.size(), client::feed);

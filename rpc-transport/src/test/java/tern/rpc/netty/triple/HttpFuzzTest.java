@@ -225,7 +225,8 @@ class HttpFuzzTest {
 
         bodies(2, "gRPC-Web", honest, PB + "hello", "Content-Type: application/grpc-web+proto", "grpc-encoding: gzip");
         bodies(
-                2, "gRPC-Web text",
+                2,
+                "gRPC-Web text",
                 List.of(java.util.Base64.getEncoder().encode(framed(0, TEXT_MESSAGE))),
                 PB + "hello",
                 "Content-Type: application/grpc-web-text+proto");
@@ -234,25 +235,29 @@ class HttpFuzzTest {
     @Test
     void bodiesOfConnect() {
         bodies(
-                4, "Connect proto",
+                4,
+                "Connect proto",
                 List.of(TEXT_MESSAGE),
                 PB + "hello",
                 "Content-Type: application/proto",
                 "Connect-Protocol-Version: 1");
         bodies(
-                4, "Connect JSON",
+                4,
+                "Connect JSON",
                 List.of(ascii("\"x\"")),
                 GREET + "echo",
                 "Content-Type: application/json",
                 "Connect-Protocol-Version: 1");
         bodies(
-                4, "Connect gzip",
+                4,
+                "Connect gzip",
                 List.of(Gzipped.of(TEXT_MESSAGE)),
                 PB + "hello",
                 "Content-Type: application/proto",
                 "Content-Encoding: gzip");
         bodies(
-                4, "Connect stream",
+                4,
+                "Connect stream",
                 List.of(framed(0, ascii("\"x\"")), framed(1, Gzipped.of(ascii("\"x\"")))),
                 "/" + StreamService.class.getName() + "/serverStream",
                 "Content-Type: application/connect+json",
@@ -262,12 +267,14 @@ class HttpFuzzTest {
     @Test
     void bodiesOfJson() {
         bodies(
-                10, "JSON form",
+                10,
+                "JSON form",
                 List.of(ascii("{\"name\":\"x\",\"age\":3}"), ascii("[{}]")),
                 GREET + "pojo",
                 "Content-Type: application/json");
         bodies(
-                10, "JSON form, form body",
+                10,
+                "JSON form, form body",
                 List.of(ascii("s=x&s=y%20z")),
                 GREET + "echo",
                 "Content-Type: application/x-www-form-urlencoded");
