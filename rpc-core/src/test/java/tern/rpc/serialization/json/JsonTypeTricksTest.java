@@ -139,7 +139,7 @@ class JsonTypeTricksTest {
             }
         }
 
-        assertThat(gadgets).hasSizeGreaterThan(300);
+        assertThat(gadgets).hasSizeGreaterThan(200);
         assertThat(read).isPositive();
         assertThat(asked.names).doesNotContainAnyElementsOf(gadgets);
     }

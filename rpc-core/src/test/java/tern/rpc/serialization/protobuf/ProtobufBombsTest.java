@@ -222,7 +222,7 @@ class ProtobufBombsTest {
             list = field(6, field(1, list)); // Value.list_value, ListValue.values
         }
         byte[] lists = list;
-        byte[] groups = repeated(65, i -> bytes(0xa3, 0x06));
+        byte[] groups = repeated(200, i -> bytes(0xa3, 0x06));
 
         assertThatThrownBy(() -> codec.parse(Value.class, lists, 0, lists.length))
                 .isInstanceOf(SerializationException.class)

@@ -34,6 +34,9 @@ class HttpClientFuzzTest {
     private static final byte[] SETTINGS = frame(Http2Script.SETTINGS, 0, 0);
     private static final int FIRST_STREAM = 3;
 
+    /** An input for a client costs several calls. */
+    private static final int A_QUARTER = 4;
+
     private final TripleSides sides = new TripleSides();
     private final TripleClientProtocol http2 = new TripleClientProtocol(sides.codecs());
     private final Http1ClientProtocol http1 = new Http1ClientProtocol(sides.codecs());
@@ -102,7 +105,7 @@ class HttpClientFuzzTest {
         pieces.add(Http2Script.block("grpc-encoding", "gzip"));
 
         EmbeddedClient client = new EmbeddedClient(http2, calls, (input, id) -> joined(SETTINGS, input));
-        fuzz(1, client, "HTTP/2, client", honest, pieces);
+        fuzz(A_QUARTER, client, "HTTP/2, client", honest, pieces);
     }
 
     /** The same answer to another call. */
@@ -167,7 +170,7 @@ class HttpClientFuzzTest {
                                 head, frame(0, 0, stream, Arrays.copyOf(input, Math.min(input.length, 16_384))), end));
                 try (EmbeddedClient client = made) {
                     new Fuzz("gRPC, client, " + calls.get(call) + " " + exception, honest, pieces)
-                            .run(2 * calls.size(), client::feed);
+                            .run(A_QUARTER * 2 * calls.size(), client::feed);
 
                     assertThat(exception.equals("x") ? client.results() : client.failures())
                             .isPositive();
@@ -207,7 +210,7 @@ class HttpClientFuzzTest {
         for (String method : List.of("echo", "types")) {
             EmbeddedClient client =
                     new EmbeddedClient(http1, List.of(call(GreetService.class, method, "x")), (input, id) -> input);
-            fuzz(4, client, "HTTP/1.1, client, " + method, files("http1", ".response.bin"), pieces);
+            fuzz(A_QUARTER * 2, client, "HTTP/1.1, client, " + method, files("http1", ".response.bin"), pieces);
         }
     }
 
@@ -229,7 +232,7 @@ class HttpClientFuzzTest {
                     List.of(call(GreetService.class, "pojo", Person.named("x", 1))),
                     (input, id) -> joined(ascii(head + "Content-Length: " + input.length + "\r\n\r\n"), input));
             try (client) {
-                new Fuzz("JSON, client, " + heads.indexOf(head), honest, pieces).run(2 * heads.size(), client::feed);
+                new Fuzz("JSON, client, " + heads.indexOf(head), honest, pieces).run(A_QUARTER * heads.size(), client::feed);
 
                 assertThat(client.failures()).isPositive();
             }
