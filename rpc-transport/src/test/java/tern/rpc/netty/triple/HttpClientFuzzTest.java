@@ -232,7 +232,8 @@ class HttpClientFuzzTest {
                     List.of(call(GreetService.class, "pojo", Person.named("x", 1))),
                     (input, id) -> joined(ascii(head + "Content-Length: " + input.length + "\r\n\r\n"), input));
             try (client) {
-                new Fuzz("JSON, client, " + heads.indexOf(head), honest, pieces).run(A_QUARTER * heads.size(), client::feed);
+                new Fuzz("JSON, client, " + heads.indexOf(head), honest, pieces)
+                        .run(A_QUARTER * heads.size(), client::feed);
 
                 assertThat(client.failures()).isPositive();
             }
