@@ -8,8 +8,8 @@ import java.util.Random;
 /**
  * Figure R1: feeds a codec with inputs that no honest peer sends, made of honest ones by cutting, splicing, repeating,
  * overwriting and inserting what the format is made of, and now and then of noise. An input is made of its number alone;
- * one that fails is named, and {@code -Dtern.fuzz.input=} its number replays it. {@code -Dtern.fuzz=} how many sets their
- * count.
+ * one that fails is named, and {@code -Dtern.fuzz.input=} its number replays it. A codec gets 100,000 of them, or as many
+ * as {@code -Dtern.fuzz=} says.
  */
 public final class Fuzz {
 
@@ -20,6 +20,7 @@ public final class Fuzz {
         void feed(byte[] input) throws Exception;
     }
 
+    private static final int EVERY_BUILD = 100_000;
     private static final long MOST_CPU_NANOS = 2_000_000_000;
     private static final int LONGEST = 64 << 10;
     private static final int[] BOUNDARIES = {
@@ -40,18 +41,22 @@ public final class Fuzz {
         this.pieces = List.copyOf(pieces);
     }
 
-    /** The number of inputs that every build feeds unless {@code tern.fuzz} says otherwise. */
-    public void run(int everyBuild, Target target) {
+    public void run(Target target) {
+        run(1, target);
+    }
+
+    /** @param parts how many such runs share the inputs of a codec */
+    public void run(int parts, Target target) {
         Integer one = Integer.getInteger("tern.fuzz.input");
         if (one != null) {
             feed(one, target);
             return;
         }
-        int count = Integer.getInteger("tern.fuzz", everyBuild);
+        int count = Integer.getInteger("tern.fuzz", EVERY_BUILD) / parts;
         for (int number = 0; number < count; number++) {
             feed(number, target);
         }
-        System.out.println("R1 " + codec + ": " + count + " inputs, 0 crashes, 0 hangs");
+        System.out.println("R1 " + codec + ": " + count + " inputs, 0 crashes, 0 hangs, 0 leaks");
     }
 
     private void feed(int number, Target target) {

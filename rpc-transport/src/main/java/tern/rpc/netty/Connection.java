@@ -3,6 +3,7 @@ package tern.rpc.netty;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
@@ -102,17 +103,7 @@ public final class Connection implements PendingCall.Carrier {
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int)
                         settings.connectTimeout().toMillis())
-                .handler(new ChannelInitializer<Channel>() {
-                    @Override
-                    protected void initChannel(Channel opened) {
-                        if (tls != null) {
-                            opened.pipeline()
-                                    .addLast(tls.newHandler(opened, endpoint))
-                                    .addLast(new TlsRefusal(Connection.this, tls.tls()));
-                        }
-                        opened.pipeline().addLast(protocol.clientHandler(Connection.this));
-                    }
-                })
+                .handler(handlers())
                 .connect(endpoint.host(), endpoint.port());
         if (connecting.cause() == null) { // without one, as when files run out, there is no channel to close
             channel = connecting.channel();
@@ -127,6 +118,21 @@ public final class Connection implements PendingCall.Carrier {
                 secure(connecting.channel(), tls);
             }
         });
+    }
+
+    /** What a channel of this connection is made of. */
+    ChannelHandler handlers() {
+        return new ChannelInitializer<Channel>() {
+            @Override
+            protected void initChannel(Channel made) {
+                if (tls != null) {
+                    made.pipeline()
+                            .addLast(tls.newHandler(made, endpoint))
+                            .addLast(new TlsRefusal(Connection.this, tls.tls()));
+                }
+                made.pipeline().addLast(protocol.clientHandler(Connection.this));
+            }
+        };
     }
 
     private void secure(Channel connected, TlsContext context) {
@@ -148,11 +154,14 @@ public final class Connection implements PendingCall.Carrier {
         return cause == null || cause.getMessage() == null ? String.valueOf(cause) : cause.getMessage();
     }
 
-    private void opened(Channel opened) {
+    /** The channel is open, whoever opened it. Event loop. */
+    void opened(Channel opened) {
         if (state == State.CLOSED) {
             opened.close();
             return;
         }
+        channel = opened;
+        eventLoop = opened.eventLoop();
         LOG.debug("Connected to {}: {}", endpoint, opened);
         state = State.READY;
         if (!protocol.isExclusive()) {

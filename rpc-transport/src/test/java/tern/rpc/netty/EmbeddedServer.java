@@ -1,15 +1,8 @@
 package tern.rpc.netty;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.classic.spi.ThrowableProxy;
-import ch.qos.logback.core.AppenderBase;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.embedded.EmbeddedChannel;
-import io.netty.handler.codec.http2.Http2Exception;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
@@ -19,11 +12,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.ServiceDescriptor;
-import tern.rpc.StatusCode;
 import tern.rpc.limit.Refusal;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.AcceptedTokens;
@@ -34,7 +25,7 @@ import tern.rpc.transport.ServerTransport;
 /**
  * A server without sockets and threads: each input is a connection of its own, and everything that follows from it
  * happens on the calling thread. It notices what a peer must not be able to cause: exceptions that nobody foresaw, and
- * calls that are never answered.
+ * buffers that nobody releases.
  */
 public final class EmbeddedServer implements AutoCloseable {
 
@@ -45,7 +36,7 @@ public final class EmbeddedServer implements AutoCloseable {
             null, 0, 100, 100, 100, MAX_MESSAGE_BYTES, Duration.ofHours(1), Duration.ofHours(1));
     private final TlsGate gate = new TlsGate(null, false, NanoClock.SYSTEM);
     private final Unforeseen unforeseen = new Unforeseen();
-    private final Logger logger = (Logger) LoggerFactory.getLogger("tern.rpc");
+    private final CountedBuffers buffers = new CountedBuffers();
     private final RpcServer server;
     private @Nullable CallHandler handler;
     private long replies;
@@ -58,11 +49,6 @@ public final class EmbeddedServer implements AutoCloseable {
         exports.accept(builder);
         server = builder.build();
         server.start();
-        unforeseen.setContext(logger.getLoggerContext());
-        unforeseen.start();
-        logger.addAppender(unforeseen);
-        logger.setLevel(Level.DEBUG);
-        logger.setAdditive(false);
     }
 
     /** A thread that runs its task where it is started. */
@@ -83,6 +69,7 @@ public final class EmbeddedServer implements AutoCloseable {
         EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel made) {
+                buffers.count(made);
                 ServerConnection connection = new ServerConnection(
                         made,
                         settings,
@@ -106,6 +93,7 @@ public final class EmbeddedServer implements AutoCloseable {
         if (budget.used() != 0) {
             throw new AssertionError(budget.used() + " bytes are still counted for a connection that is gone");
         }
+        buffers.check();
         unforeseen.check();
     }
 
@@ -114,54 +102,17 @@ public final class EmbeddedServer implements AutoCloseable {
         return replies;
     }
 
-    private static void write(EmbeddedChannel channel, byte[] input, int from, int to) {
+    private void write(EmbeddedChannel channel, byte[] input, int from, int to) {
         if (channel.isOpen() && from < to) {
-            channel.writeInbound(Unpooled.copiedBuffer(input, from, to - from));
+            channel.writeInbound(buffers.of(input, from, to));
         }
     }
 
     @Override
     public void close() {
-        logger.detachAppender(unforeseen);
-        logger.setLevel(null);
-        logger.setAdditive(true);
+        unforeseen.close();
         server.close();
-    }
-
-    /** Looks at every exception that is logged, at whatever level, and at those that calls are failed with. */
-    private static final class Unforeseen extends AppenderBase<ILoggingEvent> {
-
-        private @Nullable Throwable first;
-
-        @Override
-        protected void append(ILoggingEvent event) {
-            boolean byService =
-                    event.getFormattedMessage().contains("failed with an exception that it does not declare");
-            if (event.getThrowableProxy() instanceof ThrowableProxy proxy && !byService) {
-                look(proxy.getThrowable());
-            }
-        }
-
-        void look(Throwable thrown) {
-            Throwable cause = thrown;
-            while (cause.getCause() != null && !(cause instanceof RpcException) && !(cause instanceof Http2Exception)) {
-                cause = cause.getCause();
-            }
-            boolean foreseen = cause instanceof Http2Exception
-                    || cause instanceof java.io.IOException
-                    || (cause instanceof RpcException refusal && refusal.code() != StatusCode.INTERNAL);
-            if (!foreseen && first == null) {
-                first = thrown;
-            }
-        }
-
-        void check() {
-            Throwable found = first;
-            if (found != null) {
-                first = null;
-                throw new AssertionError("unforeseen: " + found, found);
-            }
-        }
+        buffers.close();
     }
 
     /** Takes the handler from the server instead of opening a port. */

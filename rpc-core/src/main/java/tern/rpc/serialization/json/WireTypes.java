@@ -31,5 +31,6 @@ final class WireTypes extends JacksonModule {
         context.addSerializers(new MessageTypes.Writing(messages));
         context.addDeserializerModifier(new CostlyScalars(limits));
         context.addDeserializerModifier(new HashedContainers(limits));
+        context.addValueInstantiators(new RoomOfObjects());
     }
 }

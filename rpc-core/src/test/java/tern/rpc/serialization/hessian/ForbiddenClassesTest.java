@@ -54,7 +54,7 @@ public class ForbiddenClassesTest {
     private final Class<?> service = RecordingLoader.copyOf(PlainService.class);
     private final Coding coding = Coding.of(service);
 
-    static Stream<String> gadgets() {
+    public static Stream<String> gadgets() {
         return Stream.concat(lines("/DENY_CLASS"), lines("/security/serialize.blockedlist"))
                 .map(line -> line.endsWith(".") ? line + "Anything" : line)
                 .filter(name -> !name.startsWith("tern."))

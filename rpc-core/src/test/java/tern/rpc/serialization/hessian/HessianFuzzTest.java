@@ -21,7 +21,6 @@ import tern.rpc.transport.Fuzz;
 @Timeout(3_600)
 class HessianFuzzTest {
 
-    private static final int INPUTS = 100_000;
     private static final ServiceDescriptor SERVICE = ServiceDescriptor.of(Graphs.Graph.class);
     private static final List<ValueType> TYPES = Stream.of(
                     Object.class,
@@ -51,7 +50,7 @@ class HessianFuzzTest {
         honest.add(coding.writeThrowable(suppressing, 5));
         honest.addAll(Bombs.all(500).values());
 
-        new Fuzz("hessian2", honest, pieces()).run(INPUTS, this::feed);
+        new Fuzz("hessian2", honest, pieces()).run(this::feed);
     }
 
     /** Tags with their lengths, references, and the names of what may be made. */

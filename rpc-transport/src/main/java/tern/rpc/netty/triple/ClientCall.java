@@ -1,7 +1,6 @@
 package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
 import org.jspecify.annotations.Nullable;
@@ -102,7 +101,7 @@ abstract class ClientCall {
         head = headers;
         if (GRPC.begins(headers.get(GrpcForm.CONTENT_TYPE)) && understands(headers.get(GrpcForm.ENCODING))) {
             int maxBytes = connection.settings().maxMessageBytes();
-            deframer = new MessageDeframer(Framing.GRPC, maxBytes, ByteBufAllocator.DEFAULT, this::messageRead);
+            deframer = new MessageDeframer(Framing.GRPC, maxBytes, this::messageRead);
             deframer.request(demand);
             head(headers);
         }

@@ -1,7 +1,6 @@
 package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -19,7 +18,7 @@ final class FramedBody implements BodyReader {
     /** @param mayBeCompressed whether the head named a coding */
     FramedBody(Framing framing, int maxMessageBytes, boolean mayBeCompressed) {
         this.mayBeCompressed = mayBeCompressed;
-        this.deframer = new MessageDeframer(framing, maxMessageBytes, ByteBufAllocator.DEFAULT, (flags, payload) -> {
+        this.deframer = new MessageDeframer(framing, maxMessageBytes, (flags, payload) -> {
             asked = false;
             ready = new Frame(payload, flags);
         });

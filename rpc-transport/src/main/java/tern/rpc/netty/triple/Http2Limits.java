@@ -19,6 +19,9 @@ final class Http2Limits {
     /** Frames that carry nothing for a call, in a window in which no request and no answer moved. */
     static final int MOST_CONTROL_FRAMES = 1_000;
 
+    /** Frames on streams that were refused, in a window: what the window of a connection takes, in frames of half a KiB. */
+    static final int MOST_FRAMES_IN_VAIN = 16 << 10;
+
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** Pings closer to each other than this are strikes: with calls in flight, and without (decision 16). */
@@ -31,6 +34,7 @@ final class Http2Limits {
     private int ended;
     private int resets;
     private int controlFrames;
+    private int framesInVain;
     private long pingNanos;
     private boolean pinged;
     private int strikes;
@@ -61,6 +65,14 @@ final class Http2Limits {
         }
     }
 
+    /** A frame came on a stream that was refused. */
+    void frameInVain(long now) throws Http2Exception {
+        window(now);
+        if (++framesInVain > MOST_FRAMES_IN_VAIN) {
+            throw calmDown(framesInVain + " frames came within 30 s on streams that were refused");
+        }
+    }
+
     /** Headers or data moved, in either direction. */
     void moved() {
         controlFrames = 0;
@@ -88,6 +100,7 @@ final class Http2Limits {
             ended = 0;
             resets = 0;
             controlFrames = 0;
+            framesInVain = 0;
         }
     }
 

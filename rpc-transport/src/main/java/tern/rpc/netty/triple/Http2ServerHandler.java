@@ -26,6 +26,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.limit.Refusal;
 import tern.rpc.netty.ServerConnection;
 
 /**
@@ -64,6 +65,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private int writing;
     private boolean watching;
     private boolean drainAnnounced;
+    private boolean settingsKnown; // by the client
 
     private Http2ServerHandler(
             Http2ConnectionDecoder decoder,
@@ -75,7 +77,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.connection = connection;
         this.dispatcher = dispatcher;
         this.exchangeKey = connection().newKey();
-        connection().remote().maxActiveStreams(connection.settings().maxInFlight());
+        connection().remote().maxActiveStreams(Integer.MAX_VALUE); // see refuse()
         connection().addListener(new Http2ConnectionAdapter() {
             @Override
             public void onStreamAdded(Http2Stream stream) {
@@ -215,6 +217,19 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         context().flush();
     }
 
+    /**
+     * Refuses a stream that is one too many. Netty would do so before it makes a stream of it, and would then end the
+     * connection at the next frame of a stream that it does not know; so it is told of no limit, and ours is kept here.
+     */
+    private void refuse(Http2Stream stream) throws Http2Exception {
+        if (settingsKnown) { // who cannot know the limit yet has done nothing wrong
+            limits.reset(System.nanoTime());
+        }
+        connection.refused(Refusal.CONNECTION);
+        resetByUs(stream, Http2Error.REFUSED_STREAM);
+        history.refused(stream.id());
+    }
+
     /** Something of an answer is being written. */
     void writing(int bytes) {
         limits.moved();
@@ -313,6 +328,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
         int streamId = error.streamId();
         Http2Stream stream = connection().stream(streamId);
+        if (!outbound && stream == null && history.wasRefused(streamId)) {
+            frameInVain(failed); // Netty has given the bytes back to the window of the connection
+            return;
+        }
         if (!outbound && stream != null && isProvokedTooOften(failed)) {
             return;
         }
@@ -349,6 +368,14 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         } catch (Http2Exception tooOften) {
             onConnectionError(failed, false, tooOften, tooOften);
             return true;
+        }
+    }
+
+    private void frameInVain(ChannelHandlerContext failed) {
+        try {
+            limits.frameInVain(System.nanoTime());
+        } catch (Http2Exception tooOften) {
+            onConnectionError(failed, false, tooOften, tooOften);
         }
     }
 
@@ -398,6 +425,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             }
             if (known != null) { // trailers, which no form here needs
                 end(known, endOfStream);
+                return;
+            }
+            if (connection().remote().numActiveStreams() > connection.settings().maxInFlight()) {
+                refuse(stream);
                 return;
             }
             if (isEmpty(headers.method()) || isEmpty(headers.scheme()) || isEmpty(headers.path())) {
@@ -470,6 +501,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
         @Override
         public void onSettingsAckRead(ChannelHandlerContext read) throws Http2Exception {
+            settingsKnown = true;
+            connection().remote().maxActiveStreams(Integer.MAX_VALUE); // Netty has just taken what was announced
             limits.controlFrame(System.nanoTime());
         }
 

@@ -1,7 +1,6 @@
 package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
@@ -48,7 +47,6 @@ final class MessageDeframer {
 
     private final Framing framing;
     private final int maxMessageBytes;
-    private final ByteBufAllocator allocator;
     private final Receiver receiver;
     private @Nullable ByteBuf waiting; // a copy of what no message was made of yet
     private int demand;
@@ -58,10 +56,9 @@ final class MessageDeframer {
     private boolean closed;
 
     /** @param maxMessageBytes of one payload as it travels */
-    MessageDeframer(Framing framing, int maxMessageBytes, ByteBufAllocator allocator, Receiver receiver) {
+    MessageDeframer(Framing framing, int maxMessageBytes, Receiver receiver) {
         this.framing = framing;
         this.maxMessageBytes = maxMessageBytes;
-        this.allocator = allocator;
         this.receiver = receiver;
     }
 
@@ -169,7 +166,7 @@ final class MessageDeframer {
     private void keep(ByteBuf data) {
         ByteBuf kept = waiting;
         if (kept == null) {
-            kept = allocator.buffer(data.readableBytes());
+            kept = data.alloc().buffer(data.readableBytes());
             waiting = kept;
         }
         kept.writeBytes(data);

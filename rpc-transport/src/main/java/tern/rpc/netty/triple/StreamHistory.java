@@ -14,6 +14,7 @@ final class StreamHistory {
     private static final byte NEVER_OPENED = 0;
     private static final byte OPENED = 1;
     private static final byte RESET = 2;
+    private static final byte REFUSED = 3;
 
     private final byte[] last = new byte[STREAMS];
     private int highest = -1; // index of the newest stream
@@ -33,9 +34,23 @@ final class StreamHistory {
 
     /** Either side ended the stream before its time, so that frames may have crossed. */
     void reset(int streamId) {
+        set(streamId, RESET);
+    }
+
+    /** The stream was one too many, and reset before anything was made of it. */
+    void refused(int streamId) {
+        set(streamId, REFUSED);
+    }
+
+    private void set(int streamId, byte state) {
         if (isRemembered(streamId)) {
-            last[index(streamId) % STREAMS] = RESET;
+            last[index(streamId) % STREAMS] = state;
         }
+    }
+
+    /** Whether its client may still be sending what it will find out to be in vain. */
+    boolean wasRefused(int streamId) {
+        return isRemembered(streamId) && last[index(streamId) % STREAMS] == REFUSED;
     }
 
     /** Whether the stream was passed over, and so closed without ever being open. */

@@ -48,6 +48,14 @@ final class TripleAnswer implements Answer {
             discard();
             throw failure;
         }
+        if (answer.isException() && !(payload instanceof WrapperCodec)) {
+            discard();
+            throw unreadable(
+                    call,
+                    StatusCode.INTERNAL,
+                    new SerializationException("it is marked as an exception, which a call with "
+                            + payload.method().payload() + " payload cannot have"));
+        }
         Object value = null;
         if (message != null) {
             value = read(call, message);
@@ -55,7 +63,7 @@ final class TripleAnswer implements Answer {
             throw unreadable(call, StatusCode.INTERNAL, new SerializationException("it has no message"));
         }
         if (answer.isException()) {
-            throw (Throwable) Objects.requireNonNull(value);
+            throw (Throwable) Objects.requireNonNull(value, "an exception is never read as null");
         }
         try {
             return new Response(value, answer.headers(), answer.trailers());

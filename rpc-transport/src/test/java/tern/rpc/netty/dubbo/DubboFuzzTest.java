@@ -4,10 +4,20 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.example.wire.GreetService;
+import com.example.wire.Person;
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.netty.EmbeddedClient;
 import tern.rpc.netty.EmbeddedServer;
 import tern.rpc.netty.peer.InstantServices;
 import tern.rpc.netty.peer.RawFrame;
@@ -16,42 +26,123 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.GenericException;
 
-/** Figure R1 for the frames and bodies of the dubbo protocol at a server. */
+/** Figure R1 for the frames and bodies of the dubbo protocol, at a server and at a client. */
 @Timeout(3_600)
 class DubboFuzzTest {
 
-    private static final int INPUTS = 10_000;
+    private static final short MAGIC = (short) 0xDABB;
+    private static final int ID_OFFSET = 4;
+
+    /** An input for a client costs several calls. */
+    private static final int A_QUARTER = 4;
+
+    private final DubboProtocol protocol = new DubboProtocol(
+            HessianSerializer.builder()
+                    .alias(GenericException.class, GenericException.WIRE_NAME)
+                    .build(),
+            0);
 
     @Test
     void whateverComesIsAnsweredOrClosed() {
-        DubboProtocol protocol = new DubboProtocol(
-                HessianSerializer.builder()
-                        .alias(GenericException.class, GenericException.WIRE_NAME)
-                        .build(),
-                0);
         GreetService service = InstantServices.greet();
         try (EmbeddedServer server = new EmbeddedServer(
                 List.of(protocol),
                 exports -> exports.genericCalls(true)
                         .export(ServiceExport.of(GreetService.class, service))
                         .export(ServiceExport.of(GreetService.class, service, "g1", "1.2.3")))) {
-            new Fuzz("dubbo", requests(), pieces()).run(INPUTS, server::feed);
+            new Fuzz("dubbo", requests(), pieces()).run(server::feed);
 
             assertThat(server.replies()).isPositive();
         }
     }
 
-    private static List<byte[]> requests() {
-        List<byte[]> requests = new ArrayList<>();
-        for (String folder : List.of("dubbo", "dubbo-probe")) {
-            for (String name : Fixtures.names(folder, ".request.bin")) {
-                byte[] bytes = Fixtures.bytes(folder + "/" + name + ".request.bin");
-                if (bytes.length < 10_000) {
-                    requests.add(bytes);
+    @Test
+    void whateverIsAnsweredEndsEachCallOnce() {
+        List<Invocation> calls = List.of(
+                call("types", "x"),
+                call("echo", "x"),
+                call("pojo", Person.named("x", 1)),
+                call("checked", "x"),
+                call("map", Map.of(), List.of()));
+        try (EmbeddedClient client = new EmbeddedClient(protocol, calls, DubboFuzzTest::numbered)) {
+            new Fuzz("dubbo, client", answers(calls.size()), pieces()).run(A_QUARTER, client::feed);
+
+            assertThat(client.results()).isPositive();
+            assertThat(client.failures()).isPositive();
+        }
+    }
+
+    private Invocation call(String method, Object... arguments) {
+        ServiceDescriptor service = ServiceDescriptor.of(GreetService.class);
+        protocol.prepareReference(service);
+        return new Invocation(
+                new ServiceKey(service.name(), "", ""),
+                service.overloads(method).get(0),
+                arguments,
+                new Metadata(),
+                Deadline.none(),
+                Runnable::run);
+    }
+
+    /** Whatever looks like a frame with a small id belongs to the call of that number. */
+    private static byte[] numbered(byte[] input, long firstId) {
+        ByteBuffer bytes = ByteBuffer.wrap(input.clone());
+        for (int at = 0; at + RawFrame.HEADER_BYTES <= input.length; at++) {
+            if (bytes.getShort(at) == MAGIC) {
+                long id = bytes.getLong(at + ID_OFFSET);
+                if (id >= 0 && id < 256) {
+                    bytes.putLong(at + ID_OFFSET, firstId + id);
                 }
             }
         }
+        return bytes.array();
+    }
+
+    /** What real and scripted servers answered, to each call in turn and to the one that takes all; and to several. */
+    private static List<byte[]> answers(int calls) {
+        List<byte[]> captured = new ArrayList<>();
+        captured.addAll(captured("dubbo", ".response.bin"));
+        captured.addAll(captured("dubbo-probe", ".response.bin"));
+        captured.addAll(captured("fake-server", ".response.bin"));
+        List<byte[]> answers = new ArrayList<>();
+        ByteArrayOutputStream several = new ByteArrayOutputStream();
+        for (int i = 0; i < captured.size(); i++) {
+            byte[] answer = captured.get(i);
+            if (answer.length < RawFrame.HEADER_BYTES) {
+                continue;
+            }
+            byte[] toOne = withId(answer, i % calls);
+            answers.add(toOne);
+            answers.add(withId(answer, 0));
+            several.writeBytes(toOne);
+            if (i % calls == calls - 1) {
+                answers.add(several.toByteArray());
+                several.reset();
+            }
+        }
+        return answers;
+    }
+
+    private static byte[] withId(byte[] frame, long id) {
+        return ByteBuffer.wrap(frame.clone()).putLong(ID_OFFSET, id).array();
+    }
+
+    private static List<byte[]> requests() {
+        List<byte[]> requests = new ArrayList<>();
+        requests.addAll(captured("dubbo", ".request.bin"));
+        requests.addAll(captured("dubbo-probe", ".request.bin"));
         return requests;
+    }
+
+    private static List<byte[]> captured(String folder, String ending) {
+        List<byte[]> captured = new ArrayList<>();
+        for (String name : Fixtures.names(folder, ending)) {
+            byte[] bytes = Fixtures.bytes(folder + "/" + name + ending);
+            if (bytes.length < 10_000) {
+                captured.add(bytes);
+            }
+        }
+        return captured;
     }
 
     private static List<byte[]> pieces() {

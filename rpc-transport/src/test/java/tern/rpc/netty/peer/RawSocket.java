@@ -37,6 +37,16 @@ public final class RawSocket implements AutoCloseable {
         }
     }
 
+    /** Connects from 127.0.0.{@code host}, as a server allows one address so many connections only. */
+    public static RawSocket connect(int port, int host) {
+        try {
+            InetAddress from = InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) host});
+            return new RawSocket(new Socket(InetAddress.getLoopbackAddress(), port, from, 0));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     public RawSocket send(byte[] bytes) {
         try {
             out.write(bytes);

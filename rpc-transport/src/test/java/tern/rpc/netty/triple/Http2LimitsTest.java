@@ -65,6 +65,17 @@ class Http2LimitsTest {
     }
 
     @Test
+    void framesOnRefusedStreamsAreTakenForSomeTime() {
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i <= Http2Limits.MOST_FRAMES_IN_VAIN; i++) {
+                        limits.moved();
+                        limits.frameInVain(start);
+                    }
+                })
+                .hasMessageContaining("16385 frames");
+    }
+
+    @Test
     void pingsInTheirTimeAreTaken() {
         assertThatCode(() -> {
                     for (int i = 0; i < 1_000; i++) {

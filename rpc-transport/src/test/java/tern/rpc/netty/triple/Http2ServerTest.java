@@ -9,6 +9,7 @@ import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.ServerContext;
+import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.serialization.OutputBuffer;
@@ -210,6 +212,40 @@ class Http2ServerTest {
 
             call(wire, 3);
             assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
+        }
+    }
+
+    /** Its bytes are more than the window of the connection, which has to be given back. */
+    @Test
+    void streamsBeyondTheLimitAreRefusedOneByOne() {
+        RpcServer server = sides.serve(
+                limits -> new ServerTransportSettings(
+                        null, 0, 10, 10, 2, 8 << 20, Duration.ofHours(1), Duration.ofHours(1)),
+                settings -> {});
+        try (Http2Wire wire = Http2Wire.open(server.port())) {
+            wire.frame(Http2Wire.SETTINGS, Http2Wire.ACK, 0);
+            wire.request(1, ECHO, false);
+            wire.request(3, ECHO, false);
+            wire.request(5, ECHO, false);
+            wire.request(7, ECHO, false);
+            for (int i = 0; i < 600; i++) {
+                wire.frame(Http2Wire.DATA, 0, 5, new byte[16 << 10]);
+            }
+            wire.frame(
+                    Http2Wire.HEADERS,
+                    Http2Wire.END_HEADERS | Http2Wire.END_STREAM,
+                    5,
+                    Http2Script.block("trailer", "x"));
+            wire.message(7, true, 0, HELLO);
+            wire.message(1, true, 0, HELLO);
+            wire.message(3, true, 0, HELLO);
+
+            assertThat(wire.answer(5).reset).isEqualTo(Http2Error.REFUSED_STREAM.code());
+            assertThat(wire.answer(7).reset).isEqualTo(Http2Error.REFUSED_STREAM.code());
+            assertThat(wire.answer(1).header("grpc-status")).isEqualTo("0");
+            assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
+            call(wire, 9);
+            assertThat(wire.answer(9).header("grpc-status")).isEqualTo("0");
         }
     }
 

@@ -31,9 +31,6 @@ import tern.rpc.transport.Fuzz;
 @Timeout(3_600)
 class HttpFuzzTest {
 
-    private static final int HEADS = 5_000;
-    private static final int FRAMES = 3_000;
-    private static final int BODIES = 1_500;
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1);
     private static final String GREET = "/" + GreetService.class.getName() + "/";
     private static final String PB = "/" + PbService.class.getName() + "/";
@@ -54,7 +51,7 @@ class HttpFuzzTest {
         sides.close();
     }
 
-    private static List<byte[]> files(String folder, String ending) {
+    static List<byte[]> files(String folder, String ending) {
         try (Stream<Path> files =
                 Files.list(Path.of(Objects.requireNonNull(HttpFuzzTest.class.getResource("/wire/" + folder))
                         .toURI()))) {
@@ -75,7 +72,7 @@ class HttpFuzzTest {
         }
     }
 
-    private static byte[] joined(byte[]... parts) {
+    static byte[] joined(byte[]... parts) {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         for (byte[] part : parts) {
             all.writeBytes(part);
@@ -83,11 +80,11 @@ class HttpFuzzTest {
         return all.toByteArray();
     }
 
-    private static byte[] ascii(String text) {
+    static byte[] ascii(String text) {
         return text.getBytes(ISO_8859_1);
     }
 
-    private static byte[] frame(int type, int flags, int stream, byte... payload) {
+    static byte[] frame(int type, int flags, int stream, byte... payload) {
         return new Http2Script.Frame(type, flags, stream, payload).bytes();
     }
 
@@ -114,7 +111,7 @@ class HttpFuzzTest {
         pieces.add(Http2Script.block("te", "trailers"));
         pieces.add(Http2Script.block(":path", "/x"));
 
-        new Fuzz("HTTP/2", honest, pieces).run(FRAMES, input -> server.feed(joined(PREFACE, input)));
+        new Fuzz("HTTP/2", honest, pieces).run(input -> server.feed(joined(PREFACE, input)));
     }
 
     @Test
@@ -151,11 +148,11 @@ class HttpFuzzTest {
                 .map(HttpFuzzTest::ascii)
                 .toList();
 
-        new Fuzz("HTTP/1.1", files("http1", ".request.bin"), pieces).run(HEADS, server::feed);
+        new Fuzz("HTTP/1.1", files("http1", ".request.bin"), pieces).run(server::feed);
     }
 
     /** The body of one request whose head is good. */
-    private void bodies(String name, List<byte[]> honest, String path, String... head) {
+    private void bodies(int parts, String name, List<byte[]> honest, String path, String... head) {
         StringBuilder lines = new StringBuilder();
         for (String line : head) {
             lines.append(line).append("\r\n");
@@ -173,14 +170,14 @@ class HttpFuzzTest {
         }
         new Fuzz(name, honest, pieces)
                 .run(
-                        BODIES,
+                        parts,
                         input -> server.feed(joined(
                                 ascii("POST " + path + " HTTP/1.1\r\nHost: x\r\n" + lines + "Content-Length: "
                                         + input.length + "\r\n\r\n"),
                                 input)));
     }
 
-    private static byte[] framed(int flags, byte[] message) {
+    static byte[] framed(int flags, byte[] message) {
         return ByteBuffer.allocate(5 + message.length)
                 .put((byte) flags)
                 .putInt(message.length)
@@ -189,7 +186,7 @@ class HttpFuzzTest {
     }
 
     /** {@code StringValue("x")}. */
-    private static final byte[] TEXT_MESSAGE = {0x0a, 1, 'x'};
+    static final byte[] TEXT_MESSAGE = {0x0a, 1, 'x'};
 
     @Test
     void bodiesOfGrpc() {
@@ -207,13 +204,14 @@ class HttpFuzzTest {
             pieces.add(new byte[] {(byte) i});
             pieces.add(new byte[] {0, 0, 0, 0, (byte) i});
         }
-        for (String method :
-                List.of(GREET + "echo", GREET + "pojo", GREET + "types", PB + "hello", GREET + "$invoke")) {
+        List<String> methods =
+                List.of(GREET + "echo", GREET + "pojo", GREET + "types", PB + "hello", GREET + "$invoke");
+        for (String method : methods) {
             byte[] head =
                     joined(PREFACE, frame(4, 0, 0), frame(1, 4, 1, Http2Wire.block(method, "grpc-encoding", "gzip")));
             new Fuzz("gRPC " + method, honest, pieces)
                     .run(
-                            BODIES / 3,
+                            methods.size(),
                             input -> server.feed(joined(
                                     head,
                                     frame(0, 1, 1, java.util.Arrays.copyOf(input, Math.min(input.length, 16_384))))));
@@ -225,8 +223,9 @@ class HttpFuzzTest {
         List<byte[]> honest =
                 List.of(framed(0, TEXT_MESSAGE), framed(1, Gzipped.of(TEXT_MESSAGE)), framed(0, new byte[0]));
 
-        bodies("gRPC-Web", honest, PB + "hello", "Content-Type: application/grpc-web+proto", "grpc-encoding: gzip");
+        bodies(2, "gRPC-Web", honest, PB + "hello", "Content-Type: application/grpc-web+proto", "grpc-encoding: gzip");
         bodies(
+                2,
                 "gRPC-Web text",
                 List.of(java.util.Base64.getEncoder().encode(framed(0, TEXT_MESSAGE))),
                 PB + "hello",
@@ -236,24 +235,28 @@ class HttpFuzzTest {
     @Test
     void bodiesOfConnect() {
         bodies(
+                4,
                 "Connect proto",
                 List.of(TEXT_MESSAGE),
                 PB + "hello",
                 "Content-Type: application/proto",
                 "Connect-Protocol-Version: 1");
         bodies(
+                4,
                 "Connect JSON",
                 List.of(ascii("\"x\"")),
                 GREET + "echo",
                 "Content-Type: application/json",
                 "Connect-Protocol-Version: 1");
         bodies(
+                4,
                 "Connect gzip",
                 List.of(Gzipped.of(TEXT_MESSAGE)),
                 PB + "hello",
                 "Content-Type: application/proto",
                 "Content-Encoding: gzip");
         bodies(
+                4,
                 "Connect stream",
                 List.of(framed(0, ascii("\"x\"")), framed(1, Gzipped.of(ascii("\"x\"")))),
                 "/" + StreamService.class.getName() + "/serverStream",
@@ -264,11 +267,13 @@ class HttpFuzzTest {
     @Test
     void bodiesOfJson() {
         bodies(
+                10,
                 "JSON form",
                 List.of(ascii("{\"name\":\"x\",\"age\":3}"), ascii("[{}]")),
                 GREET + "pojo",
                 "Content-Type: application/json");
         bodies(
+                10,
                 "JSON form, form body",
                 List.of(ascii("s=x&s=y%20z")),
                 GREET + "echo",

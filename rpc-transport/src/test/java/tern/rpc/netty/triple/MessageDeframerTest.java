@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
@@ -31,7 +30,7 @@ class MessageDeframerTest {
     private MessageDeframer deframer = deframer(Framing.GRPC);
 
     private MessageDeframer deframer(Framing framing) {
-        return new MessageDeframer(framing, MOST, ByteBufAllocator.DEFAULT, this::message);
+        return new MessageDeframer(framing, MOST, this::message);
     }
 
     private void message(int flag, ByteBuf payload) {
@@ -146,7 +145,7 @@ class MessageDeframerTest {
 
     @Test
     void messagesAskedForWhileOneIsToldFollowInOrder() {
-        deframer = new MessageDeframer(Framing.GRPC, MOST, ByteBufAllocator.DEFAULT, (flag, payload) -> {
+        deframer = new MessageDeframer(Framing.GRPC, MOST, (flag, payload) -> {
             message(flag, payload);
             deframer.request(1);
         });
@@ -240,7 +239,7 @@ class MessageDeframerTest {
 
     @Test
     void closedWhileAMessageIsToldTellsNoMore() {
-        deframer = new MessageDeframer(Framing.GRPC, MOST, ByteBufAllocator.DEFAULT, (flag, payload) -> {
+        deframer = new MessageDeframer(Framing.GRPC, MOST, (flag, payload) -> {
             message(flag, payload);
             deframer.close();
         });
@@ -257,10 +256,10 @@ class MessageDeframerTest {
     @Test
     void memoryGrowsWithWhatCame() {
         UnpooledByteBufAllocator counting = new UnpooledByteBufAllocator(false);
-        deframer = new MessageDeframer(Framing.GRPC, MOST, counting, this::message);
+        deframer = new MessageDeframer(Framing.GRPC, MOST, this::message);
         deframer.request(1);
 
-        ByteBuf data = Unpooled.wrappedBuffer(new byte[] {0, 0, 1, (byte) 0x86, (byte) 0xA0, 1, 2, 3});
+        ByteBuf data = counting.buffer(8).writeBytes(new byte[] {0, 0, 1, (byte) 0x86, (byte) 0xA0, 1, 2, 3});
         deframer.add(data);
         data.release();
 

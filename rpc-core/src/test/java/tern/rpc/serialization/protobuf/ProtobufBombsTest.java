@@ -1,0 +1,270 @@
+package tern.rpc.serialization.protobuf;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.DescriptorProtos.DescriptorProto;
+import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
+import com.google.protobuf.DescriptorProtos.FileDescriptorSet;
+import com.google.protobuf.DescriptorProtos.SourceCodeInfo.Location;
+import com.google.protobuf.FieldMask;
+import com.google.protobuf.ListValue;
+import com.google.protobuf.StringValue;
+import com.google.protobuf.Struct;
+import com.google.protobuf.Value;
+import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntFunction;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tern.rpc.serialization.SerializationException;
+import tern.rpc.serialization.protobuf.test.Item;
+import tern.rpc.transport.Cost;
+import tern.rpc.transport.Fuzz;
+
+/** Figures R1 and R2 for protobuf: what the worst bytes cost their reader, and that it survives all others. */
+@Timeout(3_600)
+class ProtobufBombsTest {
+
+    private static final int MIB = 1 << 20;
+    private static final int SMALL = MIB / 16;
+
+    private static final List<Class<?>> TYPES = List.of(
+            Struct.class,
+            Value.class,
+            ListValue.class,
+            FileDescriptorSet.class,
+            FileDescriptorProto.class,
+            DescriptorProto.class,
+            Location.class,
+            StringValue.class,
+            FieldMask.class,
+            Any.class,
+            Item.class);
+
+    private static final Map<String, byte[]> SMALL_BOMBS = bombs(SMALL);
+
+    private final ProtobufCodec codec = new ProtobufCodec();
+
+    private static byte[] bytes(int... values) {
+        byte[] bytes = new byte[values.length];
+        for (int i = 0; i < values.length; i++) {
+            bytes[i] = (byte) values[i];
+        }
+        return bytes;
+    }
+
+    private static byte[] varint(long value) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        long rest = value;
+        for (; (rest & ~0x7FL) != 0; rest >>>= 7) {
+            out.write((int) ((rest & 0x7F) | 0x80));
+        }
+        out.write((int) rest);
+        return out.toByteArray();
+    }
+
+    private static byte[] joined(byte[]... parts) {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        for (byte[] part : parts) {
+            all.writeBytes(part);
+        }
+        return all.toByteArray();
+    }
+
+    /** A field of bytes. */
+    private static byte[] field(int number, byte[] content) {
+        return joined(varint((long) number << 3 | 2), varint(content.length), content);
+    }
+
+    private static byte[] repeated(int size, IntFunction<byte[]> part) {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        for (int i = 0; all.size() < size; i++) {
+            all.writeBytes(part.apply(i));
+        }
+        return all.toByteArray();
+    }
+
+    /** The same field inside itself; what is outside is longer than what is inside by a few bytes for each level. */
+    private static byte[] nested(int number, int levels, byte[] inside) {
+        byte[] bytes = inside;
+        for (int i = 0; i < levels; i++) {
+            bytes = field(number, bytes);
+        }
+        return bytes;
+    }
+
+    private static Map<String, byte[]> bombs(int size) {
+        Map<String, byte[]> bombs = new LinkedHashMap<>();
+        for (int number = 1; number <= 12; number++) {
+            int field = number;
+            bombs.put("empty field " + number + " again and again", repeated(size, i -> field(field, new byte[0])));
+            bombs.put("number 1 in field " + number, repeated(size, i -> bytes(field << 3, 1)));
+            bombs.put("as deep as allowed in field " + number, repeated(size, i -> nested(field, 60, new byte[0])));
+            bombs.put("twice in itself, field " + number, repeated(size, i -> field(field, field(field, new byte[0]))));
+            bombs.put("field " + number + " of many small numbers", field(number, new byte[size]));
+            bombs.put("field " + number + " of an empty one", field(number, repeated(size, i -> bytes(10, 0))));
+        }
+        bombs.put("beginnings of groups", repeated(size, i -> bytes(0x0b)));
+        bombs.put("beginnings of unknown groups", repeated(size, i -> bytes(0xa3, 0x06)));
+        bombs.put("empty unknown groups", repeated(size, i -> bytes(0xa3, 0x06, 0xa4, 0x06)));
+        bombs.put("one unknown number", repeated(size, i -> bytes(0xa0, 0x06, 1)));
+        bombs.put("unknown numbers, each another", repeated(size, i -> joined(varint((100L + i) << 3), bytes(1))));
+        bombs.put("unknown fields, each another", repeated(size, i -> joined(varint((100L + i) << 3 | 2), bytes(0))));
+        bombs.put(
+                "unknown fields of eight bytes", repeated(size, i -> joined(varint((100L + i) << 3 | 1), new byte[8])));
+        bombs.put(
+                "unknown fields in small messages", repeated(size, i -> field(1, joined(varint(200L << 3), bytes(1)))));
+        bombs.put("a length of 2 GiB", joined(bytes(0x0a), varint(Integer.MAX_VALUE), new byte[size]));
+        bombs.put("a length below zero", joined(bytes(0x0a), varint(-1), new byte[size]));
+        bombs.put("a number of too many bytes", repeated(size, i -> bytes(0xff)));
+        bombs.put("text that is no UTF-8", field(1, repeated(size, i -> bytes(0xff))));
+        bombs.put("text of surrogates", field(1, repeated(size, i -> bytes(0xed, 0xa0, 0xbd))));
+        bombs.put("zeros", new byte[size]);
+        bombs.put(
+                "entries of a map, each another",
+                repeated(size, i -> field(1, joined(field(1, ("k" + i).getBytes(UTF_8)), bytes(0x12, 0)))));
+        bombs.put("keys of equal hash", repeated(size, i -> field(1, joined(field(1, equalHash(i)), bytes(0x12, 0)))));
+        bombs.put("one message merged again and again", repeated(size, i -> field(8, field(1, new byte[] {'a'}))));
+        bombs.put("a struct merged again and again", repeated(size, i -> field(5, field(1, new byte[0]))));
+        bombs.put("a list merged again and again", repeated(size, i -> field(6, field(1, new byte[0]))));
+        return bombs;
+    }
+
+    private static byte[] equalHash(int number) {
+        byte[] text = new byte[36];
+        for (int bit = 0; bit < 18; bit++) {
+            text[2 * bit] = (byte) ((number >> bit & 1) == 0 ? 'A' : 'B');
+            text[2 * bit + 1] = (byte) ((number >> bit & 1) == 0 ? 'a' : 'B');
+        }
+        return text;
+    }
+
+    static Stream<String> names() {
+        return SMALL_BOMBS.keySet().stream();
+    }
+
+    private void read(Class<?> type, byte[] bomb) {
+        try {
+            codec.parse(type, bomb, 0, bomb.length);
+        } catch (SerializationException refused) {
+            assertThat(refused.getMessage()).contains(type.getName());
+        }
+    }
+
+    /** Two bytes make a message of whatever its class takes, and what builds it takes the same again (decision 17). */
+    private static long mostAllocated(int size) {
+        return 4L * size + MIB + 200L * size;
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("names")
+    void everyBombIsReadOrRefusedAtABoundedPrice(String name) {
+        byte[] bomb = SMALL_BOMBS.get(name);
+        for (Class<?> type : TYPES) {
+            Cost cost = Cost.least(3, () -> read(type, bomb));
+            String told = name + " to " + type.getSimpleName() + ", " + cost.toString(bomb.length);
+
+            assertThat(cost.isTimely(bomb.length)).as(told).isTrue();
+            assertThat(cost.allocatedBytes()).as(told).isLessThanOrEqualTo(mostAllocated(bomb.length));
+        }
+    }
+
+    /** The strict figure; its line goes to docs/figures.md. */
+    @Test
+    @Tag("figures")
+    void worstOfAll() {
+        List<String> broken = new ArrayList<>();
+        double worstCpu = 0;
+        double worstHeap = 0;
+        String slowest = "";
+        String largest = "";
+        int count = 0;
+        for (Map.Entry<String, byte[]> entry : bombs(MIB).entrySet()) {
+            for (Class<?> type : TYPES) {
+                byte[] bomb = entry.getValue();
+                Cost cost = Cost.least(3, () -> read(type, bomb));
+                String told = entry.getKey() + " to " + type.getSimpleName() + ", " + cost.toString(bomb.length);
+                count++;
+                if (cost.cpuShare(bomb.length) > worstCpu) {
+                    worstCpu = cost.cpuShare(bomb.length);
+                    slowest = told;
+                }
+                if (cost.heapShare(bomb.length) > worstHeap) {
+                    worstHeap = cost.heapShare(bomb.length);
+                    largest = told;
+                }
+                if (cost.cpuShare(bomb.length) > 1 || cost.allocatedBytes() > mostAllocated(bomb.length)) {
+                    broken.add(told);
+                }
+            }
+        }
+        System.out.printf(
+                "R2 protobuf: %d bombs, slowest at %.2f of 100 ms per MiB (%s), largest at %.1f of 4x + 1 MiB (%s)%n",
+                count, worstCpu, slowest, worstHeap, largest);
+        assertThat(broken).isEmpty();
+    }
+
+    @Test
+    void messagesInsideMessagesAreCountedInEveryForm() {
+        byte[] list = new byte[0];
+        for (int i = 0; i < 33; i++) {
+            list = field(6, field(1, list)); // Value.list_value, ListValue.values
+        }
+        byte[] lists = list;
+        byte[] groups = repeated(200, i -> bytes(0xa3, 0x06));
+
+        assertThatThrownBy(() -> codec.parse(Value.class, lists, 0, lists.length))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining("too many levels of nesting");
+        assertThatThrownBy(() -> codec.parse(StringValue.class, groups, 0, groups.length))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining("too many levels of nesting");
+    }
+
+    @Test
+    void textThatIsNoUtf8IsRefused() {
+        byte[] text = field(1, bytes(0xff, 0xfe));
+
+        assertThatThrownBy(() -> codec.parse(StringValue.class, text, 0, text.length))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining("UTF-8");
+    }
+
+    @Test
+    void whateverComesIsReadOrRefused() {
+        List<byte[]> honest = new ArrayList<>(bombs(200).values());
+        honest.add(Struct.newBuilder()
+                .putFields("a", Value.newBuilder().setNumberValue(1).build())
+                .putFields("b", Value.newBuilder().setStringValue("x").build())
+                .build()
+                .toByteArray());
+        honest.add(DescriptorProto.getDescriptor().getFile().toProto().toByteArray());
+        honest.add(Item.newBuilder()
+                .setName("tea")
+                .putStock("here", -1L)
+                .addTags("a")
+                .setPart(Item.newBuilder().setName("leaf"))
+                .build()
+                .toByteArray());
+        List<byte[]> pieces = new ArrayList<>();
+        for (int i = 0; i < 256; i++) {
+            pieces.add(bytes(i));
+            pieces.add(bytes(i, 0));
+            pieces.add(joined(varint((long) i << 3 | 2), bytes(1, 'x')));
+        }
+
+        new Fuzz("protobuf", honest, pieces)
+                .run(input -> read(TYPES.get(Math.floorMod(Arrays.hashCode(input), TYPES.size())), input));
+    }
+}

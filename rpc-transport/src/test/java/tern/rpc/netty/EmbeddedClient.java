@@ -1,0 +1,203 @@
+package tern.rpc.netty;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.MethodType;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.serialization.SerializationException;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.Message;
+import tern.rpc.transport.PendingCall;
+
+/**
+ * A client without sockets and threads: each input is all that a server sends on one connection on which some calls
+ * wait. It notices what a server must not be able to cause: calls that do not end exactly once, exceptions that nobody
+ * foresaw, and buffers that nobody releases.
+ */
+public final class EmbeddedClient implements AutoCloseable {
+
+    private static final Endpoint PEER = new Endpoint("127.0.0.1", 1);
+    private static final int MAX_MESSAGE_BYTES = 1 << 20;
+
+    /** Makes of an input what the server sends. */
+    @FunctionalInterface
+    public interface Script {
+        /** @param firstId the request id of the first call; those of the others follow it */
+        byte[] sent(byte[] input, long firstId);
+    }
+
+    private final ClientProtocol protocol;
+    private final List<Invocation> calls;
+    private final Script script;
+    private final ClientTransportSettings settings;
+    private final Unforeseen unforeseen = new Unforeseen();
+    private final CountedBuffers buffers = new CountedBuffers();
+    private long results;
+    private long failures;
+
+    /** @param calls that wait on each connection; one of a protocol that carries one at a time */
+    public EmbeddedClient(ClientProtocol protocol, List<Invocation> calls, Script script) {
+        this.protocol = protocol;
+        this.calls = List.copyOf(calls);
+        this.script = script;
+        this.settings = new ClientTransportSettings(
+                "fuzz",
+                Duration.ofHours(1),
+                Duration.ofHours(1),
+                Duration.ofHours(1),
+                Duration.ofHours(1),
+                Duration.ofHours(1),
+                Duration.ofHours(1),
+                this.calls.size() + 1,
+                MAX_MESSAGE_BYTES,
+                MAX_MESSAGE_BYTES);
+    }
+
+    /** Feeds one connection, in two pieces that depend on the input alone, and closes it. */
+    public void feed(byte[] input) {
+        Connection connection = new Connection(PEER, settings, protocol, null, (closed, state) -> {});
+        EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel made) {
+                buffers.count(made);
+                made.pipeline().addLast(connection.handlers());
+            }
+        });
+        List<Ended> ends = new ArrayList<>();
+        try {
+            connection.opened(channel);
+            for (Invocation call : calls) {
+                ends.add(begin(connection, call));
+            }
+            channel.runPendingTasks();
+            byte[] sent = script.sent(input, ends.get(0).pending().id());
+            int cut = Math.floorMod(Arrays.hashCode(input), sent.length + 1);
+            write(channel, sent, 0, cut);
+            write(channel, sent, cut, sent.length);
+            channel.runPendingTasks();
+        } finally {
+            connection.close("the input is over");
+            channel.finishAndReleaseAll();
+        }
+        ends.forEach(this::check);
+        if (connection.inFlight() != 0) {
+            throw new AssertionError(connection.inFlight() + " calls are kept by a connection that is closed");
+        }
+        buffers.check();
+        unforeseen.check();
+    }
+
+    private static Ended begin(Connection connection, Invocation call) {
+        Ended ended = new Ended();
+        PendingCall pending = new PendingCall(call, false, System.nanoTime(), ended);
+        ended.pending = pending;
+        if (call.method().type() == MethodType.UNARY) {
+            connection.send(pending);
+        } else {
+            ended.stream = connection.open(pending, ended);
+            ended.stream.request(Integer.MAX_VALUE);
+            ended.stream.end();
+        }
+        return ended;
+    }
+
+    private void write(EmbeddedChannel channel, byte[] bytes, int from, int to) {
+        if (channel.isOpen() && from < to) {
+            channel.writeInbound(buffers.of(bytes, from, to));
+        }
+    }
+
+    private void check(Ended ended) {
+        if (ended.times != 1) {
+            throw new AssertionError(ended.pending() + " ended " + ended.times + " times");
+        }
+        results += ended.failure == null ? 1 : 0;
+        failures += ended.failure == null ? 0 : 1;
+        if (ended.failure != null && isOfOurCode(ended.failure)) {
+            unforeseen.look(ended.failure);
+        }
+    }
+
+    /** Whether it was thrown here, and is neither what an answer carries nor a refusal. */
+    private static boolean isOfOurCode(Throwable failure) {
+        if (failure instanceof RpcException
+                && (failure.getCause() == null
+                        || failure.getCause() instanceof RpcException
+                        || failure.getCause() instanceof SerializationException)) {
+            return false;
+        }
+        return Arrays.stream(failure.getStackTrace())
+                .anyMatch(frame -> frame.getClassName().equals(EmbeddedClient.class.getName()));
+    }
+
+    /** Calls that ended with a result, so that a test can tell that its inputs are understood at all. */
+    public long results() {
+        return results;
+    }
+
+    /** Calls that failed. */
+    public long failures() {
+        return failures;
+    }
+
+    @Override
+    public void close() {
+        unforeseen.close();
+        buffers.close();
+    }
+
+    /** What became of a call. */
+    private static final class Ended implements PendingCall.Completion, ClientStream.Receiver {
+        private @Nullable PendingCall pending;
+        private @Nullable ClientStream stream;
+        private int times;
+        private @Nullable Throwable failure;
+
+        PendingCall pending() {
+            return Objects.requireNonNull(pending);
+        }
+
+        @Override
+        public void completed(@Nullable Response response, @Nullable Throwable cause) {
+            times++;
+            failure = cause;
+        }
+
+        @Override
+        public void headers(Metadata headers) {
+            // not looked at
+        }
+
+        @Override
+        public void message(Message message) {
+            try {
+                message.decode();
+            } catch (RpcException unreadable) {
+                if (isOfOurCode(unreadable)) {
+                    throw unreadable; // is logged, and so found
+                }
+            }
+        }
+
+        @Override
+        public void ended() {
+            throw new AssertionError("a client learns of the end by its call");
+        }
+
+        @Override
+        public void ready() {
+            // nothing more is sent
+        }
+    }
+}
