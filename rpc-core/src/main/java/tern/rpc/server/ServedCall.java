@@ -1,9 +1,10 @@
 package tern.rpc.server;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.security.Principal;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,9 +39,19 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private static final int RUNNING = 1;
     private static final int ENDED = 2;
 
-    private final AtomicInteger state = new AtomicInteger(QUEUED);
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(ServedCall.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final Dispatcher dispatcher;
     private final ServerCall call;
+    private volatile int state = QUEUED; // changed by STATE; a field of its own object would be one more per call
     private final boolean critical; // and so not counted by the server's limiter
 
     private volatile @Nullable MethodHandler handler; // set by the worker, read by whoever ends the call
@@ -62,7 +73,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     /** The whole order of a served call, on a worker thread. */
     @Override
     public void run() {
-        if (!state.compareAndSet(QUEUED, RUNNING)) {
+        if (!STATE.compareAndSet(this, QUEUED, RUNNING)) {
             return; // it waited too long or its peer is gone
         }
         try {
@@ -78,7 +89,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     /** No worker will take it, if none has yet. */
     void withdraw() {
-        if (state.compareAndSet(QUEUED, ENDED)) {
+        if (STATE.compareAndSet(this, QUEUED, ENDED)) {
             leaveUnserved();
         }
     }
@@ -108,7 +119,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         ledger.turnTo(Phase.OWN);
         ServerContext serving = new ServerContext(invocation, call, ledger, caller);
         context = serving;
-        if (state.get() == ENDED) {
+        if (state == ENDED) {
             return; // its peer left while it was read
         }
         if (invocation.deadline().isExpired(dispatcher.clock().nanoTime())) {
@@ -165,7 +176,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     /** The call stays among the running ones until it has ended too; one that timed out, until its worker leaves. */
     private void leave(CallLedger ledger) {
         left = true;
-        if (state.get() == ENDED) {
+        if (state == ENDED) {
             stopped();
         } else {
             ledger.turnTo(Phase.UNATTRIBUTED); // until somebody completes it
@@ -201,7 +212,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         ServedStream served =
                 new ServedStream(found, call, serving, dispatcher.clock(), dispatcher.callbacks()::executeAdmitted);
         stream = served;
-        if (state.get() == ENDED) {
+        if (state == ENDED) {
             return; // its peer left before it could be told
         }
         served.run(invocation, this::end);
@@ -209,7 +220,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     /** The one end of a call whose method is known: answer it, then count it. */
     private void end(@Nullable Response response, @Nullable Throwable failure) {
-        if (!state.compareAndSet(RUNNING, ENDED)) {
+        if (!STATE.compareAndSet(this, RUNNING, ENDED)) {
             return; // the deadline was first
         }
         MethodHandler found = Objects.requireNonNull(handler);
@@ -252,7 +263,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     private void failUndecoded(Throwable failure) {
-        if (state.compareAndSet(RUNNING, ENDED)) {
+        if (STATE.compareAndSet(this, RUNNING, ENDED)) {
             call.fail(
                     failure instanceof RpcException
                             ? failure
@@ -268,10 +279,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     @Override
     public void expired() {
         Refusal reason = reasonToRefuse();
-        if (reason != null && state.compareAndSet(QUEUED, ENDED)) {
+        if (reason != null && STATE.compareAndSet(this, QUEUED, ENDED)) {
             leaveUnserved();
             dispatcher.refuse(call, reason);
-        } else if (isPastDeadline() && state.compareAndSet(RUNNING, ENDED)) {
+        } else if (isPastDeadline() && STATE.compareAndSet(this, RUNNING, ENDED)) {
             RpcException late = RpcException.refusal(
                     StatusCode.DEADLINE_EXCEEDED,
                     name() + " was still running when its deadline passed",
@@ -297,7 +308,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     @Override
     public void disconnected() {
-        int before = state.getAndSet(ENDED);
+        int before = (int) STATE.getAndSet(this, ENDED);
         if (before == QUEUED) {
             leaveUnserved();
         } else if (before == RUNNING) {
