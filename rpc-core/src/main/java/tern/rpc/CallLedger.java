@@ -41,7 +41,7 @@ public final class CallLedger {
     private final long threadId;
 
     private final long[] nanos = new long[PHASES.length]; // written by the call's thread
-    private final int[] counts = new int[PHASES.length]; // likewise
+    private int @Nullable [] counts; // likewise; null until there was an operation
 
     /** The phase, and above it since how many nanoseconds after the beginning: one word, so that both fit together. */
     @SuppressWarnings("unused") // by PRESENT
@@ -101,7 +101,7 @@ public final class CallLedger {
         if (!open) {
             return begun;
         }
-        counts[begun.ordinal()]++;
+        count(begun.ordinal());
         return turnTo(begun);
     }
 
@@ -133,8 +133,17 @@ public final class CallLedger {
     public void add(Phase kind, long spentNanos) {
         if (open) {
             nanos[kind.ordinal()] += spentNanos;
-            counts[kind.ordinal()]++;
+            count(kind.ordinal());
         }
+    }
+
+    private void count(int kind) {
+        int[] known = counts;
+        if (known == null) {
+            known = new int[PHASES.length];
+            counts = known;
+        }
+        known[kind]++;
     }
 
     /** An operation begins that this call's thread does not stand still for. Any thread. */
@@ -173,15 +182,16 @@ public final class CallLedger {
         }
         turnTo(phase());
         AtomicLongArray sums = parent.elsewhere();
+        int[] counted = counts;
         for (int i = 0; i < PHASES.length; i++) {
             if (nanos[i] != 0 && i != Phase.UNATTRIBUTED.ordinal()) {
                 sums.addAndGet(i, nanos[i]);
             }
-            if (counts[i] != 0) {
-                sums.addAndGet(PHASES.length + i, counts[i]);
+            if (counted != null && counted[i] != 0) {
+                sums.addAndGet(PHASES.length + i, counted[i]);
+                counted[i] = 0;
             }
             nanos[i] = 0;
-            counts[i] = 0;
         }
     }
 
@@ -238,7 +248,9 @@ public final class CallLedger {
     /** Operations of this kind that began, on other threads too. Any thread. */
     public int count(Phase kind) {
         AtomicLongArray sums = elsewhere;
-        return counts[kind.ordinal()] + (sums == null ? 0 : (int) sums.get(PHASES.length + kind.ordinal()));
+        int[] own = counts;
+        return (own == null ? 0 : own[kind.ordinal()])
+                + (sums == null ? 0 : (int) sums.get(PHASES.length + kind.ordinal()));
     }
 
     /** What the call does now. Any thread. */

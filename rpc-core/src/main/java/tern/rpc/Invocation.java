@@ -93,7 +93,9 @@ public final class Invocation {
     }
 
     public Invocation withCompression(boolean replaced) {
-        return new Invocation(service, method, arguments, metadata, deadline, executor, replaced);
+        return replaced == compressed
+                ? this
+                : new Invocation(service, method, arguments, metadata, deadline, executor, replaced);
     }
 
     /** Names the call, never its arguments. */

@@ -68,7 +68,9 @@ public final class Metadata {
     }
 
     public void remove(String name) {
-        removeIf(name::equalsIgnoreCase);
+        if (find(name) != null) {
+            removeIf(name::equalsIgnoreCase);
+        }
     }
 
     /** Removes every value of the names that the condition holds for. */
@@ -128,16 +130,14 @@ public final class Metadata {
     }
 
     private Metadata replace(String name, Object value) {
-        if (find(name) != null) {
-            remove(name);
-        }
+        remove(name);
         append(name, value);
         return this;
     }
 
     private void append(String name, Object value) {
         if (used == pairs.length) {
-            pairs = Arrays.copyOf(pairs, Math.max(8, used * 2));
+            pairs = Arrays.copyOf(pairs, Math.max(used == 0 ? 4 : 12, used * 2));
         }
         pairs[used] = name;
         pairs[used + 1] = value;

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 public final class ServerContext {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerContext.class);
-    private static final ThreadLocal<ServerContext> CURRENT = new ThreadLocal<>();
+    private static final ThreadLocal<@Nullable ServerContext> CURRENT = new ThreadLocal<>();
 
     private final Invocation call;
     private final Exchange exchange;
@@ -24,7 +24,9 @@ public final class ServerContext {
     private final @Nullable Principal principal;
     private final Metadata responseHeaders;
     private final Metadata responseMetadata;
-    private final Cancellation cancellation;
+    private final ServerContext whole; // of the same call; this itself but for wrapped tasks
+    private @Nullable List<Runnable> listeners; // of the whole; guarded by it
+    private volatile boolean cancelled; // of the whole
 
     /** Keeps no ledger. */
     public ServerContext(Invocation call, Exchange exchange) {
@@ -43,7 +45,7 @@ public final class ServerContext {
         this.ledger = ledger;
         this.responseHeaders = new Metadata();
         this.responseMetadata = new Metadata();
-        this.cancellation = new Cancellation();
+        this.whole = this;
     }
 
     /** The same call on another thread. */
@@ -54,13 +56,7 @@ public final class ServerContext {
         this.ledger = part;
         this.responseHeaders = whole.responseHeaders;
         this.responseMetadata = whole.responseMetadata;
-        this.cancellation = whole.cancellation;
-    }
-
-    /** Whether the call is over for its caller, and who wants to know. */
-    private static final class Cancellation {
-        private @Nullable List<Runnable> listeners; // guarded by this
-        private volatile boolean happened;
+        this.whole = whole.whole;
     }
 
     /** What a protocol knows of a call, and can do for it. Implemented by transports. */
@@ -102,10 +98,8 @@ public final class ServerContext {
      */
     public static @Nullable ServerContext replace(@Nullable ServerContext context) {
         ServerContext before = CURRENT.get();
-        if (context == null) {
-            CURRENT.remove();
-        } else {
-            CURRENT.set(context);
+        if (context != before) {
+            CURRENT.set(context); // null too: to remove it would make every call add it anew
         }
         return before;
     }
@@ -117,7 +111,7 @@ public final class ServerContext {
     public Runnable wrap(Runnable task) {
         return () -> {
             ServerContext before = current();
-            if (before != null && before.cancellation == cancellation) {
+            if (before != null && before.whole == whole) {
                 task.run(); // as part of this call already, by whoever writes its ledger
                 return;
             }
@@ -212,17 +206,17 @@ public final class ServerContext {
 
     /** Whether nobody waits for the answer any more: the deadline passed or the connection is gone. */
     public boolean isCancelled() {
-        return cancellation.happened;
+        return whole.cancelled;
     }
 
     /** Runs the listener when the call is cancelled, at once if it was; on the thread that notices. Must not block. */
     public void onCancel(Runnable listener) {
-        synchronized (cancellation) {
-            if (!cancellation.happened) {
-                if (cancellation.listeners == null) {
-                    cancellation.listeners = new ArrayList<>(1);
+        synchronized (whole) {
+            if (!whole.cancelled) {
+                if (whole.listeners == null) {
+                    whole.listeners = new ArrayList<>(1);
                 }
-                cancellation.listeners.add(listener);
+                whole.listeners.add(listener);
                 return;
             }
         }
@@ -231,16 +225,16 @@ public final class ServerContext {
 
     /** Tells the method that nobody waits any more. */
     public void cancel() {
-        List<Runnable> listeners;
-        synchronized (cancellation) {
-            if (cancellation.happened) {
+        List<Runnable> told;
+        synchronized (whole) {
+            if (whole.cancelled) {
                 return;
             }
-            cancellation.happened = true;
-            listeners = cancellation.listeners == null ? List.of() : cancellation.listeners;
-            cancellation.listeners = null;
+            whole.cancelled = true;
+            told = whole.listeners == null ? List.of() : whole.listeners;
+            whole.listeners = null;
         }
-        for (Runnable listener : listeners) {
+        for (Runnable listener : told) {
             try {
                 listener.run();
             } catch (RuntimeException | Error e) {

@@ -82,6 +82,29 @@ public final class ProtoReader {
         return position;
     }
 
+    /** As {@link #text()}, but that one of the usual texts, which are ASCII, is given back as it is. */
+    public String textOf(String... usual) {
+        int length = bytes();
+        for (String one : usual) {
+            if (isHere(one, length)) {
+                return one;
+            }
+        }
+        return new String(array, position - length, length, StandardCharsets.UTF_8);
+    }
+
+    private boolean isHere(String ascii, int length) {
+        if (ascii.length() != length) {
+            return false;
+        }
+        for (int i = 0; i < length; i++) {
+            if (array[position - length + i] != ascii.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     public String text() {
         int length = bytes();
         return new String(array, position - length, length, StandardCharsets.UTF_8);

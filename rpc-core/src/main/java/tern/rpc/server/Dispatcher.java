@@ -33,6 +33,7 @@ final class Dispatcher implements CallHandler {
     private final WorkerPool reserve;
     private final WorkerPool callbacks;
     private final Duration maxQueueWait;
+    private final long maxQueueWaitNanos;
     private final RpcMeters meters;
     private final CallLedgers ledgers;
     private final List<Runnable> onRefusal;
@@ -67,6 +68,7 @@ final class Dispatcher implements CallHandler {
         this.gate = gate;
         this.workers = workers;
         this.maxQueueWait = maxQueueWait;
+        this.maxQueueWaitNanos = maxQueueWait.toNanos();
         this.clock = clock;
         refusals.register(meters);
     }
@@ -83,12 +85,17 @@ final class Dispatcher implements CallHandler {
             return;
         }
         ServedCall served = new ServedCall(this, call, critical);
-        Deadline byQueue = Deadline.at(received + maxQueueWait.toNanos());
-        call.watch(byQueue.earlier(call.deadline()).nanoTime(), served);
+        call.watch(queuedUntil(call, received), served);
         if (!(critical ? reserve : workers).offer(served)) {
             served.withdraw();
             refuse(call, Refusal.QUEUE);
         }
+    }
+
+    private long queuedUntil(ServerCall call, long received) {
+        long until = received + maxQueueWaitNanos;
+        Deadline deadline = call.deadline();
+        return deadline.isLimited() && deadline.nanoTime() - until < 0 ? deadline.nanoTime() : until;
     }
 
     @Override

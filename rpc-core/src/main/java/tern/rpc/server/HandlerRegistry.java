@@ -31,6 +31,9 @@ final class HandlerRegistry implements ServiceLookup {
         final ServiceDescriptor service;
         final List<Export> all = new ArrayList<>();
 
+        @Nullable
+        ServiceKey plain; // what a call means that names neither group nor version; set at start-up
+
         Exports(ServiceDescriptor service) {
             this.service = service;
         }
@@ -87,6 +90,18 @@ final class HandlerRegistry implements ServiceLookup {
                     .toArray(MethodHandler[]::new);
             known.all.add(new Export(export.key(), own, builtIn));
         }
+        byInterface.values().forEach(known -> known.plain = plain(known));
+    }
+
+    private static @Nullable ServiceKey plain(Exports exports) {
+        for (String version : List.of("", "1.0.0")) {
+            for (Export export : exports.all) {
+                if (export.key().group().isEmpty() && export.key().version().equals(version)) {
+                    return export.key();
+                }
+            }
+        }
+        return exports.all.size() == 1 ? exports.all.get(0).key() : null;
     }
 
     private static MethodBody body(MethodDescriptor method, BuiltInMethods generic) {
@@ -114,8 +129,7 @@ final class HandlerRegistry implements ServiceLookup {
     @Override
     public void require(ServiceKey key) {
         Exports exports = byInterface.get(key.interfaceName());
-        if (exports == null
-                || exports.all.stream().noneMatch(export -> export.key().equals(key))) {
+        if (exports == null || export(exports, key) == null) {
             throw unknown("service " + key + " is not exported here; exported are " + allKeys());
         }
     }
@@ -123,16 +137,9 @@ final class HandlerRegistry implements ServiceLookup {
     @Override
     public ServiceKey withoutGroupAndVersion(String interfaceName) {
         Exports exports = byInterface.get(interfaceName);
-        if (exports != null) {
-            for (String version : List.of("", "1.0.0")) {
-                ServiceKey plain = new ServiceKey(interfaceName, "", version);
-                if (exports.all.stream().anyMatch(export -> export.key().equals(plain))) {
-                    return plain;
-                }
-            }
-            if (exports.all.size() == 1) {
-                return exports.all.get(0).key();
-            }
+        ServiceKey plain = exports == null ? null : exports.plain;
+        if (plain != null) {
+            return plain;
         }
         throw unknown("service " + interfaceName + " is not exported here without group and version; exported are "
                 + allKeys());
@@ -161,16 +168,22 @@ final class HandlerRegistry implements ServiceLookup {
      */
     MethodHandler handler(Invocation call) {
         Exports exports = byInterface.get(call.service().interfaceName());
-        if (exports != null) {
-            for (Export export : exports.all) {
-                if (export.key().equals(call.service())) {
-                    MethodHandler[] handlers =
-                            call.method().service() == exports.service ? export.own() : export.builtIn();
-                    return handlers[call.method().index()];
-                }
-            }
+        Export export = exports == null ? null : export(exports, call.service());
+        if (exports != null && export != null) {
+            MethodHandler[] handlers = call.method().service() == exports.service ? export.own() : export.builtIn();
+            return handlers[call.method().index()];
         }
         throw unknown("service " + call.service() + " is not exported here; exported are " + allKeys());
+    }
+
+    private static @Nullable Export export(Exports exports, ServiceKey key) {
+        List<Export> all = exports.all;
+        for (int i = 0; i < all.size(); i++) { // for each call, and so without an iterator
+            if (all.get(i).key().equals(key)) {
+                return all.get(i);
+            }
+        }
+        return null;
     }
 
     private String allKeys() {

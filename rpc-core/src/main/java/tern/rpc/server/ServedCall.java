@@ -1,9 +1,10 @@
 package tern.rpc.server;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.security.Principal;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,9 +42,19 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private static final int ENDED = 3; // while it waited, or by or in spite of a worker that is still to leave
     private static final int ENDED_LAST = 4; // after its worker had left
 
-    private final AtomicInteger state = new AtomicInteger(QUEUED);
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(ServedCall.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final Dispatcher dispatcher;
     private final ServerCall call;
+    private volatile int state = QUEUED; // changed by STATE; a field of its own object would be one more per call
     private final boolean critical; // and so not counted by the server's limiter
 
     private volatile @Nullable MethodHandler handler; // set by the worker, read by whoever ends the call
@@ -64,7 +75,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     /** The whole order of a served call, on a worker thread. */
     @Override
     public void run() {
-        if (!state.compareAndSet(QUEUED, RUNNING)) {
+        if (!STATE.compareAndSet(this, QUEUED, RUNNING)) {
             return; // it waited too long or its peer is gone
         }
         try {
@@ -82,7 +93,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     /** No worker will take it, if none has yet. */
     void withdraw() {
-        if (state.compareAndSet(QUEUED, ENDED)) {
+        if (STATE.compareAndSet(this, QUEUED, ENDED)) {
             leaveUnserved();
         }
     }
@@ -194,12 +205,12 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         if (streams) {
             leaveServer(false); // may last for hours, and what it does is bounded elsewhere
         }
-        if (state.get() == RUNNING) {
+        if (state == RUNNING) {
             ledger.turnTo(Phase.UNATTRIBUTED); // until somebody completes it
             if (!critical && !streams) {
                 dispatcher.workerLeaves();
             }
-            if (state.compareAndSet(RUNNING, LEFT)) {
+            if (STATE.compareAndSet(this, RUNNING, LEFT)) {
                 return;
             }
             if (!critical && !streams) {
@@ -221,11 +232,11 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     /** @return whether the caller of this method is the one that ends the call, which a worker had taken */
     private boolean endRunning() {
-        return state.compareAndSet(RUNNING, ENDED) || state.compareAndSet(LEFT, ENDED_LAST);
+        return STATE.compareAndSet(this, RUNNING, ENDED) || STATE.compareAndSet(this, LEFT, ENDED_LAST);
     }
 
     private boolean hasEnded() {
-        return state.get() >= ENDED;
+        return state >= ENDED;
     }
 
     private void invoke(MethodHandler found, Invocation invocation, ServerContext serving) {
@@ -308,7 +319,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     private void failUndecoded(Throwable failure) {
-        if (state.compareAndSet(RUNNING, ENDED)) {
+        if (STATE.compareAndSet(this, RUNNING, ENDED)) {
             call.fail(
                     failure instanceof RpcException
                             ? failure
@@ -324,7 +335,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     @Override
     public void expired() {
         Refusal reason = reasonToRefuse();
-        if (reason != null && state.compareAndSet(QUEUED, ENDED)) {
+        if (reason != null && STATE.compareAndSet(this, QUEUED, ENDED)) {
             leaveUnserved();
             dispatcher.refuse(call, reason);
         } else if (isPastDeadline() && endRunning()) {
@@ -353,7 +364,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     @Override
     public void disconnected() {
-        if (state.compareAndSet(QUEUED, ENDED)) {
+        if (STATE.compareAndSet(this, QUEUED, ENDED)) {
             leaveUnserved();
         } else if (endRunning()) {
             cancel(RpcException.refusal(StatusCode.CANCELLED, name() + ": the caller is gone", Executed.MAYBE));
@@ -379,7 +390,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         try {
             record(found, failure);
         } finally {
-            if (state.get() == ENDED_LAST) {
+            if (state == ENDED_LAST) {
                 stopped(true);
             }
         }
@@ -414,7 +425,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         RunningCall seen = Objects.requireNonNull(context)
                 .ledger()
                 .look(method.service().simpleName() + "." + method.name(), now - call.receivedNanos(), now);
-        return state.get() == LEFT ? seen.withoutThread() : seen;
+        return state == LEFT ? seen.withoutThread() : seen;
     }
 
     /** What the method wanted sent before its answer. An exception with a type of its own travels alone (Triple). */

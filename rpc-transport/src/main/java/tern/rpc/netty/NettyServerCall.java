@@ -1,8 +1,9 @@
 package tern.rpc.netty;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.net.SocketAddress;
 import java.security.Principal;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
@@ -10,15 +11,22 @@ import tern.rpc.transport.ServerCall;
 /** What the calls of every protocol have in common: who may answer, and until when. Thread-safe. */
 public abstract class NettyServerCall implements ServerCall {
 
+    private static final VarHandle ANSWERED;
+
+    static {
+        try {
+            ANSWERED = MethodHandles.lookup().findVarHandle(NettyServerCall.class, "answered", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final ServerConnection connection;
     private final long receivedNanos = System.nanoTime();
     private final Share share;
-    private final AtomicBoolean answered = new AtomicBoolean();
-
-    /** A watcher with its time, replaced together. */
-    private record Watch(long untilNanos, Watcher watcher) {}
-
-    private volatile @Nullable Watch watch;
+    private volatile boolean answered; // set by ANSWERED
+    private volatile @Nullable Watcher watcher; // written before its time
+    private volatile long watchedUntilNanos = Long.MAX_VALUE; // for ever
 
     protected NettyServerCall(ServerConnection connection) {
         this.connection = connection;
@@ -56,17 +64,18 @@ public abstract class NettyServerCall implements ServerCall {
 
     @Override
     public boolean isOpen() {
-        return !answered.get();
+        return !answered;
     }
 
     @Override
-    public void watch(long untilNanos, Watcher watcher) {
-        watch = new Watch(untilNanos, watcher);
+    public void watch(long untilNanos, Watcher told) {
+        watcher = told;
+        watchedUntilNanos = untilNanos;
     }
 
     /** Whether the caller of this method is the one to answer. */
     protected boolean claimAnswer() {
-        if (answered.get() || !answered.compareAndSet(false, true)) {
+        if (answered || !ANSWERED.compareAndSet(this, false, true)) {
             return false;
         }
         discardRequest();
@@ -83,14 +92,15 @@ public abstract class NettyServerCall implements ServerCall {
      * @return whether the connection may forget the call
      */
     protected boolean isOverOrExpires(long now) {
-        if (answered.get()) {
+        if (answered) {
             return true;
         }
-        Watch present = watch;
-        if (present != null && present.untilNanos() != Long.MAX_VALUE && now - present.untilNanos() >= 0) {
-            present.watcher().expired();
+        long until = watchedUntilNanos;
+        Watcher present = watcher;
+        if (present != null && until != Long.MAX_VALUE && now - until >= 0) {
+            present.expired();
         }
-        return answered.get();
+        return answered;
     }
 
     /** Nobody waits for the answer any more. Event loop. */
@@ -102,9 +112,9 @@ public abstract class NettyServerCall implements ServerCall {
 
     /** Tells whoever runs the call that its answer is not wanted. */
     protected void stopRunning() {
-        Watch present = watch;
+        Watcher present = watcher;
         if (present != null) {
-            present.watcher().disconnected();
+            present.disconnected();
         }
     }
 }

@@ -47,8 +47,13 @@ public final class WriteBatch {
 
     /** The same, where the bytes count until the channel has taken them. */
     public void handedOver(int bytes, Future<?> taken) {
-        unwritten -= bytes;
+        handedOn(bytes);
         taken.addListener(done -> queue.left(bytes));
+    }
+
+    /** The same, where the command sees to it that {@link WriteQueue#left} is told. */
+    public void handedOn(int bytes) {
+        unwritten -= bytes;
     }
 
     /** For protocols whose frames are written in a way of their own. */

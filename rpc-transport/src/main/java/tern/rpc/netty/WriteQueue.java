@@ -48,7 +48,8 @@ public final class WriteQueue implements Runnable {
         return queuedBytes.get();
     }
 
-    void left(long bytes) {
+    /** Bytes that were handed over have been taken by the socket, or were dropped. Event loop only. */
+    public void left(long bytes) {
         queuedBytes.addAndGet(-bytes);
         lower.run();
     }

@@ -161,6 +161,30 @@ final class HessianInput {
         return text.append(chunk(textLength(more), longest - text.length())).toString();
     }
 
+    /**
+     * A text that is likely to come again.
+     *
+     * @param longest characters that are accepted
+     * @param learn whether to remember it
+     */
+    String textOf(int tag, int longest, KnownTexts known, boolean learn) {
+        int length = tag == 'R' ? Integer.MAX_VALUE : textLength(tag);
+        int from = position;
+        if (length > longest || length > end - from) {
+            return tag == 'R' ? textOf(tag, longest) : chunk(length, longest);
+        }
+        String found = known.find(bytes, from, length);
+        if (found != null) {
+            position = from + length;
+            return found;
+        }
+        String made = chunk(length, longest);
+        if (learn && position - from == length) { // as many bytes as characters: all of it is ASCII
+            known.add(bytes, from, length, made);
+        }
+        return made;
+    }
+
     void skipText(int tag) {
         int more = tag;
         while (more == 'R') {

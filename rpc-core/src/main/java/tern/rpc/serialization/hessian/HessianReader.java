@@ -14,6 +14,7 @@ final class HessianReader implements ObjectReader {
     private static final int LONGEST_LEADING_TEXT = 1 << 16;
 
     private final HessianInput in = new HessianInput();
+    private final KnownTexts known = new KnownTexts();
     private final ValueReader values;
     private final MetadataReader metadata;
     private final Function<ServiceDescriptor, ServicePolicy> policies;
@@ -32,7 +33,7 @@ final class HessianReader implements ObjectReader {
             Function<ServiceDescriptor, ServicePolicy> policies,
             Function<ValueType, Slot> slots) {
         this.values = new ValueReader(in, limits, hashes);
-        this.metadata = new MetadataReader(in, values);
+        this.metadata = new MetadataReader(in, values, known);
         this.policies = policies;
         this.slots = slots;
     }
@@ -51,7 +52,7 @@ final class HessianReader implements ObjectReader {
     @Override
     public @Nullable String readString() {
         int tag = in.next();
-        return tag == 'N' ? null : in.textOf(tag, LONGEST_LEADING_TEXT);
+        return tag == 'N' ? null : in.textOf(tag, LONGEST_LEADING_TEXT, known, true);
     }
 
     @Override

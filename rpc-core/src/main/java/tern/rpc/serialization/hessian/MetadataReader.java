@@ -12,10 +12,12 @@ final class MetadataReader {
 
     private final HessianInput in;
     private final ValueReader values;
+    private final KnownTexts known;
 
-    MetadataReader(HessianInput in, ValueReader values) {
+    MetadataReader(HessianInput in, ValueReader values, KnownTexts known) {
         this.in = in;
         this.values = values;
+        this.known = known;
     }
 
     void read(Metadata into) {
@@ -41,26 +43,26 @@ final class MetadataReader {
     }
 
     private void readEntry(Metadata into, int start) {
-        String name = readText(start);
+        String name = readText(start, true);
         int tag = values.peekTag();
         if (name != null && Tags.kind(tag) == Tags.BINARY) {
             values.nextTag();
             into.add(name, in.binaryOf(tag));
             return;
         }
-        String value = readText(start);
+        String value = readText(start, false); // what it is belongs to the call, and may be a secret
         if (name != null && value != null) {
             into.add(name, value);
         }
     }
 
     /** Null for what has no text; it was passed over. */
-    private @Nullable String readText(int start) {
+    private @Nullable String readText(int start, boolean learn) {
         int tag = values.peekTag();
         switch (Tags.kind(tag)) {
             case Tags.TEXT -> {
                 values.nextTag();
-                return in.textOf(tag, MOST_BYTES);
+                return in.textOf(tag, MOST_BYTES, known, learn);
             }
             case Tags.BOOLEAN -> {
                 values.nextTag();

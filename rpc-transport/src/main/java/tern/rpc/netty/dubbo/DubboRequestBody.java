@@ -4,7 +4,6 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallHead;
 import tern.rpc.Deadline;
@@ -46,7 +45,7 @@ final class DubboRequestBody {
     private static final Predicate<String> FOR_THE_PROTOCOL =
             name -> !name.equals(REMOTE_APPLICATION) && RESERVED.contains(name);
 
-    private static final Pattern MILLIS = Pattern.compile("[0-9]{1,18}");
+    private static final int MOST_DIGITS = 18;
 
     private DubboRequestBody() {}
 
@@ -182,11 +181,24 @@ final class DubboRequestBody {
 
     private static Deadline deadline(Metadata metadata, long receivedNanos) {
         String timeout = metadata.get(TIMEOUT);
-        if (timeout == null || !MILLIS.matcher(timeout).matches()) {
-            return Deadline.none();
-        }
-        long millis = Math.min(Long.parseLong(timeout), TimeUnit.DAYS.toMillis(365));
+        long millis = timeout == null ? 0 : Math.min(number(timeout), TimeUnit.DAYS.toMillis(365));
         return millis == 0 ? Deadline.none() : Deadline.at(receivedNanos + TimeUnit.MILLISECONDS.toNanos(millis));
+    }
+
+    /** 0 for what is no number. */
+    private static long number(String digits) {
+        long number = 0;
+        if (digits.length() > MOST_DIGITS) {
+            return 0;
+        }
+        for (int i = 0; i < digits.length(); i++) {
+            char digit = digits.charAt(i);
+            if (digit < '0' || digit > '9') {
+                return 0;
+            }
+            number = number * 10 + (digit - '0');
+        }
+        return number;
     }
 
     private static String orEmpty(@Nullable String text) {
@@ -243,6 +255,9 @@ final class DubboRequestBody {
 
     /** Into a map that is being written, without the given names. */
     static void writeMetadata(ObjectWriter writer, Metadata metadata, Set<String> without) {
+        if (metadata.isEmpty()) {
+            return;
+        }
         metadata.forEach((name, value) -> {
             if (without.contains(name)) {
                 return;

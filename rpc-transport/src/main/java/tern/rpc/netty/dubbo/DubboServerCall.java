@@ -1,7 +1,8 @@
 package tern.rpc.netty.dubbo;
 
 import io.netty.buffer.ByteBuf;
-import java.util.concurrent.atomic.AtomicReference;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -29,10 +30,20 @@ final class DubboServerCall extends NettyServerCall {
     /** Longest text in an answer that tells an error (reliability table, message of an exception). */
     private static final int LONGEST_TEXT = 8 << 10;
 
+    private static final VarHandle BODY;
+
+    static {
+        try {
+            BODY = MethodHandles.lookup().findVarHandle(DubboServerCall.class, "body", ByteBuf.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final DubboProtocol protocol;
     private final int flags;
     private final long id;
-    private final AtomicReference<@Nullable ByteBuf> body;
+    private volatile @Nullable ByteBuf body; // taken by BODY
     private final int countedBytes;
     private volatile boolean takesAttachments;
 
@@ -42,7 +53,7 @@ final class DubboServerCall extends NettyServerCall {
         this.protocol = protocol;
         this.flags = flags;
         this.id = id;
-        this.body = new AtomicReference<>(body);
+        this.body = body;
         this.countedBytes = InboundAccount.counted(body.readableBytes());
         connection.inbound().kept(countedBytes);
     }
@@ -54,7 +65,7 @@ final class DubboServerCall extends NettyServerCall {
 
     @Override
     public Invocation decode(ServiceLookup services, Admission admission) {
-        ByteBuf bytes = body.getAndSet(null);
+        ByteBuf bytes = takeBody();
         if (bytes == null) {
             throw RpcException.refusal(StatusCode.CANCELLED, "the call was over before it was read", Executed.NO);
         }
@@ -84,6 +95,11 @@ final class DubboServerCall extends NettyServerCall {
         }
     }
 
+    /** Null for all but the first. */
+    private @Nullable ByteBuf takeBody() {
+        return body == null ? null : (ByteBuf) BODY.getAndSet(this, null);
+    }
+
     private void release(ByteBuf bytes) {
         bytes.release();
         connection().inbound().kept(-countedBytes);
@@ -91,7 +107,7 @@ final class DubboServerCall extends NettyServerCall {
 
     @Override
     protected void discardRequest() {
-        ByteBuf bytes = body.getAndSet(null);
+        ByteBuf bytes = takeBody();
         if (bytes != null) {
             release(bytes);
         }

@@ -16,7 +16,7 @@ import tern.rpc.transport.PendingCall;
  * A client's call on its stream, from the request's way to the socket to the end of the answer. Whatever comes is told
  * in order: headers, messages, end; what breaks the form fails the call. Event loop only.
  */
-abstract class ClientCall {
+abstract class ClientCall implements MessageDeframer.Receiver {
 
     /** Reliability table, HTTP/2. */
     private static final int MOST_FIELDS = 128;
@@ -101,7 +101,7 @@ abstract class ClientCall {
         head = headers;
         if (GRPC.begins(headers.get(GrpcForm.CONTENT_TYPE)) && understands(headers.get(GrpcForm.ENCODING))) {
             int maxBytes = connection.settings().maxMessageBytes();
-            deframer = new MessageDeframer(Framing.GRPC, maxBytes, this::messageRead);
+            deframer = new MessageDeframer(Framing.GRPC, maxBytes, this);
             deframer.request(demand);
             head(headers);
         }
@@ -150,7 +150,8 @@ abstract class ClientCall {
         return credit;
     }
 
-    private void messageRead(int flags, ByteBuf payload) {
+    @Override
+    public void message(int flags, ByteBuf payload) {
         Frame frame = new Frame(payload, flags);
         if (isOver()) {
             payload.release();

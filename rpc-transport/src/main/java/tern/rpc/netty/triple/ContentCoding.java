@@ -1,5 +1,7 @@
 package tern.rpc.netty.triple;
 
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
@@ -28,6 +30,12 @@ final class ContentCoding {
         }
         throw RpcException.refusal(
                 StatusCode.UNIMPLEMENTED, name + " '" + coding + "' is not served; use identity or gzip", Executed.NO);
+    }
+
+    /** Whether gzip is among the codings that a caller reads, by the headers of that name. */
+    static boolean listsGzip(Http2Headers head, AsciiString name) {
+        CharSequence first = head.get(name);
+        return first != null && (GZIP.contentEquals(first) || listsGzip(head.getAll(name)));
     }
 
     /** Whether gzip is among the codings that a caller reads, unless it has the weight 0. */

@@ -8,7 +8,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
 
 /** A body of messages with a prefix each. Event loop only. */
-final class FramedBody implements BodyReader {
+final class FramedBody implements BodyReader, MessageDeframer.Receiver {
 
     private final MessageDeframer deframer;
     private final boolean mayBeCompressed;
@@ -18,10 +18,13 @@ final class FramedBody implements BodyReader {
     /** @param mayBeCompressed whether the head named a coding */
     FramedBody(Framing framing, int maxMessageBytes, boolean mayBeCompressed) {
         this.mayBeCompressed = mayBeCompressed;
-        this.deframer = new MessageDeframer(framing, maxMessageBytes, (flags, payload) -> {
-            asked = false;
-            ready = new Frame(payload, flags);
-        });
+        this.deframer = new MessageDeframer(framing, maxMessageBytes, this);
+    }
+
+    @Override
+    public void message(int flags, ByteBuf payload) {
+        asked = false;
+        ready = new Frame(payload, flags);
     }
 
     @Override

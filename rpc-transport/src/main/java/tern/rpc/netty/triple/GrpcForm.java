@@ -36,11 +36,12 @@ final class GrpcForm implements HttpForm {
     static final AsciiString NOT_EXECUTED = AsciiString.cached("no");
     static final AsciiString GZIP = AsciiString.cached("gzip");
     static final AsciiString OK = AsciiString.cached("200");
-    private static final AsciiString ZERO = AsciiString.cached("0");
+    static final AsciiString ZERO = AsciiString.cached("0");
     static final AsciiString ENCODINGS = AsciiString.cached("identity,gzip");
 
     private final TripleCodecs codecs;
     private final boolean json;
+    private final Routes<Route> routes = new Routes<>(Route::of);
 
     GrpcForm(TripleCodecs codecs, boolean json) {
         this.codecs = codecs;
@@ -59,7 +60,7 @@ final class GrpcForm implements HttpForm {
     @Override
     public HttpCall call(HttpExchange exchange, ServiceLookup services) {
         Http2Headers head = exchange.head();
-        Route route = Route.of(services, head);
+        Route route = routes.of(services, head);
         return new GrpcServerCall(
                 this, exchange, route, ContentCoding.isGzip("grpc-encoding", head.get(ENCODING)), timeoutNanos(head));
     }
@@ -92,9 +93,22 @@ final class GrpcForm implements HttpForm {
         exchange.send(new HttpWrite(exchange, null, null, head, true));
     }
 
+    static Http2Headers head(AsciiString contentType) {
+        return new DefaultHttp2Headers(false, 4).status(OK).set(CONTENT_TYPE, contentType);
+    }
+
+    static Http2Headers okTrailers() {
+        return new DefaultHttp2Headers(false, 2).set(STATUS, ZERO);
+    }
+
+    /** Of messages and of whole answers. */
+    AsciiString contentType() {
+        return json ? GRPC_JSON : GRPC;
+    }
+
     /** The head of an answer. */
     Http2Headers head(boolean compressed) {
-        Http2Headers head = new DefaultHttp2Headers(false, 4).status(OK).set(CONTENT_TYPE, json ? GRPC_JSON : GRPC);
+        Http2Headers head = head(contentType());
         if (compressed) {
             head.set(ENCODING, GZIP);
         }

@@ -30,7 +30,7 @@ final class GrpcServerCall extends MessageCall {
                 route,
                 new FramedBody(Framing.GRPC, exchange.connection().settings().maxMessageBytes(), compressed),
                 timeoutNanos,
-                ContentCoding.listsGzip(exchange.head().getAll(GrpcForm.ACCEPT_ENCODING)));
+                ContentCoding.listsGzip(exchange.head(), GrpcForm.ACCEPT_ENCODING));
         this.form = form;
     }
 
@@ -90,6 +90,11 @@ final class GrpcServerCall extends MessageCall {
         Http2Headers head = form.head(compressed);
         TripleMetadata.write(headers, head::add);
         return head;
+    }
+
+    @Override
+    HttpWrite plain(byte[] message) {
+        return HttpWrite.plain(exchange(), form.contentType(), message);
     }
 
     @Override

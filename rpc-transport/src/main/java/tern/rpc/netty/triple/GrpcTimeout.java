@@ -1,5 +1,6 @@
 package tern.rpc.netty.triple;
 
+import io.netty.util.AsciiString;
 import java.util.concurrent.TimeUnit;
 
 /** The header {@code grpc-timeout}: at most eight digits and a unit (wire document 3.2). */
@@ -47,20 +48,39 @@ final class GrpcTimeout {
     }
 
     /** In the smallest unit that needs fewer than nine digits; at least a nanosecond. */
-    static String format(long nanos) {
+    static AsciiString format(long nanos) {
         if (nanos < LONGEST_SENT) {
-            return Math.max(1, nanos) + "n";
+            return text(Math.max(1, nanos), 'n');
         }
         if (nanos / 1_000 < LONGEST_SENT) {
-            return nanos / 1_000 + "u";
+            return text(nanos / 1_000, 'u');
         }
         if (nanos / 1_000_000 < LONGEST_SENT) {
-            return nanos / 1_000_000 + "m";
+            return text(nanos / 1_000_000, 'm');
         }
         long seconds = TimeUnit.NANOSECONDS.toSeconds(nanos);
         if (seconds < LONGEST_SENT) {
-            return seconds + "S";
+            return text(seconds, 'S');
         }
-        return TimeUnit.SECONDS.toMinutes(seconds) + "M"; // no long is beyond this
+        return text(TimeUnit.SECONDS.toMinutes(seconds), 'M'); // no long is beyond this
+    }
+
+    private static AsciiString text(long amount, char unit) {
+        byte[] text = new byte[digits(amount) + 1];
+        text[text.length - 1] = (byte) unit;
+        long rest = amount;
+        for (int i = text.length - 2; i >= 0; i--) {
+            text[i] = (byte) ('0' + rest % 10);
+            rest /= 10;
+        }
+        return new AsciiString(text, false);
+    }
+
+    private static int digits(long amount) {
+        int digits = 1;
+        for (long rest = amount / 10; rest > 0; rest /= 10) {
+            digits++;
+        }
+        return digits;
     }
 }

@@ -29,7 +29,7 @@ final class GrpcWebCall extends MessageCall {
                 route,
                 body(form, exchange, gzip),
                 timeoutNanos,
-                ContentCoding.listsGzip(exchange.head().getAll(GrpcForm.ACCEPT_ENCODING)));
+                ContentCoding.listsGzip(exchange.head(), GrpcForm.ACCEPT_ENCODING));
         this.form = form;
         this.text = form.answersText(exchange.head());
     }

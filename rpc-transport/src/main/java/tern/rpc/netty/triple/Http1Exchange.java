@@ -19,6 +19,7 @@ import tern.rpc.netty.WriteBatch;
 /** An exchange on a connection of HTTP/1.x. Fields belong to the event loop. */
 final class Http1Exchange extends HttpExchange {
 
+    private static final AsciiString OK_LINE = AsciiString.cached("HTTP/1.1 200 OK\r\n");
     private static final AsciiString LENGTH = AsciiString.cached("content-length");
 
     /** Larger parts are handed to the socket as they are. */
@@ -101,8 +102,10 @@ final class Http1Exchange extends HttpExchange {
     }
 
     private void writeHead(Http2Headers head, HttpWrite part, ByteBuf out) {
-        HttpResponseStatus status = HttpResponseStatus.parseLine(
-                Objects.requireNonNull(head.status()).toString());
+        HttpResponseStatus status = GrpcForm.OK.contentEquals(head.status())
+                ? HttpResponseStatus.OK
+                : HttpResponseStatus.parseLine(
+                        Objects.requireNonNull(head.status()).toString());
         boolean never = status.code() == 204 || status.code() == 304;
         boolean known = never || head.contains(LENGTH);
         if (!known && !part.isEnd()) {
@@ -110,7 +113,11 @@ final class Http1Exchange extends HttpExchange {
             closes |= !chunked;
         }
         bodiless |= never;
-        ByteBufUtil.writeAscii(out, "HTTP/1.1 " + status.code() + ' ' + status.reasonPhrase() + "\r\n");
+        if (status.equals(HttpResponseStatus.OK)) {
+            ByteBufUtil.writeAscii(out, OK_LINE);
+        } else {
+            ByteBufUtil.writeAscii(out, "HTTP/1.1 " + status.code() + ' ' + status.reasonPhrase() + "\r\n");
+        }
         writeFields(head, out);
         if (chunked) {
             ByteBufUtil.writeAscii(out, "transfer-encoding: chunked\r\n");

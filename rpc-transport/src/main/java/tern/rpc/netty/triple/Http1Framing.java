@@ -23,7 +23,7 @@ final class Http1Framing {
     private static final int SETTING_BYTES = 6;
 
     private final boolean http10;
-    private final Set<String> connection = new HashSet<>();
+    private Set<String> connection = Set.of();
     private @Nullable AsciiString host;
     private @Nullable AsciiString length;
     private @Nullable AsciiString coding;
@@ -43,7 +43,7 @@ final class Http1Framing {
             case "content-length" -> length = once(length, name, value);
             case "transfer-encoding" -> coding = once(coding, name, value);
             case "expect" -> expectation = once(expectation, name, value);
-            case "connection" -> connection.addAll(tokens(value));
+            case "connection" -> connection = joined(connection, tokens(value));
             case "upgrade" -> namesHttp2 |= tokens(value).contains("h2c");
             case "http2-settings" -> {
                 settingsTwice |= settings != null;
@@ -64,6 +64,12 @@ final class Http1Framing {
             throw Http1Violation.badRequest("the header field " + name + " is there twice");
         }
         return value;
+    }
+
+    private static Set<String> joined(Set<String> some, Set<String> others) {
+        Set<String> all = new HashSet<>(some);
+        all.addAll(others);
+        return all;
     }
 
     private static Set<String> tokens(AsciiString value) {

@@ -24,6 +24,18 @@ final class Http1HeadReader {
     private static final AsciiString HTTP_1_0 = AsciiString.cached("HTTP/1.0");
     private static final AsciiString SCHEME = AsciiString.cached("http");
 
+    /** Lines that are compared with those of the request before, and how long they may be: clients repeat themselves. */
+    private static final int REPEATED_FIELDS = 16;
+
+    private static final int REPEATED_BYTES = 256;
+
+    /** A line that was found to be in order, and what it says. */
+    private record Field(AsciiString line, AsciiString name, AsciiString value) {}
+
+    private record RequestLine(AsciiString line, AsciiString method, AsciiString target) {}
+
+    private final @Nullable Field[] last = new @Nullable Field[REPEATED_FIELDS];
+    private @Nullable RequestLine lastRequest;
     private final Http1Line lines = new Http1Line();
     private @Nullable Http2Headers headers;
     private Http1Framing framing = new Http1Framing(false);
@@ -44,6 +56,13 @@ final class Http1HeadReader {
         }
         Http2Headers present = headers;
         while (present != null) {
+            Field same = fields < REPEATED_FIELDS ? last[fields] : null;
+            if (same != null && fieldBytes + same.line.length() <= FIELDS_BYTES && lines.repeats(in, same.line)) {
+                fieldBytes += same.line.length() + 2;
+                fields++;
+                take(same.name, same.value, present);
+                continue;
+            }
             AsciiString line = lines.read(
                     in,
                     FIELDS_BYTES - fieldBytes,
@@ -71,6 +90,15 @@ final class Http1HeadReader {
 
     /** @return whether it is complete */
     private boolean readRequestLine(ByteBuf in) {
+        RequestLine same = lastRequest;
+        if (same != null && lines.repeats(in, same.line)) {
+            headers = new DefaultHttp2Headers(false, REPEATED_FIELDS)
+                    .method(same.method)
+                    .scheme(SCHEME)
+                    .path(same.target);
+            framing = new Http1Framing(false);
+            return true;
+        }
         AsciiString line = lines.read(in, LINE_BYTES, HttpResponseStatus.REQUEST_URI_TOO_LONG, "the request line");
         if (line != null && line.isEmpty() && !emptyLineSeen) { // some clients send one behind a body
             emptyLineSeen = true;
@@ -92,6 +120,9 @@ final class Http1HeadReader {
         checkTarget(method, target);
         headers = new DefaultHttp2Headers(false).method(method).scheme(SCHEME).path(target);
         framing = new Http1Framing(http10);
+        if (!http10 && line.length() <= REPEATED_BYTES) {
+            lastRequest = new RequestLine(line, method, target);
+        }
         return true;
     }
 
@@ -138,8 +169,15 @@ final class Http1HeadReader {
         if (!Http1Characters.isValue(value)) {
             throw Http1Violation.badRequest("the header field " + lower + " has control characters");
         }
-        if (!framing.take(lower, value)) {
-            present.add(lower, value);
+        if (fields <= REPEATED_FIELDS && line.length() <= REPEATED_BYTES) {
+            last[fields - 1] = new Field(line, lower, value);
+        }
+        take(lower, value, present);
+    }
+
+    private void take(AsciiString name, AsciiString value, Http2Headers present) {
+        if (!framing.take(name, value)) {
+            present.add(name, value);
         }
     }
 }

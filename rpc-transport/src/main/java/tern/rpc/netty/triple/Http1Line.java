@@ -18,6 +18,28 @@ final class Http1Line {
     private int seen;
 
     /**
+     * Whether the bytes go on with this line and its end; if so they are passed over. What another reader would make of
+     * them was clear when the line came the first time.
+     */
+    boolean repeats(ByteBuf in, AsciiString line) {
+        int start = in.readerIndex();
+        int length = line.length();
+        if (in.readableBytes() < length + 2
+                || in.getByte(start + length) != CR
+                || in.getByte(start + length + 1) != LF) {
+            return false;
+        }
+        for (int i = 0; i < length; i++) {
+            if (in.getByte(start + i) != line.byteAt(i)) {
+                return false;
+            }
+        }
+        in.skipBytes(length + 2);
+        seen = 0;
+        return true;
+    }
+
+    /**
      * @param most bytes of the line without its end
      * @param tooLong what a longer line is answered with
      * @return null until the line is complete; bytes as they came, one character each

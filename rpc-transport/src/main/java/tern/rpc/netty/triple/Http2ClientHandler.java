@@ -24,6 +24,7 @@ import io.netty.handler.codec.http2.Http2EventAdapter;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
+import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.handler.codec.http2.ReadOnlyHttp2Headers;
@@ -77,16 +78,22 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     /** How much earlier than ours a server's clock may end a call. */
     private static final long CLOCK_SKEW_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
+    private static final AsciiString METHOD = Http2Headers.PseudoHeaderName.METHOD.value();
+    private static final AsciiString PATH = Http2Headers.PseudoHeaderName.PATH.value();
+    private static final AsciiString SCHEME = Http2Headers.PseudoHeaderName.SCHEME.value();
+    private static final AsciiString AUTHORITY = Http2Headers.PseudoHeaderName.AUTHORITY.value();
+    private static final int OWN_FIELDS = 4; // these
     private static final AsciiString POST = AsciiString.cached("POST");
     private static final AsciiString HTTP = AsciiString.cached("http");
     private static final AsciiString HTTPS = AsciiString.cached("https");
-    private static final AsciiString TRACE = AsciiString.cached("traceparent");
 
     private static final AttributeKey<Http2ClientHandler> OF_CHANNEL =
             AttributeKey.valueOf(Http2ClientHandler.class, "handler");
 
     private final Connection connection;
     private final AsciiString authority;
+    private final HeaderTable table;
+    private final JoinedWrites joined;
     private final Http2Connection.PropertyKey callKey;
     private final Http2Limits limits = new Http2Limits();
     private final PingPace pings = new PingPace();
@@ -103,8 +110,11 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             Http2ConnectionDecoder decoder,
             Http2ConnectionEncoder encoder,
             Http2Settings settings,
-            Connection connection) {
+            Connection connection,
+            HeaderTable table) {
         super(decoder, encoder, settings, true, false);
+        this.table = table;
+        this.joined = new JoinedWrites(connection.queue()::left);
         this.connection = connection;
         this.authority = new AsciiString(connection.endpoint().toString());
         this.callKey = connection().newKey();
@@ -129,6 +139,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private static final class Builder extends AbstractHttp2ConnectionHandlerBuilder<Http2ClientHandler, Builder> {
 
         private final Connection connection;
+        private final HeaderTable table = new HeaderTable();
 
         Builder(Connection connection) {
             this.connection = connection;
@@ -140,8 +151,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             http2.remote()
                     .flowController(
                             new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
-            Http2ConnectionEncoder encoder = new DefaultHttp2ConnectionEncoder(
-                    http2, new DefaultHttp2FrameWriter(Http2ClientHandler::isOfOneCall));
+            Http2ConnectionEncoder encoder =
+                    new DefaultHttp2ConnectionEncoder(http2, new DefaultHttp2FrameWriter(table));
             // Values are not looked at: Dubbo's providers write texts as they are.
             Http2HeadersDecoder headers = new DefaultHttp2HeadersDecoder(true, false, HEADER_LIST_BYTES);
             decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES); // before the codec, says the builder
@@ -160,13 +171,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         @Override
         protected Http2ClientHandler build(
                 Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
-            return new Http2ClientHandler(decoder, encoder, settings, connection);
+            return new Http2ClientHandler(decoder, encoder, settings, connection, table);
         }
-    }
-
-    /** What differs from call to call would only push the other headers out of the peer's table. */
-    private static boolean isOfOneCall(CharSequence name, CharSequence value) {
-        return name == GrpcForm.TIMEOUT || TRACE.contentEquals(name);
     }
 
     private ChannelHandlerContext context() {
@@ -180,7 +186,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         if (added.pipeline().get(SslHandler.class) != null) {
             scheme = HTTPS;
         }
-        added.pipeline().addBefore(added.name(), null, new JoinedWrites());
+        added.pipeline().addBefore(added.name(), null, joined);
         super.handlerAdded(added);
     }
 
@@ -283,6 +289,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             connection.drain();
         }
         byte[] message = request.message();
+        if (message != null && call instanceof UnaryCall && fitsOneGo(request, message)) {
+            openInOneGo(request, message, id);
+            return;
+        }
         Http2Headers headers = ReadOnlyHttp2Headers.clientHeaders(
                 false, POST, request.head().path(), scheme, authority, request.fields());
         ChannelPromise headersPromise =
@@ -313,6 +323,55 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                 });
             }
         }
+    }
+
+    /** Whether a request can be written as it is: it is small and no window is in its way. */
+    private boolean fitsOneGo(OpenCall request, byte[] message) {
+        Http2RemoteFlowController windows = encoder().flowController();
+        return !request.call().pending().isOneWay() // which has to be told when it is written
+                && oneGoBytes(request) <= JoinedWrites.MOST_ROOM_BYTES
+                && oneGoBytes(request) < table.maxHeaderListSize()
+                && message.length <= windows.initialWindowSize()
+                && message.length <= windows.windowSize(connection().connectionStream());
+    }
+
+    /** More than its two frames have; more than its headers count too, which are 32 bytes each beside their texts. */
+    private int oneGoBytes(OpenCall request) {
+        return request.bytes() + authority.length() + 64 * (OWN_FIELDS + request.fields().length / 2);
+    }
+
+    /** The same bytes as by way of the codec, which needs a dozen objects for them. */
+    private void openInOneGo(OpenCall request, byte[] message, int id) {
+        ClientCall call = request.call();
+        Http2Stream stream;
+        try {
+            stream = connection().local().createStream(id, true);
+            encoder().flowController().incrementWindowSize(connection().connectionStream(), -message.length);
+        } catch (Http2Exception e) {
+            drop(request);
+            call.fail(StatusCode.RESOURCE_EXHAUSTED, "its stream cannot be opened: " + e.getMessage(), Executed.NO);
+            return;
+        }
+        limits.moved();
+        call.pending().sent();
+        stream.setProperty(callKey, call);
+        ByteBuf out = joined.room(oneGoBytes(request));
+        joined.counted(request.bytes());
+        int start = Http2Frames.begin(out);
+        table.begin(out);
+        table.write(out, METHOD, POST);
+        table.write(out, PATH, request.head().path());
+        table.write(out, SCHEME, scheme);
+        table.write(out, AUTHORITY, authority);
+        AsciiString[] fields = request.fields();
+        for (int i = 0; i < fields.length; i += 2) {
+            table.write(out, fields[i], fields[i + 1]);
+        }
+        Http2Frames.end(out, start, Http2Frames.HEADERS, Http2Frames.END_HEADERS, id);
+        Http2Frames.head(out, message.length, Http2Frames.DATA, Http2Frames.END_STREAM, id);
+        out.writeBytes(message);
+        stream.headersSent(false);
+        call.opened(stream);
     }
 
     /** This connection takes no more calls. */

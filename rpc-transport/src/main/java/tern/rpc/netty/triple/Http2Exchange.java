@@ -9,6 +9,7 @@ import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.util.AsciiString;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
@@ -104,6 +105,12 @@ final class Http2Exchange extends HttpExchange {
             return;
         }
         handler.writing(bytes);
+        AsciiString plainType = part.plainType();
+        byte[] message = part.body();
+        if (plainType != null && message != null && handler.writePlain(stream, plainType, message, bytes)) {
+            left(bytes);
+            return;
+        }
         ChannelHandlerContext context = handler.context();
         Http2ConnectionEncoder encoder = handler.encoder();
         ChannelFuture last = null;

@@ -4,6 +4,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
+import io.netty.handler.codec.http2.DefaultHttp2Connection;
+import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionAdapter;
@@ -15,8 +17,12 @@ import io.netty.handler.codec.http2.Http2EventAdapter;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Flags;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersEncoder;
+import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.handler.codec.http2.UniformStreamByteDistributor;
+import io.netty.util.AsciiString;
 import java.io.IOException;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -49,6 +55,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private static final int CONTINUATIONS = 16;
     private static final int MOST_FIELDS = 128;
 
+    /** Of a plain answer: the message, all that is around it, what its headers count. */
+    private static final int MOST_PLAIN_BYTES = 8 << 10;
+
+    private static final int PLAIN_HEADS_BYTES = 64;
+    private static final int MOST_PLAIN_LIST = 256;
+
     /** What the peer of wire document 3.11 asks before its second GOAWAY. */
     private static final long DRAIN_PING = 0x97ACEF001L;
 
@@ -59,10 +71,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private final Http2Connection.PropertyKey exchangeKey;
     private final Http2Limits limits = new Http2Limits();
     private final StreamHistory history = new StreamHistory();
+    private final JoinedWrites joined = new JoinedWrites(this::plainTaken);
     private @Nullable ChannelHandlerContext context;
     private boolean draining;
     private final UnreadAnswers unread = new UnreadAnswers();
-    private int writing;
     private boolean watching;
     private boolean drainAnnounced;
     private boolean settingsKnown; // by the client
@@ -108,7 +120,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
         @Override
         protected Http2ServerHandler build() {
-            server(true);
+            Http2Connection http2 = new DefaultHttp2Connection(true);
+            // Clients' weights count for nothing: what is told to all of them is told in turn.
+            http2.remote()
+                    .flowController(
+                            new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
+            connection(http2);
             frameListener(new Http2EventAdapter() {}); // replaced as soon as the handler exists
             gracefulShutdownTimeoutMillis(0);
             decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES);
@@ -132,7 +149,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     @Override
     public void handlerAdded(ChannelHandlerContext added) throws Exception {
         context = added;
-        added.pipeline().addBefore(added.name(), null, new JoinedWrites());
+        added.pipeline().addBefore(added.name(), null, joined);
         super.handlerAdded(added);
         decoder()
                 .flowController()
@@ -233,7 +250,6 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     /** Something of an answer is being written. */
     void writing(int bytes) {
         limits.moved();
-        writing++;
         unread.add(bytes, System.nanoTime());
         if (unread.mayStall() && !watching) {
             watching = true;
@@ -244,8 +260,62 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     /** It was written, or dropped. */
     void written(int bytes) {
         limits.moved();
-        writing--;
         unread.left(bytes, System.nanoTime());
+    }
+
+    /**
+     * Writes a whole answer that succeeded as its bytes, for which the codec needs three dozen objects: the head and the
+     * trailers are the same for all, and in a form that changes no table of the connection.
+     *
+     * @param counted to be told to {@link #written} when the socket has it
+     * @return false if it has to go by way of the codec, since a window is in its way or the stream is not as usual
+     */
+    boolean writePlain(Http2Stream stream, AsciiString contentType, byte[] message, int counted) {
+        Http2Stream whole = connection().connectionStream();
+        Http2RemoteFlowController windows = encoder().flowController();
+        if (draining
+                || stream.state() != Http2Stream.State.HALF_CLOSED_REMOTE
+                || message.length > MOST_PLAIN_BYTES
+                || windows.hasFlowControlled(stream)
+                || message.length > windows.windowSize(stream)
+                || message.length > windows.windowSize(whole)
+                || headersConfiguration().maxHeaderListSize() < MOST_PLAIN_LIST) {
+            return false;
+        }
+        try {
+            windows.incrementWindowSize(whole, -message.length);
+        } catch (Http2Exception e) {
+            return false; // never: it becomes smaller
+        }
+        ByteBuf out = joined.room(message.length + PLAIN_HEADS_BYTES + contentType.length());
+        joined.counted(counted);
+        int id = stream.id();
+        int head = Http2Frames.begin(out);
+        out.writeByte(Http2Frames.INDEXED | Http2Frames.STATUS_200);
+        Http2Frames.number(out, Http2Frames.NOT_REMEMBERED, 4, Http2Frames.CONTENT_TYPE);
+        Http2Frames.text(out, contentType);
+        Http2Frames.end(out, head, Http2Frames.HEADERS, Http2Frames.END_HEADERS, id);
+        Http2Frames.head(out, message.length, Http2Frames.DATA, 0, id);
+        out.writeBytes(message);
+        int trailers = Http2Frames.begin(out);
+        out.writeByte(Http2Frames.NOT_REMEMBERED);
+        Http2Frames.text(out, GrpcForm.STATUS);
+        Http2Frames.text(out, GrpcForm.ZERO);
+        Http2Frames.end(out, trailers, Http2Frames.HEADERS, Http2Frames.END_HEADERS | Http2Frames.END_STREAM, id);
+        stream.headersSent(false);
+        stream.closeLocalSide();
+        return true;
+    }
+
+    private Http2HeadersEncoder.Configuration headersConfiguration() {
+        return encoder().configuration().headersConfiguration();
+    }
+
+    private void plainTaken(int bytes) {
+        if (bytes > 0) {
+            limits.moved();
+            unread.left(bytes, System.nanoTime());
+        }
     }
 
     private void watchLater() {
@@ -484,7 +554,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
         @Override
         public void onPingRead(ChannelHandlerContext read, long data) throws Http2Exception {
-            if (writing > 0) { // clients of gRPC measure the way while answers come
+            if (unread.bytes() > 0) { // clients of gRPC measure the way while answers come
                 limits.forgivePings();
             }
             limits.ping(System.nanoTime(), connection().numActiveStreams() > 0);

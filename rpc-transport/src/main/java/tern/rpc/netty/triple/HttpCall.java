@@ -1,7 +1,8 @@
 package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
-import java.util.concurrent.atomic.AtomicReference;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallHead;
 import tern.rpc.Deadline;
@@ -29,12 +30,22 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
 
     private static final Object[] NO_ARGUMENTS = {};
 
+    private static final VarHandle FIRST;
+
+    static {
+        try {
+            FIRST = MethodHandles.lookup().findVarHandle(HttpCall.class, "first", Frame.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final HttpExchange exchange;
     private final Route route;
     private final BodyReader body;
     private final Deadline deadline;
     private final long beganNanos = System.nanoTime();
-    private final AtomicReference<@Nullable Frame> first = new AtomicReference<>();
+    private volatile @Nullable Frame first; // taken by FIRST
     private volatile long completeNanos = beganNanos;
     private volatile boolean requestCompressed;
     private volatile @Nullable MethodDescriptor method; // known when the call is decoded
@@ -56,6 +67,11 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         this.route = route;
         this.body = body;
         this.deadline = timeoutNanos < 0 ? Deadline.none() : Deadline.at(beganNanos + timeoutNanos);
+    }
+
+    /** The one request, for whoever comes first; null for the others. */
+    private @Nullable Frame takeFirst() {
+        return first == null ? null : (Frame) FIRST.getAndSet(this, null);
     }
 
     HttpExchange exchange() {
@@ -181,7 +197,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         if (present != null) {
             demand--;
             present.message(new StreamMessage(frame));
-        } else if (first.get() != null) {
+        } else if (first != null) {
             drop(frame);
             throw RpcException.refusal(
                     StatusCode.UNIMPLEMENTED,
@@ -189,7 +205,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
                     Executed.NO);
         } else {
             requestCompressed = frame.isCompressed();
-            first.set(frame); // one more may be looked for, since there must be none
+            first = frame; // one more may be looked for, since there must be none
         }
     }
 
@@ -199,7 +215,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
             if (present != null) {
                 present.ended();
             }
-        } else if (first.get() == null) {
+        } else if (first == null) {
             throw RpcException.refusal(
                     StatusCode.UNIMPLEMENTED,
                     route.methodName() + " takes one message; the request has none",
@@ -333,7 +349,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
             method = only;
             return new Invocation(route.key(), only, NO_ARGUMENTS, metadata, deadline, Runnable::run);
         }
-        Frame request = first.getAndSet(null);
+        Frame request = takeFirst();
         if (request == null) {
             throw overBeforeRead();
         }
@@ -354,7 +370,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         if (!BuiltInMethods.isGeneric(called)) {
             return called.name(); // the path may have it with a capital
         }
-        Frame request = first.getAndSet(null);
+        Frame request = takeFirst();
         if (request == null) {
             throw overBeforeRead();
         }
@@ -366,7 +382,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
             kept.payload().release();
             throw e;
         }
-        first.set(kept);
+        first = kept;
         if (!isOpen()) {
             discardRequest(); // it ended meanwhile, and found nothing to discard
         }
@@ -439,7 +455,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
 
     @Override
     protected void discardRequest() {
-        Frame unread = first.getAndSet(null);
+        Frame unread = takeFirst();
         if (unread != null) {
             drop(unread);
         }

@@ -3,7 +3,8 @@ package tern.rpc.netty.triple;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
-import java.util.concurrent.atomic.AtomicLong;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
@@ -19,9 +20,19 @@ abstract class HttpExchange {
     /** Below this many unsent bytes of a stream the next message should be sent (wire document 3.10). */
     private static final int READY_BYTES = 32 << 10;
 
+    private static final VarHandle UNSENT;
+
+    static {
+        try {
+            UNSENT = MethodHandles.lookup().findVarHandle(HttpExchange.class, "unsent", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final ServerConnection connection;
     private final Http2Headers head;
-    private final AtomicLong unsent = new AtomicLong();
+    private volatile long unsent; // added to by UNSENT
     private volatile @Nullable HttpCall call;
     private volatile @Nullable Consumer<Http2Headers> headEdit;
 
@@ -84,26 +95,26 @@ abstract class HttpExchange {
     /** Queues a part of the answer. */
     final void send(HttpWrite part) {
         Consumer<Http2Headers> edit = headEdit;
-        Http2Headers answer = part.head();
+        Http2Headers answer = edit == null ? null : part.head();
         if (edit != null && answer != null) {
             edit.accept(answer);
         }
-        unsent.addAndGet(part.bytes());
+        UNSENT.getAndAdd(this, (long) part.bytes());
         connection.queue().add(part);
     }
 
     /** Bytes queued that the socket has not taken. */
     final long unsentBytes() {
-        return unsent.get();
+        return unsent;
     }
 
     final boolean isReady() {
-        return unsent.get() < READY_BYTES;
+        return unsent < READY_BYTES;
     }
 
     /** The socket took bytes that were queued, or they were dropped. Event loop. */
     final void left(int bytes) {
-        long after = unsent.addAndGet(-bytes);
+        long after = (long) UNSENT.getAndAdd(this, (long) -bytes) - bytes;
         HttpCall present = call;
         if (present != null && after < READY_BYTES && after + bytes >= READY_BYTES) {
             present.ready();

@@ -1,6 +1,7 @@
 package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
@@ -12,10 +13,11 @@ final class HttpWrite extends WriteCommand {
     private static final int HEADERS_BYTES = 128;
 
     private final HttpExchange exchange;
-    private final @Nullable Http2Headers head;
+    private @Nullable Http2Headers head; // of a plain answer, made when somebody asks
     private final byte @Nullable [] body;
     private final @Nullable Http2Headers trailers;
     private final boolean end;
+    private final @Nullable AsciiString plainType;
 
     /** @param end whether nothing follows; always with trailers */
     HttpWrite(
@@ -29,10 +31,34 @@ final class HttpWrite extends WriteCommand {
         this.body = body;
         this.trailers = trailers;
         this.end = end;
+        this.plainType = null;
+    }
+
+    private HttpWrite(HttpExchange exchange, AsciiString plainType, byte[] message) {
+        this.exchange = exchange;
+        this.head = null;
+        this.body = message;
+        this.trailers = null;
+        this.end = true;
+        this.plainType = plainType;
+    }
+
+    /** A whole answer of gRPC that succeeded, with one message and nothing in its headers but what every answer has. */
+    static HttpWrite plain(HttpExchange exchange, AsciiString contentType, byte[] message) {
+        return new HttpWrite(exchange, contentType, message);
+    }
+
+    /** The content type of a plain answer to which nothing was added; null for any other. */
+    @Nullable
+    AsciiString plainType() {
+        return head == null ? plainType : null;
     }
 
     @Nullable
     Http2Headers head() {
+        if (head == null && plainType != null) {
+            head = GrpcForm.head(plainType);
+        }
         return head;
     }
 
@@ -42,7 +68,7 @@ final class HttpWrite extends WriteCommand {
 
     @Nullable
     Http2Headers trailers() {
-        return trailers;
+        return plainType == null ? trailers : GrpcForm.okTrailers();
     }
 
     boolean isEnd() {

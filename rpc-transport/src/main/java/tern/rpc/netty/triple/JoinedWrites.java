@@ -8,11 +8,14 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Joins the small buffers that frames of HTTP/2 are written in, so that one flush hands the socket one buffer instead of
- * a dozen: an answer is three frames in five buffers. Larger ones pass as they are. Event loop only.
+ * a dozen: an answer is three frames in five buffers. Larger ones pass as they are. Whole frames may be written right
+ * into the joined buffer, behind those that came before. Event loop only.
  */
 final class JoinedWrites extends ChannelDuplexHandler {
 
@@ -21,29 +24,63 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     private static final int JOINED_BYTES = 32 << 10;
 
+    /** Most bytes that {@link #room} is asked for. */
+    static final int MOST_ROOM_BYTES = JOINED_BYTES / 2;
+
+    private final IntConsumer taken;
+    private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
+    private int expectedBytes = SMALL_BYTES; // in the next flush, which is likely to be as large as the last
+    private int countedBytes; // of the joined buffer, of which taken is to be told
     private List<ChannelPromise> promises = new ArrayList<>();
 
+    JoinedWrites() {
+        this(bytes -> {});
+    }
+
+    /** @param taken told how many of the {@link #counted} bytes the socket took, or will never take */
+    JoinedWrites(IntConsumer taken) {
+        this.taken = taken;
+    }
+
     @Override
-    public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
-        if (!(message instanceof ByteBuf bytes) || bytes.readableBytes() > SMALL_BYTES) {
-            writeJoined(context);
-            context.write(message, promise);
-            return;
-        }
+    public void handlerAdded(ChannelHandlerContext added) {
+        context = added;
+    }
+
+    /**
+     * Where the next bytes are to be written, before anything else is.
+     *
+     * @param bytes at most so many, and no more than {@link #MOST_ROOM_BYTES}
+     */
+    ByteBuf room(int bytes) {
+        ChannelHandlerContext own = Objects.requireNonNull(context);
         ByteBuf target = joined;
-        if (target != null && target.writableBytes() < bytes.readableBytes()) {
-            writeJoined(context);
+        if (target != null && target.maxWritableBytes() < bytes) {
+            expectedBytes = JOINED_BYTES;
+            writeJoined(own);
             target = null;
         }
         if (target == null) {
-            target = context.alloc().directBuffer(SMALL_BYTES, JOINED_BYTES);
+            target = own.alloc().directBuffer(Math.max(expectedBytes, bytes), JOINED_BYTES);
             joined = target;
         }
-        if (target.writableBytes() < bytes.readableBytes()) {
-            target.ensureWritable(bytes.readableBytes());
+        return target.ensureWritable(bytes);
+    }
+
+    /** So many bytes, of those written to {@link #room}, count until the socket has taken them. */
+    void counted(int bytes) {
+        countedBytes += bytes;
+    }
+
+    @Override
+    public void write(ChannelHandlerContext own, Object message, ChannelPromise promise) {
+        if (!(message instanceof ByteBuf bytes) || bytes.readableBytes() > SMALL_BYTES) {
+            writeJoined(own);
+            own.write(message, promise);
+            return;
         }
-        target.writeBytes(bytes);
+        room(bytes.readableBytes()).writeBytes(bytes);
         bytes.release();
         if (!promise.isVoid()) {
             promises.add(promise);
@@ -51,22 +88,32 @@ final class JoinedWrites extends ChannelDuplexHandler {
     }
 
     @Override
-    public void flush(ChannelHandlerContext context) {
-        writeJoined(context);
-        context.flush();
+    public void flush(ChannelHandlerContext own) {
+        ByteBuf last = joined;
+        if (last != null) {
+            expectedBytes = Math.min(JOINED_BYTES, Math.max(1 << 10, last.readableBytes() * 5 / 4));
+        }
+        writeJoined(own);
+        own.flush();
     }
 
-    private void writeJoined(ChannelHandlerContext context) {
+    private void writeJoined(ChannelHandlerContext own) {
         ByteBuf full = joined;
         if (full == null) {
             return;
         }
         joined = null;
-        ChannelFuture written = context.write(full);
-        if (!promises.isEmpty()) {
+        int counted = countedBytes;
+        countedBytes = 0;
+        ChannelFuture written = own.write(full);
+        if (counted > 0 || !promises.isEmpty()) {
             List<ChannelPromise> waiting = promises;
-            promises = new ArrayList<>(waiting.size());
-            written.addListener((ChannelFutureListener) done -> complete(waiting, done));
+            promises = waiting.isEmpty() ? waiting : new ArrayList<>(waiting.size());
+            List<ChannelPromise> told = waiting.isEmpty() ? List.of() : waiting;
+            written.addListener((ChannelFutureListener) done -> {
+                complete(told, done);
+                taken.accept(counted);
+            });
         }
     }
 
@@ -81,19 +128,19 @@ final class JoinedWrites extends ChannelDuplexHandler {
     }
 
     @Override
-    public void close(ChannelHandlerContext context, ChannelPromise promise) {
-        flush(context);
-        context.close(promise);
+    public void close(ChannelHandlerContext own, ChannelPromise promise) {
+        flush(own);
+        own.close(promise);
     }
 
     @Override
-    public void channelInactive(ChannelHandlerContext context) {
-        writeJoined(context); // fails, and tells so to those that wait
-        context.fireChannelInactive();
+    public void channelInactive(ChannelHandlerContext own) {
+        writeJoined(own); // fails, and tells so to those that wait
+        own.fireChannelInactive();
     }
 
     @Override
-    public void handlerRemoved(ChannelHandlerContext context) {
-        writeJoined(context);
+    public void handlerRemoved(ChannelHandlerContext own) {
+        writeJoined(own);
     }
 }

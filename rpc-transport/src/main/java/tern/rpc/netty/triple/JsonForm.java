@@ -23,6 +23,8 @@ import tern.rpc.transport.ServiceLookup;
 final class JsonForm implements HttpForm {
 
     static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
+    static final AsciiString REST_GROUP = AsciiString.cached("rest-service-group");
+    static final AsciiString REST_VERSION = AsciiString.cached("rest-service-version");
     static final AsciiString CONTENT_LENGTH = AsciiString.cached("content-length");
     private static final AsciiString JSON = AsciiString.cached("application/json");
     private static final AsciiString TEXT = AsciiString.cached("text/plain");
@@ -30,8 +32,12 @@ final class JsonForm implements HttpForm {
     private static final String ANY_METHOD = "POST, PUT, PATCH, DELETE, OPTIONS";
     private static final String ANY_METHOD_READING = "GET, HEAD, " + ANY_METHOD;
 
+    /** What a path says, and where it leads. */
+    private record Aim(JsonTarget target, Route route) {}
+
     private final TripleCodecs codecs;
     private final HttpSettings settings;
+    private final Routes<Aim> aims = new Routes<>(JsonForm::aim);
 
     JsonForm(TripleCodecs codecs, HttpSettings settings) {
         this.codecs = codecs;
@@ -45,8 +51,9 @@ final class JsonForm implements HttpForm {
     @Override
     public HttpCall call(HttpExchange exchange, ServiceLookup services) {
         Http2Headers head = exchange.head();
-        JsonTarget target = JsonTarget.of(head.path());
-        Route route = route(head, target, services);
+        Aim aim = aims.of(services, head);
+        JsonTarget target = aim.target();
+        Route route = aim.route();
         MethodDescriptor method = route.required();
         Source source = source(head, method);
         checkStreams(exchange, method);
@@ -59,12 +66,17 @@ final class JsonForm implements HttpForm {
         return new JsonServerCall(this, exchange, route, target, source, format, isGzip(head));
     }
 
+    private static Aim aim(ServiceLookup services, Http2Headers head) {
+        JsonTarget target = JsonTarget.of(head.path());
+        return new Aim(target, route(head, target, services));
+    }
+
     private static Route route(Http2Headers head, JsonTarget target, ServiceLookup services) {
         Route route = Route.of(
                 services,
                 target.path(),
-                either(head, "tri-service-group", "rest-service-group"),
-                either(head, "tri-service-version", "rest-service-version"));
+                either(head, GrpcForm.GROUP, REST_GROUP),
+                either(head, GrpcForm.VERSION, REST_VERSION));
         List<MethodDescriptor> all = route.candidates();
         if (all.get(0).service() != route.service()) {
             throw unknown(route.methodName() + " has no form in JSON");
@@ -91,7 +103,7 @@ final class JsonForm implements HttpForm {
         return RpcException.refusal(StatusCode.UNIMPLEMENTED, description, Executed.NO);
     }
 
-    private static @Nullable String either(Http2Headers head, String name, String other) {
+    private static @Nullable String either(Http2Headers head, CharSequence name, CharSequence other) {
         CharSequence value = head.get(name);
         CharSequence present = value != null ? value : head.get(other);
         return present == null ? null : present.toString();

@@ -15,6 +15,8 @@ enum JsonFormat {
     /** The same of bytes. */
     BYTES("application/octet-stream", "application/octet-stream", byte[].class);
 
+    private static final JsonFormat[] ALL = values();
+
     private final String mediaType;
     private final String contentType;
     private final Class<?> result;
@@ -41,6 +43,10 @@ enum JsonFormat {
      * @throws HttpRefusal with status 415 if none is
      */
     static JsonFormat choose(MethodDescriptor method, Http2Headers request, List<@Nullable String> suggestions) {
+        CharSequence first = request.get("accept");
+        if (first != null && JSON.mediaType.contentEquals(first)) {
+            return JSON;
+        }
         List<CharSequence> accept = request.getAll("accept");
         for (CharSequence line : accept) {
             for (String entry : line.toString().toLowerCase(Locale.ROOT).split(",")) {
@@ -48,7 +54,7 @@ enum JsonFormat {
                 if (range.equals("*/*")) {
                     return suggested(method, suggestions);
                 }
-                for (JsonFormat format : values()) {
+                for (JsonFormat format : ALL) {
                     if (format.fits(method) && format.matches(range)) {
                         return format;
                     }

@@ -1,6 +1,7 @@
 package tern.rpc.netty.triple;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
@@ -11,7 +12,7 @@ final class JsonRequestHead {
 
     private static final long LONGEST_MILLIS = 9_999_999_999L;
 
-    private final String fixed;
+    private final byte[] fixed;
 
     /** @param host as in the header of that name */
     JsonRequestHead(ServiceKey service, MethodDescriptor method, String application, String host) {
@@ -32,7 +33,7 @@ final class JsonRequestHead {
         if (RequestHead.isAscii(application) && !application.isEmpty()) {
             append(head, RequestHead.APPLICATION, application);
         }
-        this.fixed = head.toString();
+        this.fixed = head.toString().getBytes(StandardCharsets.ISO_8859_1);
     }
 
     private static String path(ServiceKey service, MethodDescriptor method) {
@@ -53,7 +54,7 @@ final class JsonRequestHead {
      * @throws tern.rpc.RpcException if its metadata cannot be sent
      */
     byte[] bytes(Invocation call, int bodyBytes, long now) {
-        StringBuilder head = new StringBuilder(fixed.length() + 64).append(fixed);
+        StringBuilder head = new StringBuilder(96);
         if (call.deadline().isLimited()) {
             long millis = TimeUnit.NANOSECONDS.toMillis(call.deadline().remainingNanos(now) + 999_999);
             append(head, ConnectHeaders.TRIPLE_TIMEOUT, Long.toString(Math.max(1, Math.min(LONGEST_MILLIS, millis))));
@@ -63,6 +64,11 @@ final class JsonRequestHead {
         }
         TripleMetadata.write(call.metadata(), (name, value) -> append(head, name, value));
         append(head, JsonForm.CONTENT_LENGTH, Integer.toString(bodyBytes));
-        return head.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1);
+        head.append("\r\n");
+        byte[] all = Arrays.copyOf(fixed, fixed.length + head.length());
+        for (int i = 0; i < head.length(); i++) {
+            all[fixed.length + i] = (byte) head.charAt(i);
+        }
+        return all;
     }
 }

@@ -61,7 +61,7 @@ final class JsonServerCall extends MessageCall {
                 new WholeBody(exchange.connection().settings().maxMessageBytes(), gzip),
                 JsonForm.timeoutNanos(exchange.head()),
                 !route.required().type().serverStreams()
-                        && ContentCoding.listsGzip(exchange.head().getAll(ConnectHeaders.ACCEPT_ENCODING)));
+                        && ContentCoding.listsGzip(exchange.head(), ConnectHeaders.ACCEPT_ENCODING));
         this.called = route.required();
         this.json = codecs().json(called);
         this.query = target.query();

@@ -111,6 +111,12 @@ abstract class MessageCall extends HttpCall {
     abstract HttpWrite end(
             @Nullable Http2Headers head, byte @Nullable [] message, @Nullable Status failure, Metadata trailers);
 
+    /** A whole answer with nothing but its message, if the form has one that needs no headers of its own; else null. */
+    @Nullable
+    HttpWrite plain(byte[] message) {
+        return null;
+    }
+
     @Override
     public void compressResponse(boolean wanted) {
         synchronized (sending) {
@@ -240,6 +246,20 @@ abstract class MessageCall extends HttpCall {
     private void finish(Metadata headers, byte @Nullable [] message, @Nullable Status failure, Metadata trailers) {
         synchronized (sending) {
             if (ended) {
+                return;
+            }
+            HttpWrite plain = headSent
+                            || compressed
+                            || message == null
+                            || failure != null
+                            || !headers.isEmpty()
+                            || !trailers.isEmpty()
+                    ? null
+                    : plain(message);
+            if (plain != null) {
+                headSent = true;
+                ended = true;
+                exchange().send(plain);
                 return;
             }
             Http2Headers head = headSent ? null : head(headers, compressed && message != null);

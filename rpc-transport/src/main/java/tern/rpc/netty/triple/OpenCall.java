@@ -1,5 +1,6 @@
 package tern.rpc.netty.triple;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelPromise;
 import io.netty.util.AsciiString;
 import java.util.Objects;
@@ -15,7 +16,8 @@ final class OpenCall extends WriteCommand {
     private final AsciiString[] fields;
     private final byte @Nullable [] message;
     private final int bytes;
-    private @Nullable ChannelPromise promise; // event loop only
+    private @Nullable ChannelPromise promise; // event loop only; of a request that is not written in one go
+    private @Nullable Channel channel; // event loop only
 
     /** @param message with its prefix; null when messages follow one by one */
     OpenCall(ClientCall call, RequestHead head, AsciiString[] fields, byte @Nullable [] message) {
@@ -46,9 +48,15 @@ final class OpenCall extends WriteCommand {
         return message;
     }
 
-    /** Done when its bytes are with the socket, or are not sent at all. */
+    /** To be done when its bytes are with the socket, or are not sent at all. */
     ChannelPromise promise() {
-        return Objects.requireNonNull(promise);
+        ChannelPromise known = promise;
+        if (known == null) {
+            known = Objects.requireNonNull(channel).newPromise();
+            known.addListener(done -> call.connection().queue().left(bytes));
+            promise = known;
+        }
+        return known;
     }
 
     /** The same request of another call object. */
@@ -63,8 +71,8 @@ final class OpenCall extends WriteCommand {
 
     @Override
     protected void write(WriteBatch batch) {
-        promise = batch.channel().newPromise();
-        batch.handedOver(bytes, promise);
+        channel = batch.channel();
+        batch.handedOn(bytes);
         Http2ClientHandler.of(batch.channel()).begin(this);
     }
 }

@@ -4,6 +4,7 @@ import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceKey;
@@ -70,10 +71,13 @@ final class RequestHead {
      * @throws tern.rpc.RpcException if its metadata cannot be sent
      */
     AsciiString[] fields(Invocation call, long now) {
+        if (call.metadata().isEmpty() && !call.isCompressed()) {
+            return fixedAnd(call.deadline(), now);
+        }
         List<AsciiString> own = new ArrayList<>();
         if (call.deadline().isLimited()) {
             long nanos = call.deadline().remainingNanos(now);
-            add(own, GrpcForm.TIMEOUT, new AsciiString(GrpcTimeout.format(nanos)));
+            add(own, GrpcForm.TIMEOUT, GrpcTimeout.format(nanos));
         }
         if (call.isCompressed()) {
             add(own, GrpcForm.ENCODING, GrpcForm.GZIP);
@@ -86,6 +90,16 @@ final class RequestHead {
         for (int i = 0; i < own.size(); i++) {
             all[fixed.length + i] = own.get(i);
         }
+        return all;
+    }
+
+    private AsciiString[] fixedAnd(Deadline deadline, long now) {
+        if (!deadline.isLimited()) {
+            return fixed;
+        }
+        AsciiString[] all = Arrays.copyOf(fixed, fixed.length + 2);
+        all[fixed.length] = GrpcForm.TIMEOUT;
+        all[fixed.length + 1] = GrpcTimeout.format(deadline.remainingNanos(now));
         return all;
     }
 }

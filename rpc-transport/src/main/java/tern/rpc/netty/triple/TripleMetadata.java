@@ -1,5 +1,6 @@
 package tern.rpc.netty.triple;
 
+import io.netty.util.AsciiString;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -61,6 +62,10 @@ final class TripleMetadata {
             "tern-executed",
             HeaderCase.NAME);
 
+    /** The names that come with every call. */
+    private static final Set<AsciiString> OF_ANSWERS =
+            Set.of(GrpcForm.STATUS, GrpcForm.CONTENT_TYPE, GrpcForm.TIMEOUT, AsciiString.cached("content-length"));
+
     private TripleMetadata() {}
 
     /**
@@ -74,6 +79,9 @@ final class TripleMetadata {
         CharSequence convert = null;
         int bytes = 0;
         for (Map.Entry<CharSequence, CharSequence> header : headers) {
+            if (isOfTheProtocol(header.getKey())) {
+                continue; // of which no text needs to be made
+            }
             String name = lower(header.getKey().toString());
             if (isMetadata(name)) {
                 bytes += name.length() + header.getValue().length();
@@ -86,6 +94,11 @@ final class TripleMetadata {
             }
         }
         return convert == null ? metadata : renamed(metadata, HeaderCase.decode(convert));
+    }
+
+    private static boolean isOfTheProtocol(CharSequence name) {
+        return (name.length() > 0 && name.charAt(0) == ':')
+                || (name instanceof AsciiString ascii && OF_ANSWERS.contains(ascii));
     }
 
     private static String lower(String name) {

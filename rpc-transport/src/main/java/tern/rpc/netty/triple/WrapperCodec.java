@@ -31,6 +31,8 @@ final class WrapperCodec implements PayloadCodec {
 
     static final String HESSIAN2 = "hessian2";
 
+    private static final String[] USUAL_TYPES = {HESSIAN4, HESSIAN2};
+
     /** Dubbo's own type, which stands for the stream of answers among the types of arguments (wire document 3.5). */
     static final String OBSERVER = "org.apache.dubbo.common.stream.StreamObserver";
 
@@ -214,7 +216,7 @@ final class WrapperCodec implements PayloadCodec {
         int size = 0;
         while (fields.next()) {
             if (fields.is(SERIALIZE_TYPE, ProtoReader.BYTES)) {
-                checkSerializeType(fields.text());
+                checkSerializeType(serializeType(fields));
             } else if (fields.is(RESPONSE_DATA, ProtoReader.BYTES)) {
                 size = fields.bytes();
                 start = fields.position() - size;
@@ -232,6 +234,11 @@ final class WrapperCodec implements PayloadCodec {
         Object value = reading.read(reader);
         coders.giveBack(coder);
         return value;
+    }
+
+    /** The text of the field that the reader stands at; no text is made of one of the usual two. */
+    static String serializeType(ProtoReader fields) {
+        return fields.textOf(USUAL_TYPES);
     }
 
     private static void checkSerializeType(String type) {

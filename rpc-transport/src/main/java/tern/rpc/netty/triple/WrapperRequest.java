@@ -34,14 +34,16 @@ final class WrapperRequest {
     private final String serializeType;
     private final int[] ranges; // offset and length of each argument
     private final int arguments;
-    private final List<String> types;
+    private final int offset; // of the message
+    private final int length;
 
-    private WrapperRequest(byte[] bytes, String serializeType, int[] ranges, int arguments, List<String> types) {
+    private WrapperRequest(byte[] bytes, String serializeType, int[] ranges, int arguments, int offset, int length) {
         this.bytes = bytes;
         this.serializeType = serializeType;
         this.ranges = ranges;
         this.arguments = arguments;
-        this.types = types;
+        this.offset = offset;
+        this.length = length;
     }
 
     /**
@@ -53,10 +55,10 @@ final class WrapperRequest {
         String serializeType = "";
         int[] ranges = new int[8];
         int count = 0;
-        List<String> types = new ArrayList<>();
+        int types = 0;
         while (fields.next()) {
             if (fields.is(WrapperCodec.SERIALIZE_TYPE, ProtoReader.BYTES)) {
-                serializeType = fields.text();
+                serializeType = WrapperCodec.serializeType(fields);
             } else if (fields.is(ARGUMENTS, ProtoReader.BYTES)) {
                 check("arguments", count + 1, MOST_ARGUMENTS);
                 int size = fields.bytes();
@@ -67,10 +69,8 @@ final class WrapperRequest {
                 ranges[2 * count + 1] = size;
                 count++;
             } else if (fields.is(ARGUMENT_TYPES, ProtoReader.BYTES)) {
-                check("argument types", types.size() + 1, MOST_ARGUMENTS + 1);
-                String type = fields.text();
-                check("characters in the name of an argument's type", type.length(), LONGEST_TYPE);
-                types.add(type);
+                check("argument types", ++types, MOST_ARGUMENTS + 1);
+                check("characters in the name of an argument's type", fields.bytes(), LONGEST_TYPE);
             } else {
                 fields.skip();
             }
@@ -81,7 +81,7 @@ final class WrapperRequest {
                     StatusCode.INVALID_ARGUMENT,
                     "the arguments are in serialization '" + start + "'; hessian4 and hessian2 are read here");
         }
-        return new WrapperRequest(bytes, serializeType, ranges, count, types);
+        return new WrapperRequest(bytes, serializeType, ranges, count, offset, length);
     }
 
     private static void check(String what, int number, int most) {
@@ -115,7 +115,7 @@ final class WrapperRequest {
         if (overloads.size() == 1) {
             return overloads.get(0);
         }
-        List<String> asked = types.stream().filter(type -> !isObserver(type)).toList();
+        List<String> asked = types().stream().filter(type -> !isObserver(type)).toList();
         for (MethodDescriptor overload : overloads) {
             if (declaredTypes(overload).equals(asked)) {
                 return overload;
@@ -128,6 +128,19 @@ final class WrapperRequest {
                                 .limit(20)
                                 .map(overload -> declaredTypes(overload).toString())
                                 .collect(Collectors.joining(", ")));
+    }
+
+    private List<String> types() {
+        List<String> types = new ArrayList<>();
+        ProtoReader fields = new ProtoReader(bytes, offset, length);
+        while (fields.next()) {
+            if (fields.is(ARGUMENT_TYPES, ProtoReader.BYTES)) {
+                types.add(fields.text());
+            } else {
+                fields.skip();
+            }
+        }
+        return types;
     }
 
     private static boolean isObserver(String type) {

@@ -61,6 +61,6 @@ class GrpcTimeoutTest {
         "9223372036854775807, 153722867M"
     })
     void smallestUnitThatFitsIsWritten(long nanos, String text) {
-        assertThat(GrpcTimeout.format(nanos)).isEqualTo(text);
+        assertThat(GrpcTimeout.format(nanos).toString()).isEqualTo(text);
     }
 }

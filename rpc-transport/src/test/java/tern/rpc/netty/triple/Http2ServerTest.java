@@ -123,6 +123,33 @@ class Http2ServerTest {
     }
 
     @Test
+    void smallAnswersKeepToTheWindowOfTheConnectionToo() {
+        int calls = 70;
+        Large kilobyte = text -> new byte[1_000];
+        RpcServer server =
+                sides.serve(limits -> limits, settings -> settings.export(ServiceExport.of(Large.class, kilobyte)));
+        try (Http2Wire wire = Http2Wire.open(server.port())) {
+            for (int i = 0; i < calls; i++) {
+                wire.request(1 + 2 * i, "/" + Large.class.getName() + "/seven", false);
+                wire.message(1 + 2 * i, true, 0, HELLO);
+            }
+            for (int i = 0; i < calls; i++) {
+                wire.begun(1 + 2 * i); // heads need no window
+            }
+            int bytes = 0;
+            for (int i = 0; i < calls; i++) {
+                bytes += wire.begun(1 + 2 * i).data.size();
+            }
+
+            assertThat(bytes).isLessThanOrEqualTo(65_535);
+            wire.frame(Http2Script.WINDOW_UPDATE, 0, 0, (byte) 0, (byte) 1, (byte) 0, (byte) 0);
+            for (int i = 0; i < calls; i++) {
+                assertThat(wire.answer(1 + 2 * i).header("grpc-status")).isEqualTo("0");
+            }
+        }
+    }
+
+    @Test
     void floodOfSettingsEndsTheConnection() {
         assertCutOff(wire -> wire.frame(Http2Wire.SETTINGS, 0, 0), 1_100, ENHANCE_YOUR_CALM);
     }

@@ -1,0 +1,223 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2CodecUtil;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersEncoder;
+import io.netty.util.AsciiString;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fields that both ends of a connection remember (RFC 7541), as far as our requests go. A field is remembered when it
+ * comes for the second time, and from then on it is a byte or two; what differs from call to call never is. Nothing is
+ * pushed out: when the table is full it begins anew, but seldom. Event loop only.
+ */
+final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Configuration {
+
+    /** RFC 7541, 4.1: what an entry counts beside its texts. */
+    private static final int ENTRY_BYTES = 32;
+
+    /** What peers start with (RFC 9113, 6.5.2); more is not used. */
+    private static final int MOST_TABLE_BYTES = 4 << 10;
+
+    /** Entries of the static table (RFC 7541, appendix A). */
+    private static final int STATIC = 61;
+
+    private static final int PLACES = 1 << 8;
+    private static final int MOST_ENTRIES = MOST_TABLE_BYTES / ENTRY_BYTES;
+    private static final int SEEN = 1 << 6;
+
+    /** So many blocks must pass before a full table is given up for a new one. */
+    private static final int BLOCKS_OF_A_TABLE = 10_000;
+
+    private static final Map<AsciiString, Integer> STATIC_NAMES = new HashMap<>();
+
+    static {
+        STATIC_NAMES.put(AsciiString.cached(":authority"), 1);
+        STATIC_NAMES.put(AsciiString.cached(":method"), 2);
+        STATIC_NAMES.put(AsciiString.cached(":path"), 4);
+        STATIC_NAMES.put(AsciiString.cached(":scheme"), 6);
+        STATIC_NAMES.put(AsciiString.cached("authorization"), 23);
+        STATIC_NAMES.put(AsciiString.cached("content-type"), Http2Frames.CONTENT_TYPE);
+        STATIC_NAMES.put(AsciiString.cached("user-agent"), 58);
+    }
+
+    private final @Nullable AsciiString[] names = new @Nullable AsciiString[MOST_ENTRIES];
+    private final @Nullable AsciiString[] values = new @Nullable AsciiString[MOST_ENTRIES];
+    private final short[] places = new short[PLACES]; // of an entry, plus one, by hash
+    private final int[] seen = new int[SEEN]; // hashes of the last fields that came for the first time
+    private int nextSeen;
+    private int entries;
+    private int bytes;
+    private int blocks; // since the table began
+    private int timeoutName = -1; // an entry with this name
+    private int capacity = MOST_TABLE_BYTES;
+    private long settled = Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE;
+    private long listBytes = Long.MAX_VALUE;
+    private boolean emptied; // which the next block has to say
+
+    @Override
+    public Http2HeadersEncoder.Configuration configuration() {
+        return this;
+    }
+
+    @Override
+    public void maxHeaderTableSize(long most) {
+        settled = most;
+        int allowed = (int) Math.min(MOST_TABLE_BYTES, most);
+        if (allowed != capacity) {
+            capacity = allowed;
+            empty(); // the next block tells the new size
+        }
+    }
+
+    @Override
+    public long maxHeaderTableSize() {
+        return settled;
+    }
+
+    @Override
+    public void maxHeaderListSize(long most) {
+        listBytes = most;
+    }
+
+    @Override
+    public long maxHeaderListSize() {
+        return listBytes;
+    }
+
+    @Override
+    public void encodeHeaders(int streamId, Http2Headers headers, ByteBuf out) throws Http2Exception {
+        long size = 0;
+        for (Map.Entry<CharSequence, CharSequence> field : headers) {
+            size += field.getKey().length() + field.getValue().length() + ENTRY_BYTES;
+        }
+        if (size > listBytes) {
+            Http2CodecUtil.headerListSizeExceeded(streamId, listBytes, false);
+        }
+        begin(out);
+        for (Map.Entry<CharSequence, CharSequence> field : headers) {
+            write(out, AsciiString.of(field.getKey()), AsciiString.of(field.getValue()));
+        }
+    }
+
+    /** A block begins. */
+    void begin(ByteBuf out) {
+        blocks++;
+        if (emptied) {
+            emptied = false;
+            Http2Frames.number(out, Http2Frames.TABLE_SIZE, 5, 0);
+            if (capacity > 0) {
+                Http2Frames.number(out, Http2Frames.TABLE_SIZE, 5, capacity);
+            }
+        }
+    }
+
+    /** A field of the block that has begun, in 20 bytes and those of its texts at the most. */
+    void write(ByteBuf out, AsciiString name, AsciiString value) {
+        if (name.equals(GrpcForm.TIMEOUT)) {
+            writeTimeout(out, value);
+            return;
+        }
+        int hash = name.hashCode() * 31 + value.hashCode();
+        int place = place(hash, name, value);
+        if (places[place] != 0) {
+            Http2Frames.number(out, Http2Frames.INDEXED, 7, index(places[place] - 1));
+            return;
+        }
+        if (cameBefore(hash) && remember(name, value)) {
+            places[place] = (short) entries;
+            literal(out, Http2Frames.REMEMBERED, 6, name, value);
+        } else {
+            literal(out, Http2Frames.NOT_REMEMBERED, 4, name, value);
+        }
+    }
+
+    private boolean cameBefore(int hash) {
+        for (int one : seen) {
+            if (one == hash) {
+                return true;
+            }
+        }
+        seen[nextSeen] = hash;
+        nextSeen = (nextSeen + 1) & (SEEN - 1);
+        return false;
+    }
+
+    /** What is left of the time differs from call to call; only the name is worth remembering. */
+    private void writeTimeout(ByteBuf out, AsciiString value) {
+        if (timeoutName >= 0) {
+            Http2Frames.number(out, Http2Frames.NEVER_REMEMBERED, 4, index(timeoutName));
+            Http2Frames.text(out, value);
+        } else if (remember(GrpcForm.TIMEOUT, value)) {
+            timeoutName = entries - 1;
+            literal(out, Http2Frames.REMEMBERED, 6, GrpcForm.TIMEOUT, value);
+        } else {
+            literal(out, Http2Frames.NEVER_REMEMBERED, 4, GrpcForm.TIMEOUT, value);
+        }
+    }
+
+    private static void literal(ByteBuf out, int first, int prefixBits, AsciiString name, AsciiString value) {
+        Integer known = STATIC_NAMES.get(name);
+        Http2Frames.number(out, first, prefixBits, known == null ? 0 : known);
+        if (known == null) {
+            Http2Frames.text(out, name);
+        }
+        Http2Frames.text(out, value);
+    }
+
+    /** The newest entry comes first. */
+    private int index(int entry) {
+        return STATIC + entries - entry;
+    }
+
+    private boolean remember(AsciiString name, AsciiString value) {
+        int size = name.length() + value.length() + ENTRY_BYTES;
+        if (entries == MOST_ENTRIES || bytes + size > capacity) {
+            if (blocks > BLOCKS_OF_A_TABLE) {
+                empty(); // for the next block: this one may refer to it
+            }
+            return false;
+        }
+        if (emptied) {
+            return false;
+        }
+        names[entries] = name;
+        values[entries] = value;
+        entries++;
+        bytes += size;
+        return true;
+    }
+
+    private void empty() {
+        Arrays.fill(places, (short) 0);
+        Arrays.fill(names, null);
+        Arrays.fill(values, null);
+        entries = 0;
+        bytes = 0;
+        blocks = 0;
+        timeoutName = -1;
+        emptied = true;
+    }
+
+    /** Where the entry is, or would be. */
+    private int place(int hash, AsciiString name, AsciiString value) {
+        int place = (hash ^ hash >>> 16) & (PLACES - 1);
+        while (places[place] != 0) {
+            int entry = places[place] - 1;
+            if (same(values[entry], value) && same(names[entry], name)) {
+                break;
+            }
+            place = (place + 1) & (PLACES - 1);
+        }
+        return place;
+    }
+
+    private static boolean same(@Nullable AsciiString one, AsciiString other) {
+        return other.equals(one);
+    }
+}

@@ -1,0 +1,81 @@
+package tern.rpc.netty.triple;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** Heads on one connection, which may repeat each other wholly or in part. */
+class Http1HeadReaderTest {
+
+    private static final String FIRST = "POST /a/b HTTP/1.1\r\nHost: x\r\nA: 1\r\nB: 2\r\nContent-Length: 4\r\n\r\n";
+
+    private final Http1HeadReader reader = new Http1HeadReader();
+    private final ByteBuf in = Unpooled.buffer();
+
+    @Test
+    void aHeadThatRepeatsTheLastIsReadWithoutCopies() {
+        Http2Headers first = read(FIRST).headers();
+        Http2Headers second = read(FIRST).headers();
+
+        assertThat(second).isEqualTo(first);
+        assertThat(second.path()).isSameAs(first.path());
+        assertThat(second.get("b")).isSameAs(first.get("b"));
+    }
+
+    @Test
+    void whatDiffersIsReadAnew() {
+        read(FIRST);
+
+        Http1Head other = read("POST /a/b HTTP/1.1\r\nHost: x\r\nA: 12\r\nContent-Length: 40\r\n\r\n");
+
+        assertThat(other.headers().get("a")).hasToString("12");
+        assertThat(other.headers().contains("b")).isFalse();
+        assertThat(other.bodyBytes()).isEqualTo(40);
+        assertThat(read(FIRST.replace("/a/b", "/a/bc")).headers().path()).hasToString("/a/bc");
+        assertThat(read(FIRST.replace("/a/b", "/a")).headers().path()).hasToString("/a");
+    }
+
+    @Test
+    void aRepeatedHeadMayComeByteByByte() {
+        read(FIRST);
+        for (byte one : FIRST.substring(0, FIRST.length() - 1).getBytes(ISO_8859_1)) {
+            in.writeByte(one);
+
+            assertThat(reader.read(in)).isNull();
+        }
+        in.writeByte('\n');
+
+        assertThat(Objects.requireNonNull(reader.read(in)).headers().get("b")).hasToString("2");
+    }
+
+    @Test
+    void aRepeatedLineDoesNotMakeAHeadLessStrict() {
+        read(FIRST);
+        in.writeBytes(FIRST.replace("B: 2", "Content-Length: 4").getBytes(ISO_8859_1));
+
+        assertThatThrownBy(() -> reader.read(in))
+                .isInstanceOf(Http1Violation.class)
+                .hasMessageContaining("twice");
+    }
+
+    @Test
+    void aRepeatedLineEndsAsEverInCrLf() {
+        read(FIRST);
+        in.writeBytes(FIRST.replace("A: 1\r\n", "A: 1\n").getBytes(ISO_8859_1));
+
+        assertThatThrownBy(() -> reader.read(in)).isInstanceOf(Http1Violation.class);
+    }
+
+    private Http1Head read(String head) {
+        in.writeBytes(head.getBytes(ISO_8859_1));
+        Http1Head read = Objects.requireNonNull(reader.read(in));
+        assertThat(in.isReadable()).isFalse();
+        return read;
+    }
+}
