@@ -21,17 +21,19 @@ final class HessianReader implements ObjectReader {
 
     HessianReader(
             HessianLimits limits,
+            KnownDefinitions known,
             Function<ServiceDescriptor, ServicePolicy> policies,
             Function<ValueType, Slot> slots) {
-        this(limits, new HashBudget(limits), policies, slots);
+        this(limits, known, new HashBudget(limits), policies, slots);
     }
 
     HessianReader(
             HessianLimits limits,
+            KnownDefinitions known,
             HashBudget hashes,
             Function<ServiceDescriptor, ServicePolicy> policies,
             Function<ValueType, Slot> slots) {
-        this.values = new ValueReader(in, limits, hashes);
+        this.values = new ValueReader(in, limits, known, hashes);
         this.metadata = new MetadataReader(in, values);
         this.policies = policies;
         this.slots = slots;
