@@ -131,9 +131,20 @@ final class ListReader {
         return made;
     }
 
+    /** Numbers and texts, of which lists are made most often, have loops of their own. */
     private void fill(Collection<Object> list, int length, Slot element) {
-        for (int i = 0; isMore(i, length); i++) {
-            list.add(values.read(element));
+        if (element.raw == Integer.class) {
+            for (int i = 0; isMore(i, length); i++) {
+                list.add(values.readInteger(element));
+            }
+        } else if (element.raw == String.class) {
+            for (int i = 0; isMore(i, length); i++) {
+                list.add(values.readText(element));
+            }
+        } else {
+            for (int i = 0; isMore(i, length); i++) {
+                list.add(values.read(element));
+            }
         }
     }
 

@@ -121,6 +121,16 @@ final class ValueReader {
         return in.textOf(in.next(), Integer.MAX_VALUE);
     }
 
+    /** For a position of type {@code Integer}. */
+    @Nullable
+    Object readInteger(Slot slot) {
+        if (Tags.kind(in.peek()) != Tags.INT) {
+            return read(slot);
+        }
+        count();
+        return in.intOf(in.next());
+    }
+
     int readInt(Slot slot) {
         if (Tags.kind(in.peek()) != Tags.INT) {
             return (int) Objects.requireNonNull(read(slot));
@@ -357,7 +367,7 @@ final class ValueReader {
         long outer = enter();
         int number = references.next();
         Object made = shape.read(this, wire);
-        leave(outer, number, shape.hashesParts());
+        leave(outer, number, shape.hashesParts);
         return made;
     }
 

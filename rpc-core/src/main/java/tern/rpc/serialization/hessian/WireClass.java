@@ -22,7 +22,7 @@ final class WireClass {
 
     final int end;
 
-    private Use[] uses = UNUSED;
+    private volatile Use[] uses = UNUSED;
     private @Nullable Binding lastBinding;
 
     WireClass(String name, String[] fields, int start, int end) {
