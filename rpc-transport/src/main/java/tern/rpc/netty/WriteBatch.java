@@ -9,8 +9,11 @@ import org.jspecify.annotations.Nullable;
 /** Joins the frames of one drain into few large writes. Event loop only. */
 public final class WriteBatch {
 
-    /** Frames are joined up to this size; handing over more at once gains nothing. */
-    private static final int JOINED_BYTES = 256 << 10;
+    /**
+     * Frames are joined up to this size. Handing over more at once gains nothing, and larger buffers make the allocator
+     * give memory back and ask for it again, which the JVM clears each time.
+     */
+    private static final int JOINED_BYTES = 64 << 10;
 
     private final Channel channel;
     private final WriteQueue queue;

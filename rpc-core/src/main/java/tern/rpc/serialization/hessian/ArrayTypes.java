@@ -72,7 +72,7 @@ final class ArrayTypes {
         }) {
             components.put(type.getName(), type);
         }
-        for (FormShape form : JavaTimeForms.all().values()) {
+        for (Shape form : JavaTimeForms.all().values()) {
             components.put(form.type.getName(), form.type);
         }
         return Map.copyOf(components);

@@ -7,6 +7,8 @@ import java.util.Objects;
 /** Sets one field of a bean from the message. Thread-safe. */
 final class BeanField {
 
+    private static final char TEXT = '"';
+
     private final Slot slot;
     private final MethodHandle setter;
     private final char kind;
@@ -14,12 +16,15 @@ final class BeanField {
     BeanField(Field field, Slot slot) {
         this.slot = slot;
         this.setter = Instances.setter(field);
-        this.kind = field.getType().descriptorString().charAt(0);
+        this.kind = field.getType() == String.class
+                ? TEXT
+                : field.getType().descriptorString().charAt(0);
     }
 
     void read(ValueReader reader, Object bean) throws Throwable {
         switch (kind) {
             case 'I' -> setter.invokeExact(bean, reader.readInt(slot));
+            case TEXT -> setter.invokeExact(bean, reader.readText(slot));
             case 'J' -> setter.invokeExact(bean, reader.readLong(slot));
             case 'D' -> setter.invokeExact(bean, reader.readDouble(slot));
             case 'Z' -> setter.invokeExact(bean, reader.readBoolean(slot));

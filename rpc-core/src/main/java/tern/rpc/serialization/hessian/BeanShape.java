@@ -17,20 +17,18 @@ final class BeanShape extends Shape {
     private final Constructor<?> allocator;
     private final BeanField[] fields;
     private final @Nullable MethodHandle readResolve;
-    private final boolean hashesParts;
 
     BeanShape(TypeRef type) {
         this(type, serializedFields(type.raw(), Object.class));
     }
 
     private BeanShape(TypeRef type, List<Field> fields) {
-        super(type.raw(), fields.stream().map(Field::getName).toList());
+        super(type.raw(), fields.stream().map(Field::getName).toList(), overridesHashCode(type.raw()));
         this.allocator = Instances.allocator(type.raw());
         this.fields = fields.stream()
                 .map(field -> new BeanField(field, slot(type, field)))
                 .toArray(BeanField[]::new);
         this.readResolve = readResolve(type.raw());
-        this.hashesParts = overridesHashCode(type.raw());
     }
 
     /** The fields up to a super-class, in the order in which hessian-lite writes them. */
@@ -80,11 +78,6 @@ final class BeanShape extends Shape {
         } catch (NoSuchMethodException impossible) {
             return true;
         }
-    }
-
-    @Override
-    boolean hashesParts() {
-        return hashesParts;
     }
 
     @Override

@@ -28,18 +28,8 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A kind of collection that can be made empty and filled. Immutable.
- *
- * @param type what comes out
- * @param empty makes one; gets the number of elements to come, or 0
- * @param finished makes the collection of what was filled, where filling it one by one would take the square of its
- *     size; null when filling is enough
- */
-record CollectionType(
-        Class<?> type,
-        IntFunction<? extends Collection<Object>> empty,
-        @Nullable Function<Collection<Object>, Collection<Object>> finished) {
+/** A kind of collection that can be made empty and filled. Immutable. */
+final class CollectionType {
 
     private static final CollectionType ARRAY_LIST = of(ArrayList.class, ArrayList::new);
     private static final CollectionType LINKED_HASH_SET = of(LinkedHashSet.class, size -> new LinkedHashSet<>());
@@ -57,18 +47,56 @@ record CollectionType(
 
     private static final Map<String, CollectionType> BY_NAME = byName();
 
+    private final Class<?> type;
+    private final IntFunction<? extends Collection<Object>> empty;
+    private final @Nullable Function<Collection<Object>, Collection<Object>> finished;
+    private final boolean set;
+    private final boolean heap;
+    private final int shellBytes;
+
+    private CollectionType(
+            Class<?> type,
+            IntFunction<? extends Collection<Object>> empty,
+            @Nullable Function<Collection<Object>, Collection<Object>> finished) {
+        this.type = type;
+        this.empty = empty;
+        this.finished = finished;
+        this.set = Set.class.isAssignableFrom(type);
+        this.heap = PriorityQueue.class.isAssignableFrom(type) || PriorityBlockingQueue.class.isAssignableFrom(type);
+        this.shellBytes = BlockingQueue.class.isAssignableFrom(type) ? 192 : type == ArrayDeque.class ? 64 : 0;
+    }
+
+    /** What comes out. */
+    Class<?> type() {
+        return type;
+    }
+
+    /** @param size the number of elements to come, or 0 */
+    Collection<Object> empty(int size) {
+        return empty.apply(size);
+    }
+
+    /**
+     * Makes the collection of what was filled, where filling it one by one would take the square of its size; null when
+     * filling is enough.
+     */
+    @Nullable
+    Function<Collection<Object>, Collection<Object>> finished() {
+        return finished;
+    }
+
     boolean isSet() {
-        return Set.class.isAssignableFrom(type);
+        return set;
     }
 
     /** Whether an element is compared with others when it is added, though it is no set. */
     boolean isHeap() {
-        return PriorityQueue.class.isAssignableFrom(type) || PriorityBlockingQueue.class.isAssignableFrom(type);
+        return heap;
     }
 
     /** What an empty one takes beyond the room of a value: blocking queues bring their locks, others their room. */
     int shellBytes() {
-        return BlockingQueue.class.isAssignableFrom(type) ? 192 : type == ArrayDeque.class ? 64 : 0;
+        return shellBytes;
     }
 
     /** By the class name on the wire, which for views and wrappers of the JDK is that of a private class. */

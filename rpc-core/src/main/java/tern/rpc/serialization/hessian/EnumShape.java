@@ -13,15 +13,10 @@ final class EnumShape extends Shape {
     private final Map<String, Object> constants = new HashMap<>();
 
     EnumShape(Class<?> type) {
-        super(type, List.of("name"));
+        super(type, List.of("name"), false);
         for (Object constant : type.getEnumConstants()) {
             constants.put(((Enum<?>) constant).name(), constant);
         }
-    }
-
-    @Override
-    boolean hashesParts() {
-        return false;
     }
 
     @Override

@@ -14,9 +14,13 @@ import tern.rpc.serialization.SerializationException;
  */
 final class HessianInput {
 
-    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long NOT_ASCII = 0x8080808080808080L;
     private static final byte[] NOTHING = {};
+    private static final int LARGEST_KEPT_BYTES = 1 << 20;
+
+    /** As a signed byte, the first that is no later byte of a character. */
+    private static final int TRAIL_END = -0x40;
 
     private byte[] bytes = NOTHING;
     private int start;
@@ -25,6 +29,9 @@ final class HessianInput {
 
     /** Values that the open containers still have to come, each of them a byte at least. */
     private int promised;
+
+    /** For ASCII text of several chunks. */
+    private byte[] plain = NOTHING;
 
     /** For text that is not ASCII; grows to the longest chunk that the grammar knows. */
     private char[] units = new char[64];
@@ -94,6 +101,36 @@ final class HessianInput {
         return true;
     }
 
+    /** Moves behind these bytes if they come next. */
+    boolean passIf(byte[] expected) {
+        if (expected.length > end - position
+                || !Arrays.equals(expected, 0, expected.length, bytes, position, position + expected.length)) {
+            return false;
+        }
+        position += expected.length;
+        return true;
+    }
+
+    byte[] copy(int from, int length) {
+        return Arrays.copyOfRange(bytes, from, from + length);
+    }
+
+    /** A number that differs for most texts of up to 1,023 bytes, told from the last of them, if such a text comes next. */
+    int hashOfText() {
+        if (end - position < 2) {
+            return 0;
+        }
+        int tag = bytes[position];
+        boolean isShort = tag >= 0 && tag <= 0x1f;
+        int length = isShort ? tag : ((tag & 3) << 8) + (bytes[position + 1] & 0xff);
+        int last = position + (isShort ? 1 : 2) + length;
+        if (length < Long.BYTES || last > end) {
+            return length;
+        }
+        long mixed = ((long) LONGS.get(bytes, last - Long.BYTES) + length) * 0x9e3779b97f4a7c15L;
+        return (int) (mixed >>> Integer.SIZE);
+    }
+
     int intOf(int tag) {
         if (tag >= 0x80) {
             if (tag < 0xc0) {
@@ -149,11 +186,68 @@ final class HessianInput {
 
     /** @param longest characters that are accepted */
     String textOf(int tag, int longest) {
-        if (tag != 'R') {
-            return chunk(textLength(tag), longest);
+        return tag == 'R' ? chunks(longest) : chunk(textLength(tag), longest);
+    }
+
+    /** A text whose first chunk has begun. ASCII is put together once its length is known, and copied once. */
+    private String chunks(int longest) {
+        int first = position;
+        int length = plainLength(longest);
+        if (length < 0) {
+            position = first;
+            return wideChunks(longest);
         }
+        byte[] joined = roomFor(length);
+        int behind = position;
+        position = first;
+        int filled = 0;
+        int more = 'R';
+        while (filled < length) {
+            int units = more == 'R' ? unsignedShort() : textLength(more);
+            System.arraycopy(bytes, position, joined, filled, units);
+            filled += units;
+            position += units;
+            more = filled < length ? next() : more;
+        }
+        position = behind;
+        return new String(joined, 0, length, StandardCharsets.ISO_8859_1);
+    }
+
+    /** Characters of all chunks together, or -1 if they are not all ASCII; moves behind them. */
+    private int plainLength(int longest) {
+        int length = 0;
+        int more = 'R';
+        while (true) {
+            int units = more == 'R' ? unsignedShort() : textLength(more);
+            if (units > longest - length) {
+                throw tooLong(longest);
+            }
+            require(units);
+            if (!isAscii(position, position + units)) {
+                return -1;
+            }
+            position += units;
+            length += units;
+            if (more != 'R') {
+                return length;
+            }
+            more = next();
+        }
+    }
+
+    private byte[] roomFor(int length) {
+        if (length > LARGEST_KEPT_BYTES) {
+            return new byte[length];
+        }
+        if (length > plain.length) {
+            plain = new byte[Integer.highestOneBit(length * 2 - 1)];
+        }
+        return plain;
+    }
+
+    private String wideChunks(int longest) {
         StringBuilder text = new StringBuilder();
-        int more = tag;
+        int more = 'R';
         while (more == 'R') {
             text.append(chunk(unsignedShort(), longest - text.length()));
             more = next();
@@ -257,7 +351,7 @@ final class HessianInput {
 
     private String chunk(int length, int longest) {
         if (length > longest) {
-            throw new SerializationException("text longer than " + longest + " characters" + here());
+            throw tooLong(longest);
         }
         require(length);
         int from = position;
@@ -273,19 +367,55 @@ final class HessianInput {
         if (units.length < length) {
             units = Arrays.copyOf(units, Integer.highestOneBit(length * 2 - 1));
         }
-        for (int i = 0; i < length; i++) {
-            int lead = next();
-            if (lead < 0x80) {
-                units[i] = (char) lead;
-            } else if (lead >> 5 == 0b110) {
-                units[i] = (char) (((lead & 0x1f) << 6) | trail());
-            } else if (lead >> 4 == 0b1110) {
-                units[i] = (char) (((lead & 0xf) << 12) | (trail() << 6) | trail());
+        char[] decoded = units;
+        int i = 0;
+        int safe = Math.min(length, (end - position) / 3); // so many units cannot reach beyond the end
+        byte[] from = bytes;
+        int at = position;
+        while (i < safe) {
+            int lead = from[at];
+            if (lead >= 0) {
+                decoded[i++] = (char) lead;
+                at++;
+            } else if (lead >> 4 == ~1) {
+                int second = from[at + 1];
+                int third = from[at + 2];
+                if (second >= TRAIL_END || third >= TRAIL_END) {
+                    break; // to be refused below
+                }
+                decoded[i++] = (char) ((lead << 12) ^ ((second & 0x3f) << 6) ^ (third & 0x3f));
+                at += 3;
             } else {
-                throw unexpected(lead, "a character");
+                int second = from[at + 1];
+                if (lead >> 5 != ~1 || second >= TRAIL_END) {
+                    break;
+                }
+                decoded[i++] = (char) (((lead & 0x1f) << 6) | (second & 0x3f));
+                at += 2;
+            }
+            if (i == safe) {
+                safe = i + Math.min(length - i, (end - at) / 3);
             }
         }
-        return new String(units, 0, length);
+        position = at;
+        for (; i < length; i++) {
+            decoded[i] = unit();
+        }
+        return new String(decoded, 0, length);
+    }
+
+    private char unit() {
+        int lead = next();
+        if (lead < 0x80) {
+            return (char) lead;
+        }
+        if (lead >> 5 == 0b110) {
+            return (char) (((lead & 0x1f) << 6) | trail());
+        }
+        if (lead >> 4 == 0b1110) {
+            return (char) (((lead & 0xf) << 12) | (trail() << 6) | trail());
+        }
+        throw unexpected(lead, "a character");
     }
 
     private int trail() {
@@ -294,6 +424,10 @@ final class HessianInput {
             throw unexpected(value, "the rest of a character");
         }
         return value & 0x3f;
+    }
+
+    private SerializationException tooLong(int longest) {
+        return new SerializationException("text longer than " + longest + " characters" + here());
     }
 
     private void skipUnits(int length) {
@@ -311,14 +445,29 @@ final class HessianInput {
     }
 
     private boolean isAscii(int from, int to) {
+        byte[] array = bytes;
         int i = from;
-        for (; i + 8 <= to; i += 8) {
-            if (((long) LONGS.get(bytes, i) & NOT_ASCII) != 0) {
+        for (; i <= to - 4 * Long.BYTES; i += 4 * Long.BYTES) {
+            long any = (long) LONGS.get(array, i)
+                    | (long) LONGS.get(array, i + 8)
+                    | (long) LONGS.get(array, i + 16)
+                    | (long) LONGS.get(array, i + 24);
+            if ((any & NOT_ASCII) != 0) {
                 return false;
             }
         }
+        for (; i <= to - Long.BYTES; i += Long.BYTES) {
+            if (((long) LONGS.get(array, i) & NOT_ASCII) != 0) {
+                return false;
+            }
+        }
+        if (i < to && to >= Long.BYTES) {
+            // Of the last eight bytes, little-endian, those before the rest are shifted out.
+            return ((long) LONGS.get(array, to - Long.BYTES) & (NOT_ASCII << ((i - (to - Long.BYTES)) * Byte.SIZE)))
+                    == 0;
+        }
         for (; i < to; i++) {
-            if (bytes[i] < 0) {
+            if (array[i] < 0) {
                 return false;
             }
         }

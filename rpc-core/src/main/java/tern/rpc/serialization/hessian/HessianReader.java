@@ -14,7 +14,7 @@ final class HessianReader implements ObjectReader {
     private static final int LONGEST_LEADING_TEXT = 1 << 16;
 
     private final HessianInput in = new HessianInput();
-    private final KnownTexts known = new KnownTexts();
+    private final KnownTexts texts = new KnownTexts();
     private final ValueReader values;
     private final MetadataReader metadata;
     private final Function<ServiceDescriptor, ServicePolicy> policies;
@@ -22,18 +22,20 @@ final class HessianReader implements ObjectReader {
 
     HessianReader(
             HessianLimits limits,
+            KnownDefinitions definitions,
             Function<ServiceDescriptor, ServicePolicy> policies,
             Function<ValueType, Slot> slots) {
-        this(limits, new HashBudget(limits), policies, slots);
+        this(limits, definitions, new HashBudget(limits), policies, slots);
     }
 
     HessianReader(
             HessianLimits limits,
+            KnownDefinitions definitions,
             HashBudget hashes,
             Function<ServiceDescriptor, ServicePolicy> policies,
             Function<ValueType, Slot> slots) {
-        this.values = new ValueReader(in, limits, hashes);
-        this.metadata = new MetadataReader(in, values, known);
+        this.values = new ValueReader(in, limits, definitions, hashes);
+        this.metadata = new MetadataReader(in, values, texts);
         this.policies = policies;
         this.slots = slots;
     }
@@ -52,7 +54,7 @@ final class HessianReader implements ObjectReader {
     @Override
     public @Nullable String readString() {
         int tag = in.next();
-        return tag == 'N' ? null : in.textOf(tag, LONGEST_LEADING_TEXT, known, true);
+        return tag == 'N' ? null : in.textOf(tag, LONGEST_LEADING_TEXT, texts, true);
     }
 
     @Override

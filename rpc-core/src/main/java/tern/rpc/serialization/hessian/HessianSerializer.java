@@ -25,6 +25,7 @@ public final class HessianSerializer implements Serializer {
     private final Map<Class<?>, String> wireNames;
     private final WireForms forms;
     private final Shapes shapes = new Shapes();
+    private final KnownDefinitions known = new KnownDefinitions();
     private final Map<ServiceDescriptor, ServicePolicy> policies = new ConcurrentHashMap<>();
 
     /** One slot per position of a prepared service. */
@@ -58,7 +59,7 @@ public final class HessianSerializer implements Serializer {
 
     @Override
     public ObjectReader newReader() {
-        return new HessianReader(limits, this::policy, this::slot);
+        return new HessianReader(limits, known, this::policy, this::slot);
     }
 
     @Override

@@ -15,6 +15,7 @@ import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -26,15 +27,15 @@ final class JavaTimeForms {
 
     private JavaTimeForms() {}
 
-    static Map<String, FormShape> all() {
-        Map<String, FormShape> forms = new HashMap<>();
+    static Map<String, Shape> all() {
+        Map<String, Shape> forms = new HashMap<>();
         amounts(forms);
         dates(forms);
         zoned(forms);
         return forms;
     }
 
-    private static void amounts(Map<String, FormShape> forms) {
+    private static void amounts(Map<String, Shape> forms) {
         forms.put(
                 PACKAGE + "DurationHandle",
                 FormShape.of(Duration.class)
@@ -43,14 +44,10 @@ final class JavaTimeForms {
                         .by((parts, reader) -> Duration.ofSeconds(longPart(parts, 0), intPart(parts, 1))));
         forms.put(
                 PACKAGE + "PeriodHandle",
-                FormShape.of(Period.class)
-                        .part("years", int.class)
-                        .part("months", int.class)
-                        .part("days", int.class)
-                        .by((parts, reader) -> Period.of(intPart(parts, 0), intPart(parts, 1), intPart(parts, 2))));
+                new IntsShape(Period.class, List.of("years", "months", "days"), (a, b, c, d) -> Period.of(a, b, c)));
     }
 
-    private static void dates(Map<String, FormShape> forms) {
+    private static void dates(Map<String, Shape> forms) {
         forms.put(
                 PACKAGE + "InstantHandle",
                 FormShape.of(Instant.class)
@@ -59,20 +56,13 @@ final class JavaTimeForms {
                         .by((parts, reader) -> Instant.ofEpochSecond(longPart(parts, 0), intPart(parts, 1))));
         forms.put(
                 PACKAGE + "LocalDateHandle",
-                FormShape.of(LocalDate.class)
-                        .part("year", int.class)
-                        .part("month", int.class)
-                        .part("day", int.class)
-                        .by((parts, reader) -> LocalDate.of(intPart(parts, 0), intPart(parts, 1), intPart(parts, 2))));
+                new IntsShape(LocalDate.class, List.of("year", "month", "day"), (a, b, c, d) -> LocalDate.of(a, b, c)));
         forms.put(
                 PACKAGE + "LocalTimeHandle",
-                FormShape.of(LocalTime.class)
-                        .part("hour", int.class)
-                        .part("minute", int.class)
-                        .part("second", int.class)
-                        .part("nano", int.class)
-                        .by((parts, reader) -> LocalTime.of(
-                                intPart(parts, 0), intPart(parts, 1), intPart(parts, 2), intPart(parts, 3))));
+                new IntsShape(
+                        LocalTime.class,
+                        List.of("hour", "minute", "second", "nano"),
+                        (a, b, c, d) -> LocalTime.of(a, b, c, d)));
         forms.put(
                 PACKAGE + "LocalDateTimeHandle",
                 FormShape.of(LocalDateTime.class)
@@ -82,27 +72,17 @@ final class JavaTimeForms {
                                 LocalDateTime.of((LocalDate) part(parts, 0), (LocalTime) part(parts, 1))));
         forms.put(
                 PACKAGE + "MonthDayHandle",
-                FormShape.of(MonthDay.class)
-                        .part("month", int.class)
-                        .part("day", int.class)
-                        .by((parts, reader) -> MonthDay.of(intPart(parts, 0), intPart(parts, 1))));
-        forms.put(
-                PACKAGE + "YearHandle",
-                FormShape.of(Year.class).part("year", int.class).by((parts, reader) -> Year.of(intPart(parts, 0))));
+                new IntsShape(MonthDay.class, List.of("month", "day"), (a, b, c, d) -> MonthDay.of(a, b)));
+        forms.put(PACKAGE + "YearHandle", new IntsShape(Year.class, List.of("year"), (a, b, c, d) -> Year.of(a)));
         forms.put(
                 PACKAGE + "YearMonthHandle",
-                FormShape.of(YearMonth.class)
-                        .part("year", int.class)
-                        .part("month", int.class)
-                        .by((parts, reader) -> YearMonth.of(intPart(parts, 0), intPart(parts, 1))));
+                new IntsShape(YearMonth.class, List.of("year", "month"), (a, b, c, d) -> YearMonth.of(a, b)));
     }
 
-    private static void zoned(Map<String, FormShape> forms) {
+    private static void zoned(Map<String, Shape> forms) {
         forms.put(
                 PACKAGE + "ZoneOffsetHandle",
-                FormShape.of(ZoneOffset.class)
-                        .part("seconds", int.class)
-                        .by((parts, reader) -> ZoneOffset.ofTotalSeconds(intPart(parts, 0))));
+                new IntsShape(ZoneOffset.class, List.of("seconds"), (a, b, c, d) -> ZoneOffset.ofTotalSeconds(a)));
         forms.put(
                 PACKAGE + "ZoneIdHandle",
                 FormShape.of(ZoneId.class)

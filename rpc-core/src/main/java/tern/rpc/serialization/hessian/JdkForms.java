@@ -51,12 +51,12 @@ final class JdkForms {
             .part("name", String.class)
             .by((parts, reader) -> new ClassName(Objects.requireNonNull((String) parts[0])));
 
-    private static final Map<String, FormShape> FORMS = forms();
+    private static final Map<String, Shape> FORMS = forms();
 
     private JdkForms() {}
 
     static @Nullable Shape find(String name, Slot slot) {
-        FormShape form = FORMS.get(name);
+        Shape form = FORMS.get(name);
         if (form == null && slot.raw == ClassName.class && name.equals("java.lang.Class")) {
             return CLASS_NAME;
         }
@@ -68,8 +68,8 @@ final class JdkForms {
         return FORMS.values().stream().anyMatch(form -> form.type == type);
     }
 
-    private static Map<String, FormShape> forms() {
-        Map<String, FormShape> forms = new HashMap<>(JavaTimeForms.all());
+    private static Map<String, Shape> forms() {
+        Map<String, Shape> forms = new HashMap<>(JavaTimeForms.all());
         numbers(forms);
         atomics(forms);
         dates(forms);
@@ -78,7 +78,7 @@ final class JdkForms {
         return Map.copyOf(forms);
     }
 
-    private static void numbers(Map<String, FormShape> forms) {
+    private static void numbers(Map<String, Shape> forms) {
         forms.put(
                 "java.math.BigDecimal",
                 FormShape.of(BigDecimal.class)
@@ -119,7 +119,7 @@ final class JdkForms {
         return new BigInteger(signum, bytes.array());
     }
 
-    private static void atomics(Map<String, FormShape> forms) {
+    private static void atomics(Map<String, Shape> forms) {
         forms.put(
                 "java.util.concurrent.atomic.AtomicInteger",
                 FormShape.of(AtomicInteger.class)
@@ -159,7 +159,7 @@ final class JdkForms {
                 }));
     }
 
-    private static void dates(Map<String, FormShape> forms) {
+    private static void dates(Map<String, Shape> forms) {
         forms.put(
                 "java.sql.Date",
                 FormShape.of(java.sql.Date.class)
@@ -200,7 +200,7 @@ final class JdkForms {
         return calendar;
     }
 
-    private static void texts(Map<String, FormShape> forms) {
+    private static void texts(Map<String, Shape> forms) {
         forms.put(
                 "java.util.UUID",
                 FormShape.of(UUID.class)
@@ -303,7 +303,7 @@ final class JdkForms {
                                 : StandardCharsets.UTF_16LE);
     }
 
-    private static void collections(Map<String, FormShape> forms) {
+    private static void collections(Map<String, Shape> forms) {
         forms.put(
                 "java.util.AbstractMap$SimpleEntry",
                 FormShape.of(AbstractMap.SimpleEntry.class)

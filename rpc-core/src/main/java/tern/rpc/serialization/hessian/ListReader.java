@@ -59,7 +59,7 @@ final class ListReader {
         if (slot.raw.isArray()) {
             return array(slot.raw, length, slot);
         }
-        CollectionType fitting = CollectionType.fitting(slot.raw);
+        CollectionType fitting = slot.collection();
         if (fitting == null && Collection.class.isAssignableFrom(slot.raw)) {
             fitting = values.policy().shapes().collection(slot.raw, slot);
         }
@@ -112,7 +112,7 @@ final class ListReader {
     private Object collection(CollectionType type, int length, Slot slot) {
         promise(length);
         values.makeRoom(type.shellBytes());
-        Collection<Object> filled = type.empty().apply(Math.min(Math.max(length, 0), LARGEST_CAPACITY));
+        Collection<Object> filled = type.empty(Math.min(Math.max(length, 0), LARGEST_CAPACITY));
         Function<Collection<Object>, Collection<Object>> finished = type.finished();
         References references = values.references();
         int number = finished == null ? references.add(filled) : references.addUnfinished();
@@ -131,9 +131,20 @@ final class ListReader {
         return made;
     }
 
+    /** Numbers and texts, of which lists are made most often, have loops of their own. */
     private void fill(Collection<Object> list, int length, Slot element) {
-        for (int i = 0; isMore(i, length); i++) {
-            list.add(values.read(element));
+        if (element.raw == Integer.class) {
+            for (int i = 0; isMore(i, length); i++) {
+                list.add(values.readInteger(element));
+            }
+        } else if (element.raw == String.class) {
+            for (int i = 0; isMore(i, length); i++) {
+                list.add(values.readText(element));
+            }
+        } else {
+            for (int i = 0; isMore(i, length); i++) {
+                list.add(values.read(element));
+            }
         }
     }
 

@@ -19,14 +19,22 @@ abstract class Shape {
     /** What reading makes, unless the class replaces it. */
     final Class<?> type;
 
+    /** Whether hashing an instance may mean hashing its parts. */
+    final boolean hashesParts;
+
     private final int instanceBytes;
 
     /** More than one place where a subclass hides a field of this name; the subclass's is the last. */
     private final Map<String, int[]> places = new HashMap<>();
 
-    /** @param names of the fields; one occurs twice where a subclass hides a field */
     Shape(Class<?> type, List<String> names) {
+        this(type, names, true);
+    }
+
+    /** @param names of the fields; one occurs twice where a subclass hides a field */
+    Shape(Class<?> type, List<String> names, boolean hashesParts) {
         this.type = type;
+        this.hashesParts = hashesParts;
         this.instanceBytes = instanceBytes(type);
         for (int i = 0; i < names.size(); i++) {
             places.merge(names.get(i), new int[] {i}, Shape::joined);
@@ -80,11 +88,6 @@ abstract class Shape {
             }
         }
         return bytes;
-    }
-
-    /** Whether hashing an instance may mean hashing its parts. */
-    boolean hashesParts() {
-        return true;
     }
 
     /** Whether the class may put another object in the place of what was read, so that {@link #type} says nothing. */

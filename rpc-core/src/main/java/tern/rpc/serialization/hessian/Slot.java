@@ -28,6 +28,7 @@ final class Slot {
     private @Nullable Slot element;
     private @Nullable Slot key;
     private @Nullable Slot value;
+    private @Nullable CollectionType collection;
 
     private Slot(TypeRef type, String where, @Nullable Slot outer) {
         this.type = type;
@@ -77,6 +78,17 @@ final class Slot {
         if (known == null) {
             known = inner(mapArgument(1), ", value");
             value = known;
+        }
+        return known;
+    }
+
+    /** What is made here of a list when the message does not say, or null if that depends on the service. */
+    @Nullable
+    CollectionType collection() {
+        CollectionType known = collection;
+        if (known == null) {
+            known = CollectionType.fitting(raw);
+            collection = known;
         }
         return known;
     }

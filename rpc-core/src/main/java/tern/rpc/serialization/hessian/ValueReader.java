@@ -17,6 +17,7 @@ final class ValueReader {
     private final References references = new References();
     private final List<WireClass> definitions = new ArrayList<>();
     private final List<String> typeNames = new ArrayList<>();
+    private final KnownDefinitions known;
     private final HashBudget hashes;
     private final ListReader lists;
     private final MapReader maps;
@@ -38,9 +39,10 @@ final class ValueReader {
     /** What may still be allocated for fields that the message leaves out. */
     private long shellBytes;
 
-    ValueReader(HessianInput in, HessianLimits limits, HashBudget hashes) {
+    ValueReader(HessianInput in, HessianLimits limits, KnownDefinitions known, HashBudget hashes) {
         this.in = in;
         this.limits = limits;
+        this.known = known;
         this.hashes = hashes;
         this.lists = new ListReader(in, this, hashes);
         this.maps = new MapReader(in, this, hashes);
@@ -106,6 +108,27 @@ final class ValueReader {
             case Tags.REFERENCE -> slot.accept(reference(slot));
             default -> throw in.unexpected(tag, "a value");
         };
+    }
+
+    /** For a position of type {@code String}; as an object, as it goes into method handles of objects. */
+    @Nullable
+    Object readText(Slot slot) {
+        int tag = in.peek();
+        if (Tags.kind(tag) != Tags.TEXT) {
+            return read(slot);
+        }
+        count();
+        return in.textOf(in.next(), Integer.MAX_VALUE);
+    }
+
+    /** For a position of type {@code Integer}. */
+    @Nullable
+    Object readInteger(Slot slot) {
+        if (Tags.kind(in.peek()) != Tags.INT) {
+            return read(slot);
+        }
+        count();
+        return in.intOf(in.next());
     }
 
     int readInt(Slot slot) {
@@ -181,6 +204,15 @@ final class ValueReader {
         if (definitions.size() >= limits.classDefinitions()) {
             throw new SerializationException("more than " + limits.classDefinitions() + " class definitions");
         }
+        WireClass found = known.find(in);
+        WireClass definition = found != null ? found : parseDefinition();
+        if (!replaying) {
+            definitions.add(definition);
+        }
+    }
+
+    private WireClass parseDefinition() {
+        int start = in.position();
         String name = in.textOf(in.next(), limits.typeNameLength());
         int count = in.intOf(in.next());
         if (count > limits.fields()) {
@@ -193,9 +225,7 @@ final class ValueReader {
             in.fulfil();
             fields[i] = in.textOf(in.next(), limits.typeNameLength());
         }
-        if (!replaying) {
-            definitions.add(new WireClass(name, fields));
-        }
+        return new WireClass(name, fields, start, in.position());
     }
 
     /** The class of the object that this tag begins. */
@@ -318,7 +348,16 @@ final class ValueReader {
 
     private @Nullable Object object(int tag, Slot slot) {
         WireClass wire = classOf(tag);
-        return object(wire, wire.shape(policy(), slot));
+        ServicePolicy service = policy();
+        Shape shape = wire.known(service, slot);
+        if (shape == null) {
+            boolean isNew = wire.isNew();
+            shape = wire.shape(service, slot);
+            if (isNew) {
+                known.add(wire, in);
+            }
+        }
+        return object(wire, shape);
     }
 
     @Nullable
@@ -328,7 +367,7 @@ final class ValueReader {
         long outer = enter();
         int number = references.next();
         Object made = shape.read(this, wire);
-        leave(outer, number, shape.hashesParts());
+        leave(outer, number, shape.hashesParts);
         return made;
     }
 

@@ -194,6 +194,7 @@ class PriceOfChecksTest {
         ObjectReader checked = serializer.newReader();
         ObjectReader unchecked = new HessianReader(
                 limits,
+                new KnownDefinitions(),
                 new NoBudget(limits),
                 any -> trusting,
                 type -> slots.computeIfAbsent(type, made -> Slot.of(made.generic())));

@@ -16,6 +16,7 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
 
     DubboFrameDecoder(int maxBodyBytes) {
         this.maxBodyBytes = maxBodyBytes;
+        setCumulator(LinkedReads.INSTANCE);
     }
 
     /** @param body owned by the callee from here on */

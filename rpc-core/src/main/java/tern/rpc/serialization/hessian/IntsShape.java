@@ -1,0 +1,56 @@
+package tern.rpc.serialization.hessian;
+
+import java.util.List;
+import tern.rpc.serialization.SerializationException;
+
+/** A class of the JDK in a form of up to four ints, as many of {@code java.time} have it. Thread-safe. */
+final class IntsShape extends Shape {
+
+    /** Makes the value of its parts in the order of the names; zero where one did not come, or the form has fewer. */
+    @FunctionalInterface
+    interface Assembly {
+        Object of(int first, int second, int third, int fourth);
+    }
+
+    private final Slot[] slots;
+    private final Assembly assembly;
+
+    IntsShape(Class<?> type, List<String> names, Assembly assembly) {
+        super(type, names);
+        TypeRef owner = TypeRef.of(type);
+        this.slots = names.stream()
+                .map(name -> Slot.field(owner, name, TypeRef.of(int.class)))
+                .toArray(Slot[]::new);
+        this.assembly = assembly;
+    }
+
+    @Override
+    Object read(ValueReader reader, WireClass wire) {
+        int number = reader.references().addUnfinished();
+        int first = 0;
+        int second = 0;
+        int third = 0;
+        int fourth = 0;
+        for (int place : wire.bind(this)) {
+            reader.fulfil();
+            if (place < 0) {
+                reader.skip();
+                continue;
+            }
+            int value = reader.readInt(slots[place]);
+            switch (place) {
+                case 0 -> first = value;
+                case 1 -> second = value;
+                case 2 -> third = value;
+                default -> fourth = value;
+            }
+        }
+        try {
+            Object made = assembly.of(first, second, third, fourth);
+            reader.references().finish(number, made);
+            return made;
+        } catch (RuntimeException failure) {
+            throw new SerializationException("parts that make no " + type.getName(), failure);
+        }
+    }
+}

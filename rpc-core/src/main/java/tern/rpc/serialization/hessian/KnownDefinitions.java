@@ -1,0 +1,59 @@
+package tern.rpc.serialization.hessian;
+
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The class definitions that senders repeat in every message, found again by their bytes. Only those of which an object
+ * was allowed get in, and only short ones; newer ones take the place of older ones. Thread-safe.
+ */
+final class KnownDefinitions {
+
+    /** With {@link #LONGEST_BYTES} no more than some megabytes, whatever is sent. */
+    private static final int SETS = 64;
+
+    private static final int WAYS = 4;
+    private static final int LONGEST_BYTES = 1 << 10;
+
+    private final AtomicReferenceArray<@Nullable Entry> entries = new AtomicReferenceArray<>(SETS * WAYS);
+
+    /** The definition whose bytes come next, or null. */
+    @Nullable
+    WireClass find(HessianInput in) {
+        int first = set(in.hashOfText());
+        for (int i = first; i < first + WAYS; i++) {
+            Entry entry = entries.getAcquire(i);
+            if (entry != null && in.passIf(entry.bytes)) {
+                return entry.definition;
+            }
+        }
+        return null;
+    }
+
+    /** A definition of the present message, of which an object was allowed. */
+    void add(WireClass definition, HessianInput in) {
+        int length = definition.end - definition.start;
+        if (length > LONGEST_BYTES) {
+            return;
+        }
+        int position = in.position();
+        int promised = in.promised();
+        in.moveTo(definition.start, promised);
+        int first = set(in.hashOfText());
+        if (find(in) == null) {
+            Entry added = new Entry(in.copy(definition.start, length), definition);
+            for (int i = first + WAYS - 1; i > first; i--) {
+                entries.setRelease(i, entries.getAcquire(i - 1));
+            }
+            entries.setRelease(first, added);
+        }
+        in.moveTo(position, promised);
+    }
+
+    private static int set(int hash) {
+        return (hash & (SETS - 1)) * WAYS;
+    }
+
+    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    private record Entry(byte[] bytes, WireClass definition) {}
+}
