@@ -6,10 +6,10 @@ import tern.rpc.NanoClock;
 
 /**
  * Who has to wait when there is no room for all: the tenant that holds the most. It is asked only about calls that find
- * few places left; these are kept for tenants that hold fewer, for as long as there are any that want in, and they get in
- * even beyond the limit while somebody holds more than twice as much: so the one who holds the most shrinks until he
- * does not. Where many hold one or two each, nobody gets in beyond the limit. Nobody is counted or sorted: whoever turns out to hold more than the one that is known to hold the most takes its
- * place.
+ * few places left. Those are kept for tenants that hold fewer, for as long as there are any that want in; and these get in
+ * even beyond the limit while somebody holds more than twice as much, so that he shrinks until he does not. Where many hold
+ * one or two each, nobody gets in beyond the limit. Nobody is counted or sorted: whoever turns out to hold more than the one
+ * that is known to hold the most takes its place.
  *
  * <p>With one tenant nothing is kept free. Thread-safe; a race costs one call the wrong answer.
  */

@@ -57,10 +57,18 @@ class JedisPoolTest {
                         "spring.data.redis.client-type=jedis", "spring.data.redis.port=" + server.getBindPort());
     }
 
+    /** For tests that are about something else than time: a busy machine may hold a server back for a while. */
+    private static ApplicationContextRunner patient() {
+        return spring().withPropertyValues("spring.data.redis.timeout=10s", "spring.data.redis.connect-timeout=10s");
+    }
+
     private static ApplicationContextRunner direct() {
         return PoolApplications.with(RedisAutoConfiguration.class, JedisAutoConfiguration.class)
                 .withClassLoader(new FilteredClassLoader(RedisConnectionFactory.class))
-                .withPropertyValues("rpc.pools.jedis.url=redis://127.0.0.1:" + server.getBindPort());
+                .withPropertyValues(
+                        "rpc.pools.jedis.url=redis://127.0.0.1:" + server.getBindPort(),
+                        "rpc.pools.jedis.read-timeout=10s",
+                        "rpc.pools.jedis.connect-timeout=10s");
     }
 
     @Test
@@ -151,7 +159,7 @@ class JedisPoolTest {
 
     @Test
     void everyCommandCountsInTheLedgerAndOneMgetOnce() {
-        spring().run(there -> {
+        patient().run(there -> {
             StringRedisTemplate redis = there.getBean(StringRedisTemplate.class);
             redis.opsForValue().multiSet(Map.of("a", "1", "b", "2"));
 
@@ -171,7 +179,7 @@ class JedisPoolTest {
 
     @Test
     void pipelineIsOneRoundTrip() {
-        spring().run(there -> {
+        patient().run(there -> {
             StringRedisTemplate redis = there.getBean(StringRedisTemplate.class);
 
             CallLedger ledger = Serving.ledgerOf(() ->
@@ -187,28 +195,30 @@ class JedisPoolTest {
 
     @Test
     void waitThatEndsWithNothingIsBoundedAndCounted() {
-        spring().withPropertyValues("spring.data.redis.jedis.pool.max-active=1").run(there -> {
-            StringRedisTemplate redis = there.getBean(StringRedisTemplate.class);
-            RedisClient client;
-            try (RedisConnection connection =
-                    there.getBean(RedisConnectionFactory.class).getConnection()) {
-                client = (RedisClient) connection.getNativeConnection();
-            }
-            try (Connection taken = client.getPool().getResource()) {
-                assertThat(pool(there, "jedis").active()).isEqualTo(1);
+        patient()
+                .withPropertyValues("spring.data.redis.jedis.pool.max-active=1")
+                .run(there -> {
+                    StringRedisTemplate redis = there.getBean(StringRedisTemplate.class);
+                    RedisClient client;
+                    try (RedisConnection connection =
+                            there.getBean(RedisConnectionFactory.class).getConnection()) {
+                        client = (RedisClient) connection.getNativeConnection();
+                    }
+                    try (Connection taken = client.getPool().getResource()) {
+                        assertThat(pool(there, "jedis").active()).isEqualTo(1);
 
-                CallLedger ledger = Serving.ledgerOf(() -> {
-                    assertThatThrownBy(() -> redis.opsForValue().get("a"))
-                            .hasStackTraceContaining("Could not get a resource");
-                    return null;
+                        CallLedger ledger = Serving.ledgerOf(() -> {
+                            assertThatThrownBy(() -> redis.opsForValue().get("a"))
+                                    .hasStackTraceContaining("Could not get a resource");
+                            return null;
+                        });
+
+                        assertThat(ledger.count(Phase.REDIS_CONNECTION)).isEqualTo(1);
+                        assertThat(ledger.phase()).isEqualTo(Phase.OWN);
+                    }
+                    assertThat(pool(there, "jedis").refused()).isEqualTo(1);
+                    assertThat(pool(there, "jedis").active()).isZero();
                 });
-
-                assertThat(ledger.count(Phase.REDIS_CONNECTION)).isEqualTo(1);
-                assertThat(ledger.phase()).isEqualTo(Phase.OWN);
-            }
-            assertThat(pool(there, "jedis").refused()).isEqualTo(1);
-            assertThat(pool(there, "jedis").active()).isZero();
-        });
     }
 
     @Test
