@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -19,6 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServerTransport;
 
@@ -28,6 +30,7 @@ public final class NettyServerTransport implements ServerTransport {
     private static final Logger LOG = LoggerFactory.getLogger(NettyServerTransport.class);
     private static final int BACKLOG = 1_024;
     private static final long CLOSE_SECONDS = 5;
+    private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
 
     private final ServerTransportSettings settings;
     private final EventLoops loops;
@@ -36,6 +39,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Map<InetAddress, Integer> perHost = new ConcurrentHashMap<>();
     private final Tenancy.Of tenants = new Tenancy.Of();
+    private final SeldomWarning tooMany = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final Counters counters = new Counters();
     private final InboundBudget budget;
     private final InboundBudget strangers;
@@ -114,18 +118,18 @@ public final class NettyServerTransport implements ServerTransport {
     private void accept(Channel accepted, CallHandler handler) {
         InetAddress host = ((InetSocketAddress) accepted.remoteAddress()).getAddress();
         int ofHost = perHost.merge(host, 1, Integer::sum);
-        accepted.closeFuture().addListener(done -> perHost.merge(host, -1, NettyServerTransport::sumOrNothing));
         if (connections.size() >= settings.maxConnections() || ofHost > settings.maxConnectionsPerHost()) {
-            LOG.warn(
-                    "Closing a connection from {}: {} connections of {}, {} of {} from this address",
-                    host,
-                    connections.size(),
-                    settings.maxConnections(),
-                    ofHost,
-                    settings.maxConnectionsPerHost());
+            perHost.merge(host, -1, NettyServerTransport::sumOrNothing);
+            tooMany.warn(
+                    () -> "Closing a connection from " + host + ": "
+                            + connections.size() + " of " + settings.maxConnections() + " connections, "
+                            + (ofHost - 1) + " of " + settings.maxConnectionsPerHost() + " from this address"
+                            + " (set by rpc.limits.max-connections and rpc.limits.max-connections-per-host)",
+                    null);
             accepted.close();
             return;
         }
+        accepted.closeFuture().addListener(done -> perHost.merge(host, -1, NettyServerTransport::sumOrNothing));
         ServerConnection connection = new ServerConnection(
                 accepted, settings, handler, counters, budget, strangers, new Tenancy(tenants, host));
         connections.put(accepted, connection);

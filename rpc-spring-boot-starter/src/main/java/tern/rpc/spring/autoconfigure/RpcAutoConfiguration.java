@@ -33,6 +33,8 @@ import tools.jackson.databind.json.JsonMapper;
 @ImportRuntimeHints(TokenHints.class)
 public final class RpcAutoConfiguration {
 
+    static final String FIRST_CALLS = "rpcFirstCalls";
+
     @Bean
     static UnknownPropertyCheck rpcUnknownPropertyCheck(Environment environment) {
         return new UnknownPropertyCheck(environment);
@@ -72,6 +74,12 @@ public final class RpcAutoConfiguration {
     @ConditionalOnMissingBean(Serializer.class)
     Serializer rpcSerializer(RpcLimitsProperties limits) {
         return Serializers.hessian(limits);
+    }
+
+    @Bean(FIRST_CALLS)
+    @Lazy
+    FirstCalls rpcFirstCalls(Serializer serializer) {
+        return new FirstCalls(serializer);
     }
 
     @Bean

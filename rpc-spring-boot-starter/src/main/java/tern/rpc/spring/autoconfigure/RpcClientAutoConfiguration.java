@@ -6,6 +6,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.Lazy;
 import tern.rpc.ClientFilter;
 import tern.rpc.client.RpcClient;
@@ -71,6 +72,7 @@ public final class RpcClientAutoConfiguration {
     @Bean
     @Lazy
     @ConditionalOnMissingBean
+    @DependsOn(RpcAutoConfiguration.FIRST_CALLS)
     RpcClient rpcClient(
             ObjectProvider<ClientTransport> transports,
             ClientSettings settings,

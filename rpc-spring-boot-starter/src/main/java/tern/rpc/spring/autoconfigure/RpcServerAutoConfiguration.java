@@ -15,6 +15,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
@@ -57,6 +58,7 @@ public final class RpcServerAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
+    @DependsOn(RpcAutoConfiguration.FIRST_CALLS)
     RpcServer rpcServer(
             ServerTransport transport,
             ServerSettings settings,

@@ -1,0 +1,98 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.application;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.client.RpcClient;
+import tern.rpc.serialization.ObjectReader;
+import tern.rpc.serialization.ObjectWriter;
+import tern.rpc.serialization.Serializer;
+import tern.rpc.serialization.hessian.HessianSerializer;
+
+class FirstCallsTest {
+
+    @Configuration(proxyBeanMethods = false)
+    static class Counted {
+        @Bean
+        CountingSerializer serializer() {
+            return new CountingSerializer();
+        }
+    }
+
+    /** Counts what is asked of it. */
+    static class CountingSerializer implements Serializer {
+        private final Serializer hessian = HessianSerializer.builder().build();
+        final AtomicInteger writers = new AtomicInteger();
+        final AtomicInteger readers = new AtomicInteger();
+
+        @Override
+        public String name() {
+            return hessian.name();
+        }
+
+        @Override
+        public void prepare(ServiceDescriptor service) {
+            hessian.prepare(service);
+        }
+
+        @Override
+        public ObjectReader newReader() {
+            readers.incrementAndGet();
+            return hessian.newReader();
+        }
+
+        @Override
+        public ObjectWriter newWriter() {
+            writers.incrementAndGet();
+            return hessian.newWriter();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Broken {
+        @Bean
+        Serializer serializer() {
+            return new CountingSerializer() {
+                @Override
+                public ObjectWriter newWriter() {
+                    throw new IllegalStateException("cannot write yet");
+                }
+            };
+        }
+    }
+
+    @Test
+    void providerHasWrittenAndReadBeforeItsFirstCall() {
+        provider(Greeter.class, Counted.class).run(there -> {
+            CountingSerializer counted = there.getBean(CountingSerializer.class);
+
+            assertThat(counted.writers).hasPositiveValue();
+            assertThat(counted.readers).hasPositiveValue();
+        });
+    }
+
+    @Test
+    void clientHasWrittenAndReadBeforeItsFirstCall() {
+        application(Counted.class).run(here -> {
+            CountingSerializer counted = here.getBean(CountingSerializer.class);
+            int before = counted.writers.get();
+
+            here.getBean(RpcClient.class);
+
+            assertThat(before).isZero();
+            assertThat(counted.writers).hasPositiveValue();
+            assertThat(counted.readers).hasPositiveValue();
+        });
+    }
+
+    @Test
+    void theirFailureDoesNotStopTheStart() {
+        provider(Greeter.class, Broken.class).run(there -> assertThat(there).hasNotFailed());
+    }
+}
