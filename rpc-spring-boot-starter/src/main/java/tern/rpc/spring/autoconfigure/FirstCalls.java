@@ -35,14 +35,15 @@ final class FirstCalls {
     /** Makes them before it returns; never fails. */
     FirstCalls(Serializer serializer) {
         try {
-            make(new InMemoryTransport(serializer));
+            make(serializer);
         } catch (RuntimeException | LinkageError e) {
             LOG.warn("No calls could be tried in memory; the first real ones will take longer", e);
         }
     }
 
-    private static void make(InMemoryTransport memory) {
-        try (RpcServer server = RpcServer.builder(memory)
+    private static void make(Serializer serializer) {
+        try (InMemoryTransport memory = new InMemoryTransport(serializer);
+                RpcServer server = RpcServer.builder(memory)
                         .export(ServiceExport.of(Probe.class, message -> message))
                         .build();
                 RpcClient client = RpcClient.builder().transport(memory).build()) {
