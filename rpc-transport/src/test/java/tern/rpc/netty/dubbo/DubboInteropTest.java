@@ -146,6 +146,7 @@ class DubboInteropTest extends DubboInteropContract {
             leaving.close();
 
             assertThat(count(relay.fromServer, RawFrame.READ_ONLY)).isPositive();
+            Await.until("our client has left", () -> relay.left() > 0);
             assertThat(Stream.generate(() -> service.echo("x")).limit(20)).containsOnly("staying");
         } finally {
             staying.close();

@@ -10,7 +10,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.endpoint.Endpoint;
 
-/** Stands between two peers of the dubbo protocol and keeps the frames that pass. Listens on all addresses. */
+/**
+ * Stands between two peers of the dubbo protocol and keeps the frames that pass. Who is told of the other's end ends the
+ * connection himself. Listens on all addresses.
+ */
 public final class Relay implements AutoCloseable {
 
     /** From whoever connected, in order. */
@@ -22,6 +25,7 @@ public final class Relay implements AutoCloseable {
     private final ServerSocket listening;
     private final int target;
     private final AtomicInteger connections = new AtomicInteger();
+    private final AtomicInteger left = new AtomicInteger();
     private final List<Socket> sockets = new CopyOnWriteArrayList<>();
 
     public Relay(int target) {
@@ -66,7 +70,10 @@ public final class Relay implements AutoCloseable {
         RawSocket other = new RawSocket(server);
         client.setSoTimeout(0);
         server.setSoTimeout(0);
-        start("relay-to-server", () -> pass(one, other, fromClients));
+        start("relay-to-server", () -> {
+            pass(one, other, fromClients);
+            left.incrementAndGet();
+        });
         start("relay-to-client", () -> pass(other, one, fromServer));
     }
 
@@ -77,8 +84,15 @@ public final class Relay implements AutoCloseable {
                 kept.add(frame);
                 to.send(frame);
             }
+        } catch (UncheckedIOException ended) {
+            tellEnd(to);
+        }
+    }
+
+    private static void tellEnd(RawSocket to) {
+        try {
+            to.endOutput();
         } catch (UncheckedIOException closed) {
-            from.close();
             to.close();
         }
     }
@@ -94,6 +108,11 @@ public final class Relay implements AutoCloseable {
     /** How many connections were passed on. */
     public int connections() {
         return connections.get();
+    }
+
+    /** How many connections their clients have ended. */
+    public int left() {
+        return left.get();
     }
 
     /** Cuts every connection. */
