@@ -1,15 +1,20 @@
 package tern.rpc.limit;
 
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Who has to wait when there is no room for all: the tenant that holds the most. It is asked only about calls that find
- * few places left. Those are kept for tenants that hold fewer, for as long as there are any that want in; and these get in
- * even beyond the limit while somebody holds more than twice as much, so that he shrinks until he does not. Where many hold
- * one or two each, nobody gets in beyond the limit. Nobody is counted or sorted: whoever turns out to hold more than the one
- * that is known to hold the most takes its place.
+ * Who has to wait when there is no room for all. It is asked only about calls that find few places left.
+ *
+ * <p>A tenant who sent more than two thirds of these in a window floods: he is the one who waits, and all others get in
+ * even beyond the limit. Who it is, is told by a majority vote in constant space (R. Boyer, J Moore, 1981).
+ *
+ * <p>Where nobody floods it is the tenant that holds the most. Places are kept for tenants that hold fewer, for as long as
+ * there are any that want in; and these get in even beyond the limit while somebody holds more than twice as much, so that
+ * he shrinks until he does not. Where many hold one or two each, nobody gets in beyond the limit. Nobody is counted or
+ * sorted: whoever turns out to hold more than the one that is known to hold the most takes its place.
  *
  * <p>With one tenant nothing is kept free. Thread-safe; a race costs one call the wrong answer.
  */
@@ -18,17 +23,61 @@ final class FairShares {
     /** How long after the last call of another tenant places are kept for such calls. */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** Of so many calls the votes for one tenant exceed those against him by one or more where he sent two thirds. */
+    private static final int CALLS_FOR_A_VOTE = 3;
+
     private volatile @Nullable Share largest;
     private volatile long othersUntil;
 
+    private volatile @Nullable Share flooding;
+    private volatile @Nullable Share candidate;
+    private final AtomicInteger votes = new AtomicInteger();
+    private final AtomicInteger calls = new AtomicInteger();
+
     FairShares(NanoClock clock) {
         this.othersUntil = clock.nanoTime();
+    }
+
+    /** A call found few places left. */
+    void vote(@Nullable Share share) {
+        calls.incrementAndGet();
+        if (share == candidate) {
+            votes.incrementAndGet();
+        } else if (votes.get() <= 0) {
+            candidate = share;
+            votes.set(1);
+        } else {
+            votes.decrementAndGet();
+        }
+    }
+
+    /** A window is over: who flooded in it is held to. */
+    void windowEnds() {
+        int all = calls.getAndSet(0);
+        int surplus = votes.getAndSet(0);
+        flooding = all > 0 && surplus * CALLS_FOR_A_VOTE > all ? candidate : null;
+    }
+
+    boolean isAnybodyFlooding() {
+        return flooding != null;
+    }
+
+    boolean isFlooding(@Nullable Share share) {
+        return share != null && share == flooding;
     }
 
     /** Whether a call that finds few places left is to be refused, so that others get them. */
     boolean yields(@Nullable Share share, long now) {
         if (share == null) {
             return false;
+        }
+        Share flood = flooding;
+        if (flood != null) {
+            if (share != flood) {
+                othersUntil = now + OTHERS_NANOS;
+                return false;
+            }
+            return now - othersUntil < 0;
         }
         Share known = largest;
         if (share != known) {
@@ -43,8 +92,12 @@ final class FairShares {
         return now - othersUntil < 0;
     }
 
-    /** Whether somebody would hold more than twice as much even if this one held one more. */
+    /** Whether another floods, or would hold more than twice as much even if this one held one more. */
     boolean isBehind(@Nullable Share share) {
+        Share flood = flooding;
+        if (flood != null && share != null) {
+            return share != flood;
+        }
         Share known = largest;
         return share != null && known != null && 2 * (share.held() + 1) < known.held();
     }

@@ -24,6 +24,11 @@ public final class FixedLimit implements Limit {
     }
 
     @Override
+    public int enough() {
+        return limit;
+    }
+
+    @Override
     public String describe() {
         return "fixed";
     }

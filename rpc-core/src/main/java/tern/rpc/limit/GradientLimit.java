@@ -79,6 +79,15 @@ public final class GradientLimit implements Limit {
     /** Four standard errors of the mean time of a window. */
     private static final double CHANGED = 1.5;
 
+    /** Of the least limit one in so many calls is enough in any case. */
+    private static final int LEAST_ENOUGH = 4;
+
+    /** Where less of the limit is used, more of it would change nothing. */
+    private static final double REACHED = 0.5;
+
+    /** While one floods, others get as many places. */
+    private static final int OTHERS_TOO = 2;
+
     private static final int WINDOWS_HELD = 20;
     private static final int SURE_AFTER = 3;
 
@@ -87,6 +96,7 @@ public final class GradientLimit implements Limit {
 
     private final int least;
     private final int most;
+    private final BusyPoint busy;
     private double limit;
     private double usualNanos; // 0: not known
     private @Nullable Trial trial;
@@ -107,6 +117,7 @@ public final class GradientLimit implements Limit {
         this.least = least;
         this.most = most;
         this.limit = most;
+        this.busy = new BusyPoint(Math.max(1, least / LEAST_ENOUGH));
     }
 
     @Override
@@ -126,6 +137,13 @@ public final class GradientLimit implements Limit {
 
     @Override
     public int next(Window seen) {
+        if (seen.flooded() && usualNanos > 0) {
+            endTrialOfMore();
+            heldNanos = 0;
+            usualNanos = busy.seenFlooded(seen, usualNanos);
+            to(Math.max(limit, OTHERS_TOO * busy.calls()));
+            return (int) limit;
+        }
         if (seen.ended() == 0) {
             trial = null;
             to(most);
@@ -139,17 +157,33 @@ public final class GradientLimit implements Limit {
             learn(seen.meanNanos(), 0);
             adjust(seen);
         }
+        busy.seenUnflooded(seen, usualNanos);
         return (int) limit;
+    }
+
+    @Override
+    public int enough() {
+        int calls = busy.calls();
+        return calls == 0 ? (int) limit : Math.min((int) limit, calls);
+    }
+
+    /** What more would do cannot be seen now. */
+    private void endTrialOfMore() {
+        if (trial != null && limit > trial.goBackTo()) {
+            to(trial.goBackTo());
+        }
+        trial = null;
     }
 
     private void adjust(Window seen) {
         double ratio = (TOLERANCE * usualNanos + BEARABLE_NANOS) / seen.meanNanos();
         double inside = Math.min(limit, seen.inside());
-        if (ratio >= 1 ? dependent : inside <= least) {
+        boolean hardlyWaiting = seen.meanNanos() <= HARDLY_WAITING * usualNanos;
+        if (ratio >= 1 ? (dependent && !hardlyWaiting) || inside < REACHED * limit : inside <= least) {
             hold(seen, inside);
         } else if (ratio >= 1) {
             heldNanos = 0;
-            to(limit * (seen.meanNanos() <= HARDLY_WAITING * usualNanos ? STEP_UP : SMALL_STEP_UP));
+            to(limit * (hardlyWaiting ? STEP_UP : SMALL_STEP_UP));
         } else {
             heldNanos = 0;
             double largest = dependent ? LARGEST_KNOWN_STEP_DOWN : LARGEST_STEP_DOWN;

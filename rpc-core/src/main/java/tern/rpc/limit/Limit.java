@@ -16,6 +16,12 @@ public interface Limit {
      */
     int next(Window seen);
 
+    /**
+     * How many calls inside keep the server busy, as far as is known; the limit where it is not. A tenant that floods gets
+     * no more while others want in.
+     */
+    int enough();
+
     /** For people, in refusals: {@code adaptive, 4 to 600}. */
     String describe();
 
@@ -27,6 +33,7 @@ public interface Limit {
      * @param perSecond all calls that left, whenever they came
      * @param inside most calls that were inside at once, never above the limit
      * @param queue whether more calls wanted in than could be served, from its beginning to its end
+     * @param flooded whether one tenant sent most of them and was held back, and the others left places free
      */
-    record Window(int ended, double meanNanos, double perSecond, int inside, boolean queue) {}
+    record Window(int ended, double meanNanos, double perSecond, int inside, boolean queue, boolean flooded) {}
 }

@@ -17,7 +17,8 @@ import tern.rpc.NanoClock;
  *
  * <p>There is a queue if calls met no place free, as many as a tenth of those served or more, and ten times as many as met
  * less than a quarter of the places taken: a burst on an idle server is none. While there is a queue,
- * tenants that hold the most give way to others ({@link FairShares}), who get in beyond the limit, up to twice as many.
+ * tenants that flood or hold the most give way to others ({@link FairShares}), who get in beyond the limit, up to twice as
+ * many. Who floods gets as many places as keep the server busy ({@link Limit#enough}), less those that others hold.
  *
  * <p>Calls that go on without a thread keep their places, but do not make a queue of those that have one.
  *
@@ -54,6 +55,7 @@ public final class Limiter {
     private volatile int present;
     private volatile int kept;
     private volatile int crowdedFrom;
+    private volatile int askedFrom; // as many calls inside as leave the next one to be asked who sent it
     private volatile int beyond; // as many as get in by being behind others
     private volatile int sparseBelow;
     private volatile boolean overloaded; // there was a queue in the last window
@@ -90,10 +92,11 @@ public final class Limiter {
         int places = Math.min(wanted, servedAtOnce);
         int kept = Math.max(places / KEPT, Math.min(FEWEST_KEPT, places / 2));
         present = wanted;
-        sparseBelow = places / 4;
         beyond = wanted + Math.min(wanted, servedAtOnce);
         this.kept = overloaded ? kept : 0;
         crowdedFrom = places - this.kept;
+        askedFrom = overloaded && shares.isAnybodyFlooding() ? Math.min(crowdedFrom, limit.enough()) : crowdedFrom;
+        sparseBelow = Math.min(places, askedFrom) / 4;
     }
 
     /** Calls inside. */
@@ -119,7 +122,7 @@ public final class Limiter {
      */
     public @Nullable Refusal enter(@Nullable Share share, long now) {
         int met = inside.getAndIncrement();
-        if (met >= crowdedFrom) {
+        if (met >= askedFrom) {
             Refusal refusal = crowded(share, met, now);
             if (refusal != null) {
                 inside.decrementAndGet();
@@ -140,14 +143,19 @@ public final class Limiter {
 
     private @Nullable Refusal crowded(@Nullable Share share, int met, long now) {
         int without = elsewhere.get();
-        if (without > 0 && met < present - kept && met - without < servedAtOnce - kept) {
+        boolean free = without > 0 && met < present - kept && met - without < servedAtOnce - kept;
+        if (free && !shares.isFlooding(share)) {
             return null;
         }
-        crowded.incrementAndGet();
         if (now - phaseBegun >= hangingAfterNanos) {
             turn(measuring, now);
         }
-        if (overloaded && shares.yields(share, now)) {
+        shares.vote(share);
+        boolean yields = overloaded && shares.yields(share, now);
+        if (yields || met >= crowdedFrom) {
+            crowded.incrementAndGet();
+        }
+        if (yields) {
             return Refusal.SHARE;
         }
         boolean full = met >= present && !(overloaded && met < beyond && shares.isBehind(share));
@@ -250,14 +258,16 @@ public final class Limiter {
         int places = Math.min(present, servedAtOnce + Math.max(0, elsewhere.get()));
         overloaded = met * 10L >= calls && sparse.get() * 10L <= met;
         int reached = Math.min(places, most);
+        shares.windowEnds();
         if (calls < FEW) {
             hangingAfterNanos = Math.min(2 * hangingAfterNanos, LONGEST_HANGING_NANOS);
-            return new Limit.Window(0, 0, 0, reached, overloaded);
+            return new Limit.Window(0, 0, 0, reached, overloaded, false);
         }
         double mean = (double) nanos.get() / calls;
         shortestNanos = Math.max(SHORTEST_NANOS, Math.min(LONGEST_NANOS, (long) mean));
         hangingAfterNanos = Math.max(LONG_NANOS, (long) (HANGING * mean));
         double perSecond = (calls + endedOfBefore.get()) * 1e9 / Math.max(1, now - phaseBegun);
-        return new Limit.Window(calls, mean, perSecond, reached, overloaded);
+        boolean flooded = overloaded && askedFrom < crowdedFrom && most < crowdedFrom;
+        return new Limit.Window(calls, mean, perSecond, reached, overloaded, flooded);
     }
 }

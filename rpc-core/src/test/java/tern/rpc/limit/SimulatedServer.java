@@ -60,7 +60,7 @@ final class SimulatedServer {
         private int sent;
         private int answered; // in time
         private int refused;
-        private double nanos;
+        private final List<Long> nanos = new ArrayList<>();
 
         int sent() {
             return sent;
@@ -75,7 +75,11 @@ final class SimulatedServer {
         }
 
         double meanMillis() {
-            return nanos / answered / 1e6;
+            return nanos.stream().mapToLong(Long::longValue).average().orElse(Double.NaN) / 1e6;
+        }
+
+        List<Long> nanos() {
+            return nanos;
         }
     }
 
@@ -206,7 +210,7 @@ final class SimulatedServer {
         limiter.leave(call.caller.share, call.entered, now);
         if (now - call.entered <= deadlineNanos) {
             call.caller.counts.answered++;
-            call.caller.counts.nanos += now - call.entered;
+            call.caller.counts.nanos.add(now - call.entered);
         }
     }
 }
