@@ -16,7 +16,7 @@ import tern.rpc.limit.Limit.Window;
  * <ul>
  *   <li>Twice as many raise the throughput by two fifths or more: they were too few. The time that they take is the usual
  *       one, and twice as many again are tried.
- *   <li>Half as many do nine tenths or more: they were too many. The same downwards.
+ *   <li>Half as many do nearly as much, 85 % or more: they were too many. The same downwards.
  * </ul>
  *
  * <p>Used by one thread at a time. Constants: decision note 20.
@@ -29,7 +29,7 @@ final class BusyPoint {
     /** Between nothing more and all that twice as many can do, by as much as a window of a hundred calls is wrong. */
     private static final double MORE_IS_DONE = 1.4;
 
-    private static final double AS_MUCH_IS_DONE = 0.9;
+    private static final double AS_MUCH_IS_DONE = 0.85;
 
     /** Four standard errors of the mean time of a window. */
     private static final double LONGER = 1.5;

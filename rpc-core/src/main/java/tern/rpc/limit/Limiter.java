@@ -178,8 +178,8 @@ public final class Limiter {
             if (calls >= FEW && isOver(calls, now - phaseBegun)) {
                 turn(true, now);
             }
-        } else if (before.get() <= fewBefore) {
-            turn(false, now);
+        } else if (before.get() <= fewBefore || now - phaseBegun >= hangingAfterNanos) {
+            turn(false, now); // by time, if a call that came at the very turn was counted among those before
         }
     }
 
