@@ -49,6 +49,7 @@ class HostilePeersTest {
     }
 
     private static final Map<String, Attack> ATTACKS = attacks();
+    private static final int CALLS_OF_A_MINUTE = 120_000;
 
     private final TripleSides sides = new TripleSides();
     private RpcServer server;
@@ -304,6 +305,9 @@ class HostilePeersTest {
                     wire.message(id, true, 0, hello);
                 }
                 calls++;
+                if (calls % CALLS_OF_A_MINUTE == 0) {
+                    assertStillServed();
+                }
             }
             assertThat(ended).as("cut after " + calls + " calls with " + code).isFalse();
         }
