@@ -2,11 +2,15 @@ package tern.rpc.serialization.protobuf;
 
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.CodedOutputStream;
+import com.google.protobuf.DiscardUnknownFieldsParser;
 import com.google.protobuf.ExtensionRegistryLite;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
 import com.google.protobuf.MessageLite;
 import com.google.protobuf.Parser;
 import java.io.IOException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
@@ -16,21 +20,33 @@ final class MessageBytes {
     private final String name;
     private final MessageLite defaultInstance;
     private final Parser<? extends MessageLite> parser;
+    private final Parser<? extends MessageLite> droppingParser;
+    private final @Nullable KnownFields known; // null for a lite message, which does not describe itself
+    private final Consumer<String> warnings;
 
-    private MessageBytes(Class<?> type, MessageLite defaultInstance) {
+    private MessageBytes(Class<?> type, MessageLite defaultInstance, Consumer<String> warnings) {
         this.name = type.getName();
         this.defaultInstance = defaultInstance;
         this.parser = defaultInstance.getParserForType();
+        if (defaultInstance instanceof Message message) {
+            this.droppingParser = DiscardUnknownFieldsParser.wrap(message.getParserForType());
+            this.known = KnownFields.of(message.getDescriptorForType());
+        } else {
+            this.droppingParser = parser;
+            this.known = null;
+        }
+        this.warnings = warnings;
     }
 
     static boolean isMessage(Class<?> type) {
         return MessageLite.class.isAssignableFrom(type);
     }
 
-    static MessageBytes of(Class<?> type) {
+    /** @param warnings told of each message of which something is dropped, by the thread that reads it */
+    static MessageBytes of(Class<?> type, Consumer<String> warnings) {
         try {
             return new MessageBytes(
-                    type, (MessageLite) type.getMethod("getDefaultInstance").invoke(null));
+                    type, (MessageLite) type.getMethod("getDefaultInstance").invoke(null), warnings);
         } catch (ReflectiveOperationException | ClassCastException | NullPointerException e) {
             throw new IllegalArgumentException(
                     type.getName() + " is no generated protobuf message class; declare one of those", e);
@@ -45,12 +61,36 @@ final class MessageBytes {
         try {
             CodedInputStream input = CodedInputStream.newInstance(bytes, offset, length);
             input.setRecursionLimit(ProtobufCodec.MAX_DEPTH);
-            MessageLite message = parser.parseFrom(input, ExtensionRegistryLite.getEmptyRegistry());
+            MessageLite message =
+                    parserFor(bytes, offset, length).parseFrom(input, ExtensionRegistryLite.getEmptyRegistry());
             input.checkLastTagWas(0);
             return message;
         } catch (InvalidProtocolBufferException e) {
             throw new SerializationException("not a message " + name + " (" + length + " bytes): " + e.getMessage(), e);
         }
+    }
+
+    /** Unknown fields are kept, so that they can be passed on, unless they are more than newer peers explain. */
+    private Parser<? extends MessageLite> parserFor(byte[] bytes, int offset, int length) {
+        if (known == null || !UnknownFields.canBeTooMany(length)) {
+            return parser;
+        }
+        UnknownFields unknown = UnknownFields.count(known, bytes, offset, length);
+        if (unknown.messagesWithValues() > unknown.mostMessagesWithValues()) {
+            throw new SerializationException("message " + name + " (" + length + " bytes) has "
+                    + unknown.messagesWithValues()
+                    + " parts with a number that their enum does not have, more than the "
+                    + unknown.mostMessagesWithValues()
+                    + " that are read; generate the class from the .proto file of the sender, or send fewer at a time");
+        }
+        if (unknown.fields() <= unknown.mostFields()) {
+            return parser;
+        }
+        warnings.accept("message " + name + " (" + length + " bytes) has " + unknown.fields()
+                + " fields that its class does not know, more than the " + unknown.mostFields()
+                + " that are kept; they were dropped, so whoever passes the message on sends it without them;"
+                + " generate the class from the .proto file of the sender, or send fewer at a time");
+        return droppingParser;
     }
 
     static void write(Object value, OutputBuffer out) {

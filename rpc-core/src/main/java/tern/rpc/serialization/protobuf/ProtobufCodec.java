@@ -1,5 +1,8 @@
 package tern.rpc.serialization.protobuf;
 
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
@@ -12,16 +15,19 @@ import tern.rpc.serialization.SerializationException;
  */
 public final class ProtobufCodec {
 
+    private static final Logger LOG = LoggerFactory.getLogger(ProtobufCodec.class);
     private static final boolean MESSAGES = isPresent("com.google.protobuf.MessageLite");
     private static final boolean JSON_FORM = isPresent("com.google.protobuf.util.JsonFormat");
 
     /** Parts inside parts, as deep as one message may go; also protobuf's JSON form is bound by it, through its reader. */
     static final int MAX_DEPTH = 64;
 
+    private final Consumer<String> warnings;
+
     private final ClassValue<MessageBytes> types = new ClassValue<>() {
         @Override
         protected MessageBytes computeValue(Class<?> type) {
-            return MessageBytes.of(type);
+            return MessageBytes.of(type, warnings);
         }
     };
 
@@ -31,6 +37,19 @@ public final class ProtobufCodec {
             return MessageJson.of(types.get(type).defaultInstance());
         }
     };
+
+    /** Logs every warning. */
+    public ProtobufCodec() {
+        this(LOG::warn);
+    }
+
+    /**
+     * @param warnings told when fields that a message's class does not know are dropped, by the thread that reads the
+     *     message, and each time: whoever logs it holds back what comes too often
+     */
+    public ProtobufCodec(Consumer<String> warnings) {
+        this.warnings = warnings;
+    }
 
     private static boolean isPresent(String className) {
         try {
@@ -56,9 +75,13 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Reads one message of a class for which {@link #isMessage} is true.
+     * Reads one message of a class for which {@link #isMessage} is true. Fields that the class does not know are kept and
+     * written again with the message, as long as they are not more than 4,096 and one for every 16 bytes; then all of them
+     * are dropped, with a warning. Those of one number in a row count as one. Lite messages keep all of theirs.
      *
-     * @throws SerializationException if the bytes are not such a message, or nest deeper than 64 messages
+     * @throws SerializationException if the bytes are not such a message, nest deeper than 64 messages, or hold more parts
+     *     than 4,096 and one for every 8 bytes with a number that their enum does not have and does not keep either, as in
+     *     proto2
      * @throws IllegalArgumentException if the class is no generated message class
      */
     public Object parse(Class<?> type, byte[] bytes, int offset, int length) {

@@ -1,8 +1,12 @@
 package tern.rpc.netty.triple;
 
+import java.time.Duration;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.NanoClock;
+import tern.rpc.limit.SeldomWarning;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
@@ -31,7 +35,10 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
     /** Messages of protobuf as they are; a method without parameters is called with an empty one. */
     record Protobuf(MethodDescriptor method) implements PayloadCodec {
 
-        private static final ProtobufCodec MESSAGES = new ProtobufCodec();
+        private static final SeldomWarning WARNING = new SeldomWarning(
+                LoggerFactory.getLogger(ProtobufCodec.class), NanoClock.SYSTEM, Duration.ofMinutes(1));
+
+        private static final ProtobufCodec MESSAGES = new ProtobufCodec(WARNING::warn);
 
         @Override
         public void writeRequest(Object[] arguments, OutputBuffer out) {

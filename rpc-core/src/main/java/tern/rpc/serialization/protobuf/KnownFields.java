@@ -1,0 +1,140 @@
+package tern.rpc.serialization.protobuf;
+
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.EnumDescriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor.JavaType;
+import com.google.protobuf.WireFormat;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fields that a message class knows, as its parser knows them: by number and wire type. What is inside of a field is
+ * worked out when such a field is met first. Thread-safe.
+ */
+final class KnownFields {
+
+    /** Those of a group that no class describes. */
+    static final KnownFields NONE = new KnownFields(true, List.of(), Map.of());
+
+    /** No field, one that is looked into, or one whose number takes more than a byte. */
+    static final byte OTHER = 0;
+
+    /** A field of one of these forms of which nothing but the end matters. */
+    static final byte VARINT = 1;
+
+    static final byte FIXED32 = 2;
+    static final byte FIXED64 = 3;
+    static final byte LENGTH_DELIMITED = 4;
+
+    private final boolean keepsUnknown;
+    private final byte[] plain = new byte[1 << Byte.SIZE]; // by tag of one byte
+    private final int[] numbers; // ascending
+    private final Field[] fields; // in the order of their numbers
+
+    private KnownFields(boolean keepsUnknown, List<FieldDescriptor> fields, Map<Descriptor, KnownFields> others) {
+        this.keepsUnknown = keepsUnknown;
+        this.numbers = fields.stream().mapToInt(FieldDescriptor::getNumber).toArray();
+        this.fields = fields.stream().map(field -> new Field(field, others)).toArray(Field[]::new);
+        for (int tag = 0; tag <= Byte.MAX_VALUE; tag++) {
+            Field field = field(WireFormat.getTagFieldNumber(tag), WireFormat.getTagWireType(tag));
+            plain[tag] = field == null || !field.isPlain() ? OTHER : form(WireFormat.getTagWireType(tag));
+        }
+    }
+
+    private static byte form(int wireType) {
+        return switch (wireType) {
+            case WireFormat.WIRETYPE_VARINT -> VARINT;
+            case WireFormat.WIRETYPE_FIXED32 -> FIXED32;
+            case WireFormat.WIRETYPE_FIXED64 -> FIXED64;
+            case WireFormat.WIRETYPE_LENGTH_DELIMITED -> LENGTH_DELIMITED;
+            default -> OTHER;
+        };
+    }
+
+    static KnownFields of(Descriptor message) {
+        return of(message, new ConcurrentHashMap<>());
+    }
+
+    private static KnownFields of(Descriptor message, Map<Descriptor, KnownFields> others) {
+        return others.computeIfAbsent(
+                message,
+                added -> new KnownFields(
+                        !added.getOptions().getMapEntry(),
+                        added.getFields().stream()
+                                .sorted(Comparator.comparingInt(FieldDescriptor::getNumber))
+                                .toList(),
+                        others));
+    }
+
+    /** False for an entry of a map, whose parser passes over what it does not know. */
+    boolean keepsUnknown() {
+        return keepsUnknown;
+    }
+
+    /** The form of the known field that begins with this byte; {@link #OTHER} where that alone does not tell. */
+    byte plain(byte first) {
+        return plain[first & 0xFF];
+    }
+
+    /** The field that the parser would read here; null for one that it does not know, or not in this form. */
+    @Nullable
+    Field field(int number, int wireType) {
+        int place = number - 1; // most messages number their fields from one without a gap
+        if (place < 0 || place >= numbers.length || numbers[place] != number) {
+            place = Arrays.binarySearch(numbers, number);
+        }
+        return place >= 0 && fields[place].comesAs(wireType) ? fields[place] : null;
+    }
+
+    /** One field. Thread-safe. */
+    static final class Field {
+
+        private final int wireType;
+        private final boolean packable;
+        private final @Nullable EnumDescriptor closedEnum;
+        private final @Nullable Descriptor message;
+        private final Map<Descriptor, KnownFields> others;
+        private @Nullable KnownFields inside; // any thread; all of them find the same
+
+        private Field(FieldDescriptor field, Map<Descriptor, KnownFields> others) {
+            this.wireType = field.getLiteType().getWireType();
+            this.packable = field.isPackable();
+            this.closedEnum = field.getJavaType() == JavaType.ENUM && field.legacyEnumFieldTreatedAsClosed()
+                    ? field.getEnumType()
+                    : null;
+            this.message = field.getJavaType() == JavaType.MESSAGE ? field.getMessageType() : null;
+            this.others = others;
+        }
+
+        private boolean comesAs(int given) {
+            return given == wireType || (packable && given == WireFormat.WIRETYPE_LENGTH_DELIMITED);
+        }
+
+        /** Of a message or a group; null for all else. */
+        @Nullable
+        KnownFields inside() {
+            if (inside == null && message != null) {
+                inside = of(message, others);
+            }
+            return inside;
+        }
+
+        private boolean isPlain() {
+            return message == null && closedEnum == null;
+        }
+
+        boolean isClosedEnum() {
+            return closedEnum != null;
+        }
+
+        /** Whether the parser keeps this number as the field's value; false when it becomes an unknown field. */
+        boolean hasValue(int number) {
+            return closedEnum == null || closedEnum.findValueByNumber(number) != null;
+        }
+    }
+}
