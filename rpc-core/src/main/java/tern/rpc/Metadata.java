@@ -20,6 +20,13 @@ public final class Metadata {
 
     private int used;
 
+    public Metadata() {}
+
+    /** @param values that there is room for at once; more can be added */
+    public Metadata(int values) {
+        pairs = new Object[values * 2];
+    }
+
     /** Replaces every value of this name. */
     public Metadata put(String name, String value) {
         return replace(name, value);

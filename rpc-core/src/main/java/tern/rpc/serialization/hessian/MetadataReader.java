@@ -9,6 +9,7 @@ final class MetadataReader {
 
     private static final int MOST_ENTRIES = 128;
     private static final int MOST_BYTES = 64 << 10;
+    private static final String CALLER = "remote.application";
 
     private final HessianInput in;
     private final ValueReader values;
@@ -50,7 +51,9 @@ final class MetadataReader {
             into.add(name, in.binaryOf(tag));
             return;
         }
-        String value = readText(start, false); // what it is belongs to the call, and may be a secret
+        // What it is belongs to the call, and may be a secret; but for the caller's name, which is the same in all of
+        // its.
+        String value = readText(start, CALLER.equals(name));
         if (name != null && value != null) {
             into.add(name, value);
         }

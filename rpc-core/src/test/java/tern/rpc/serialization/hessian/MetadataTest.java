@@ -59,6 +59,21 @@ class MetadataTest {
     }
 
     @Test
+    void nameOfTheCallerIsMadeOnceAndWhatMayBeASecretIsNotKept() {
+        ObjectReader reader = HessianSerializer.builder().build().newReader();
+        byte[] bytes = Coding.writeLite(Map.of("remote.application", "caller", "token", "secret"));
+        Metadata first = new Metadata();
+        Metadata second = new Metadata(2);
+        reader.start(bytes, 0, bytes.length);
+        reader.readMetadata(first);
+        reader.start(bytes, 0, bytes.length);
+        reader.readMetadata(second);
+
+        assertThat(second.get("remote.application")).isEqualTo("caller").isSameAs(first.get("remote.application"));
+        assertThat(second.get("token")).isEqualTo("secret").isNotSameAs(first.get("token"));
+    }
+
+    @Test
     void nullIsNoMetadata() {
         assertThat(read(Coding.bytes("4e")).isEmpty()).isTrue();
     }

@@ -1,6 +1,8 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.io.Serializable;
+import java.net.InetAddress;
+import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -8,19 +10,33 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.netty.EventLoops;
+import tern.rpc.netty.NettyClientTransport;
+import tern.rpc.netty.NettyServerTransport;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.serialization.Serializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.InMemoryTransport;
+import tern.rpc.transport.ServerTransport;
 
 /**
  * A process loads some hundred classes and links their code when it makes or serves its first calls. They are made while
- * it starts, in memory, of a service of our own, so that no caller waits for that; nobody else has to be there for it.
+ * it starts, of a service of our own, so that no caller waits for that; nobody else has to be there for it.
  */
 final class FirstCalls {
 
     private static final Logger LOG = LoggerFactory.getLogger(FirstCalls.class);
     private static final int CALLS = 3;
+
+    /** Of the port that is open meanwhile: one connection of our own. */
+    private static final int CONNECTIONS = 1;
+
+    private static final int MESSAGE_BYTES = 64 << 10;
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
 
     /** What is called. */
     public interface Probe {
@@ -32,26 +48,61 @@ final class FirstCalls {
     /** What most calls carry: a value with texts and numbers. */
     public record Message(String text, int number, List<String> more) implements Serializable {}
 
-    /** Makes them before it returns; never fails. */
-    FirstCalls(Serializer serializer) {
-        try {
-            make(serializer);
-        } catch (RuntimeException | LinkageError e) {
-            LOG.warn("No calls could be tried in memory; the first real ones will take longer", e);
-        }
+    private FirstCalls() {}
+
+    /** Makes them before it returns, without opening anything; never fails. */
+    static FirstCalls inMemory(Serializer serializer) {
+        return made("in memory", () -> {
+            InMemoryTransport memory = new InMemoryTransport(serializer);
+            make(memory, memory, InMemoryTransport.PROTOCOL);
+        });
     }
 
-    private static void make(Serializer serializer) {
-        try (InMemoryTransport memory = new InMemoryTransport(serializer);
-                RpcServer server = RpcServer.builder(memory)
+    /**
+     * Makes them before it returns, from a port of this machine alone that is closed again then: so the classes of the wire
+     * are there, too. For processes that open a port anyway. Never fails.
+     */
+    static FirstCalls overLoopback(Serializer serializer, EventLoops loops) {
+        DubboProtocol wire = new DubboProtocol(serializer, 0);
+        ServerTransportSettings port = new ServerTransportSettings(
+                InetAddress.getLoopbackAddress().getHostAddress(),
+                0,
+                CONNECTIONS,
+                CONNECTIONS,
+                CALLS,
+                MESSAGE_BYTES,
+                PATIENCE,
+                PATIENCE);
+        return made(
+                "over the loopback interface",
+                () -> make(
+                        new NettyServerTransport(port, loops, List.of(wire)),
+                        new NettyClientTransport(ClientTransportSettings.named("first-calls"), loops, wire),
+                        DubboProtocol.NAME));
+    }
+
+    private static FirstCalls made(String where, Runnable calls) {
+        try {
+            calls.run();
+        } catch (RuntimeException | LinkageError e) {
+            LOG.warn("No calls could be tried {}; the first real ones will take longer", where, e);
+        }
+        return new FirstCalls();
+    }
+
+    private static void make(ServerTransport served, ClientTransport called, String protocol) {
+        try (called;
+                served;
+                RpcServer server = RpcServer.builder(served)
                         .export(ServiceExport.of(Probe.class, message -> message))
                         .build();
-                RpcClient client = RpcClient.builder().transport(memory).build()) {
+                RpcClient client = RpcClient.builder().transport(called).build()) {
             server.start();
-            Probe probe = client.refer(
-                    ServiceReference.to(Probe.class, new StaticEndpoints(List.of(new Endpoint("localhost", 1))))
-                            .protocol(InMemoryTransport.PROTOCOL)
-                            .build());
+            Endpoint here = new Endpoint(InetAddress.getLoopbackAddress().getHostAddress(), Math.max(1, server.port()));
+            Probe probe = client.refer(ServiceReference.to(Probe.class, new StaticEndpoints(List.of(here)))
+                    .protocol(protocol)
+                    .check(true)
+                    .build());
             for (int i = 0; i < CALLS; i++) {
                 probe.echo(new Message("first", i, List.of("a", "b")));
             }

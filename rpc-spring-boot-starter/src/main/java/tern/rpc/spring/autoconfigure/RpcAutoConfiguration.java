@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -12,6 +13,7 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import tern.rpc.netty.EventLoops;
+import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.netty.triple.Http1Protocol;
 import tern.rpc.netty.triple.HttpSettings;
@@ -78,8 +80,11 @@ public final class RpcAutoConfiguration {
 
     @Bean(FIRST_CALLS)
     @Lazy
-    FirstCalls rpcFirstCalls(Serializer serializer) {
-        return new FirstCalls(serializer);
+    FirstCalls rpcFirstCalls(Serializer serializer, ObjectProvider<EventLoops> loops, ListableBeanFactory beans) {
+        boolean listens = beans.getBeanNamesForType(NettyServerTransport.class, true, false).length > 0;
+        return listens
+                ? FirstCalls.overLoopback(serializer, loops.getObject())
+                : FirstCalls.inMemory(serializer); // who only calls opens no port
     }
 
     @Bean

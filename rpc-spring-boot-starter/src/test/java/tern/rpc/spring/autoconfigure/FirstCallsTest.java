@@ -10,6 +10,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.client.RpcClient;
+import tern.rpc.netty.EventLoops;
 import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.Serializer;
@@ -89,6 +90,27 @@ class FirstCallsTest {
             assertThat(counted.writers).hasPositiveValue();
             assertThat(counted.readers).hasPositiveValue();
         });
+    }
+
+    @Test
+    void whoOnlyCallsOpensNoPortForThem() {
+        application(Counted.class).run(here -> {
+            here.getBean(RpcAutoConfiguration.FIRST_CALLS);
+
+            assertThat(here.getBean(CountingSerializer.class).readers).hasPositiveValue();
+            assertThat(here.getBeanFactory().containsSingleton("rpcEventLoops")).isFalse();
+        });
+    }
+
+    @Test
+    void callsOverTheLoopbackInterfaceReachTheirService() {
+        CountingSerializer counted = new CountingSerializer();
+        try (EventLoops loops = EventLoops.start(1)) {
+            FirstCalls.overLoopback(counted, loops);
+        }
+
+        assertThat(counted.writers).hasPositiveValue();
+        assertThat(counted.readers).hasPositiveValue();
     }
 
     @Test

@@ -45,6 +45,9 @@ final class DubboRequestBody {
     private static final Predicate<String> FOR_THE_PROTOCOL =
             name -> !name.equals(REMOTE_APPLICATION) && RESERVED.contains(name);
 
+    /** Attachments of most requests: path, interface, version, time-out and the caller's name. */
+    private static final int USUAL = 5;
+
     private static final int MOST_DIGITS = 18;
 
     private DubboRequestBody() {}
@@ -79,7 +82,7 @@ final class DubboRequestBody {
                     ? scalar(reader)
                     : reader.readObject(method.parameters().get(i));
         }
-        Metadata metadata = new Metadata();
+        Metadata metadata = new Metadata(USUAL);
         reader.readMetadata(metadata);
         checkGeneric(metadata);
         ServiceKey key = key(metadata, interfaceName, version);
@@ -113,7 +116,7 @@ final class DubboRequestBody {
         for (int i = 0; i < arguments; i++) {
             reader.skip();
         }
-        Metadata metadata = new Metadata();
+        Metadata metadata = new Metadata(USUAL);
         reader.readMetadata(metadata);
         ServiceKey key = key(metadata, interfaceName, version);
         if (!key.interfaceName().equals(interfaceName)) { // or one would be judged and the arguments of the other read

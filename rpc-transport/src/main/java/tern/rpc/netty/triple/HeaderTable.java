@@ -151,13 +151,13 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     /** What is left of the time differs from call to call; only the name is worth remembering. */
     private void writeTimeout(ByteBuf out, AsciiString value) {
         if (timeoutName >= 0) {
-            Http2Frames.number(out, Http2Frames.NEVER_REMEMBERED, 4, index(timeoutName));
+            Http2Frames.number(out, Http2Frames.NOT_REMEMBERED, 4, index(timeoutName));
             Http2Frames.text(out, value);
         } else if (remember(GrpcForm.TIMEOUT, value)) {
             timeoutName = entries - 1;
             literal(out, Http2Frames.REMEMBERED, 6, GrpcForm.TIMEOUT, value);
         } else {
-            literal(out, Http2Frames.NEVER_REMEMBERED, 4, GrpcForm.TIMEOUT, value);
+            literal(out, Http2Frames.NOT_REMEMBERED, 4, GrpcForm.TIMEOUT, value);
         }
     }
 

@@ -154,7 +154,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             Http2ConnectionEncoder encoder =
                     new DefaultHttp2ConnectionEncoder(http2, new DefaultHttp2FrameWriter(table));
             // Values are not looked at: Dubbo's providers write texts as they are.
-            Http2HeadersDecoder headers = new DefaultHttp2HeadersDecoder(true, false, HEADER_LIST_BYTES);
+            Http2HeadersDecoder headers =
+                    new RememberedBlocks(new DefaultHttp2HeadersDecoder(true, false, HEADER_LIST_BYTES));
             decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES); // before the codec, says the builder
             codec(
                     new DefaultHttp2ConnectionDecoder(

@@ -22,6 +22,9 @@ final class Http2Limits {
     /** Frames on streams that were refused, in a window: what the window of a connection takes, in frames of half a KiB. */
     static final int MOST_FRAMES_IN_VAIN = 16 << 10;
 
+    /** Frames of data in a row that are empty and do not end their stream. */
+    static final int MOST_EMPTY_DATA = 2;
+
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** Pings closer to each other than this are strikes: with calls in flight, and without (decision 16). */
@@ -35,6 +38,7 @@ final class Http2Limits {
     private int resets;
     private int controlFrames;
     private int framesInVain;
+    private int emptyData; // in a row
     private long pingNanos;
     private boolean pinged;
     private int strikes;
@@ -70,6 +74,15 @@ final class Http2Limits {
         window(now);
         if (++framesInVain > MOST_FRAMES_IN_VAIN) {
             throw calmDown(framesInVain + " frames came within 30 s on streams that were refused");
+        }
+    }
+
+    /** Headers came, or data, of which only so many frames in a row may be empty without ending their stream. */
+    void arrived(boolean something) throws Http2Exception {
+        if (something) {
+            emptyData = 0;
+        } else if (++emptyData > MOST_EMPTY_DATA) {
+            throw calmDown(emptyData + " frames of data in a row were empty and did not end their stream");
         }
     }
 

@@ -5,6 +5,9 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
 import io.netty.handler.codec.http2.DefaultHttp2Connection;
+import io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder;
+import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
 import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Connection;
@@ -50,9 +53,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private static final int HEADER_LIST_BYTES = 32 << 10;
 
     /** Reliability table, HTTP/2. */
-    private static final int EMPTY_DATA_FRAMES = 2;
-
     private static final int CONTINUATIONS = 16;
+
     private static final int MOST_FIELDS = 128;
 
     /** Of a plain answer: the message, all that is around it, what its headers count. */
@@ -128,8 +130,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             connection(http2);
             frameListener(new Http2EventAdapter() {}); // replaced as soon as the handler exists
             gracefulShutdownTimeoutMillis(0);
-            decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES);
-            decoderEnforceMaxSmallContinuationFrames(CONTINUATIONS);
+            decoderEnforceMaxConsecutiveEmptyDataFrames(0); // counted here, since the decoder is another
             decoderEnforceMaxRstFramesPerWindow(0, 0); // counted with more knowledge here
             encoderEnforceMaxRstFramesPerWindow(Http2Limits.MOST_RESETS, 30);
             initialSettings(Http2Settings.defaultSettings()
@@ -141,7 +142,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
         @Override
         protected Http2ServerHandler build(
-                Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
+                Http2ConnectionDecoder unused, Http2ConnectionEncoder encoder, Http2Settings settings) {
+            // The encoder has limits that only the builder can give it; the decoder has no place for our reader.
+            unused.close();
+            RememberedBlocks headers = new RememberedBlocks(new DefaultHttp2HeadersDecoder(true, HEADER_LIST_BYTES));
+            Http2ConnectionDecoder decoder = new DefaultHttp2ConnectionDecoder(
+                    encoder.connection(), encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS));
             return new Http2ServerHandler(decoder, encoder, settings, connection, dispatcher);
         }
     }
@@ -486,6 +492,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         public void onHeadersRead(
                 ChannelHandlerContext read, int streamId, Http2Headers headers, int padding, boolean endOfStream)
                 throws Http2Exception {
+            limits.arrived(true);
             limits.moved();
             Http2Stream stream = connection().stream(streamId);
             Http2Exchange known = stream.getProperty(exchangeKey);
@@ -527,8 +534,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
 
         @Override
-        public int onDataRead(
-                ChannelHandlerContext read, int streamId, ByteBuf data, int padding, boolean endOfStream) {
+        public int onDataRead(ChannelHandlerContext read, int streamId, ByteBuf data, int padding, boolean endOfStream)
+                throws Http2Exception {
+            limits.arrived(data.isReadable() || endOfStream);
             limits.moved();
             Http2Exchange exchange = exchange(streamId);
             HttpCall call = exchange == null ? null : exchange.call();

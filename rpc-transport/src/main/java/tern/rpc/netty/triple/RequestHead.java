@@ -4,12 +4,13 @@ import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceKey;
 
-/** The headers of a method's requests: what is the same in all of them is made once (wire document 3.2). Immutable. */
+/** The headers of a method's requests: what is the same in all of them is made once (wire document 3.2). Thread-safe. */
 final class RequestHead {
 
     private static final AsciiString TE = AsciiString.cached("te");
@@ -20,6 +21,21 @@ final class RequestHead {
 
     private final AsciiString path;
     private final AsciiString[] fixed;
+
+    /** Those of the last request; any thread's will do. */
+    private volatile @Nullable Timed lastTimed;
+
+    /** The fields of a request that has nothing of its own but what is left of its time. */
+    private static final class Timed {
+
+        private final long nanos;
+        private final AsciiString[] fields;
+
+        Timed(long nanos, AsciiString[] fields) {
+            this.nanos = nanos;
+            this.fields = fields;
+        }
+    }
 
     RequestHead(ServiceKey service, MethodDescriptor method, String application) {
         this.path = ascii("the path", "/" + service.interfaceName() + "/" + method.name());
@@ -66,7 +82,7 @@ final class RequestHead {
     }
 
     /**
-     * Names and values of one request in turn, without those of HTTP/2's own.
+     * Names and values of one request in turn, without those of HTTP/2's own; not to be changed.
      *
      * @throws tern.rpc.RpcException if its metadata cannot be sent
      */
@@ -76,8 +92,7 @@ final class RequestHead {
         }
         List<AsciiString> own = new ArrayList<>();
         if (call.deadline().isLimited()) {
-            long nanos = call.deadline().remainingNanos(now);
-            add(own, GrpcForm.TIMEOUT, GrpcTimeout.format(nanos));
+            add(own, GrpcForm.TIMEOUT, GrpcTimeout.format(timeoutNanos(call.deadline(), now)));
         }
         if (call.isCompressed()) {
             add(own, GrpcForm.ENCODING, GrpcForm.GZIP);
@@ -97,9 +112,19 @@ final class RequestHead {
         if (!deadline.isLimited()) {
             return fixed;
         }
+        long nanos = timeoutNanos(deadline, now);
+        Timed last = lastTimed;
+        if (last != null && last.nanos == nanos) {
+            return last.fields;
+        }
         AsciiString[] all = Arrays.copyOf(fixed, fixed.length + 2);
         all[fixed.length] = GrpcForm.TIMEOUT;
-        all[fixed.length + 1] = GrpcTimeout.format(deadline.remainingNanos(now));
+        all[fixed.length + 1] = GrpcTimeout.format(nanos);
+        lastTimed = new Timed(nanos, all);
         return all;
+    }
+
+    private static long timeoutNanos(Deadline deadline, long now) {
+        return GrpcTimeout.rounded(deadline.remainingNanos(now));
     }
 }

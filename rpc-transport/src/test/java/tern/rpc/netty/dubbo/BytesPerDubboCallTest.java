@@ -55,7 +55,7 @@ class BytesPerDubboCallTest {
             long before = allocated();
             call(service);
 
-            assertThat((allocated() - before) / CALLS).isLessThan(4_000);
+            assertThat((allocated() - before) / CALLS).isLessThan(3_000);
         } finally {
             ResourceLeakDetector.setLevel(level);
             client.close();

@@ -63,4 +63,19 @@ class GrpcTimeoutTest {
     void smallestUnitThatFitsIsWritten(long nanos, String text) {
         assertThat(GrpcTimeout.format(nanos).toString()).isEqualTo(text);
     }
+
+    @ParameterizedTest
+    @CsvSource({
+        "-5, -5",
+        "0, 0",
+        "9999, 9999",
+        "99999, 99990",
+        "1234567, 1234000",
+        "2999990123, 2999000000",
+        "2999000000, 2999000000",
+        "9223372036854775807, 9223000000000000000"
+    })
+    void lessThanAThousandthIsTakenOff(long nanos, long rounded) {
+        assertThat(GrpcTimeout.rounded(nanos)).isEqualTo(rounded);
+    }
 }
