@@ -100,6 +100,11 @@ final class Http1AnswerReader {
         return inBody ? announced - bodyBytes : 0;
     }
 
+    /** Bytes that are held for the body being read. */
+    int roomBytes() {
+        return body.length;
+    }
+
     // ---- the head
 
     /** @return whether it is complete */
