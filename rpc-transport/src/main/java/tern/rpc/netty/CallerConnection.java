@@ -10,12 +10,10 @@ import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tern.rpc.Deadline;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.endpoint.Endpoint;
@@ -104,11 +102,17 @@ final class CallerConnection implements PendingCall.Carrier {
         } catch (RpcException e) {
             call.fail(e);
             close("its answer cannot be read");
+        } catch (RuntimeException e) {
+            LOG.warn("Closing a caller's connection to {}", endpoint, e);
+            close(e.toString());
+        } catch (Error e) {
+            close(e.toString());
+            throw e;
         }
     }
 
     private void exchange(PendingCall call) throws IOException {
-        SocketChannel socket = connected ? Objects.requireNonNull(channel) : connect(call);
+        SocketChannel socket = connected ? Objects.requireNonNull(channel) : connect();
         try {
             write(call, socket);
         } catch (IOException e) {
@@ -124,7 +128,7 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    private SocketChannel connect(PendingCall call) throws IOException {
+    private SocketChannel connect() throws IOException {
         InetSocketAddress address = new InetSocketAddress(endpoint.host(), endpoint.port());
         if (address.isUnresolved()) {
             throw new UnknownHostException(endpoint.host());
@@ -135,13 +139,7 @@ final class CallerConnection implements PendingCall.Carrier {
             made.close(); // whoever closed it may not have seen the channel
         }
         made.setOption(StandardSocketOptions.TCP_NODELAY, true);
-        Deadline deadline = call.call().deadline();
-        long patience = settings.connectTimeout().toMillis();
-        if (deadline.isLimited()) {
-            long left = TimeUnit.NANOSECONDS.toMillis(deadline.remainingNanos(System.nanoTime()));
-            patience = Math.max(1, Math.min(patience, left + 1));
-        }
-        made.socket().connect(address, (int) patience);
+        made.socket().connect(address, (int) settings.connectTimeout().toMillis()); // or until the sweep closes it
         connected = true;
         owner.connected(this);
         return made;
@@ -184,18 +182,25 @@ final class CallerConnection implements PendingCall.Carrier {
     /** @return null if the connection ends before */
     private @Nullable Answer read(PendingCall call, SocketChannel socket) throws IOException {
         while (true) {
-            unread.discardReadBytes();
-            int wanted = Math.max(USUAL_BYTES, Math.min(MOST_BYTES, reader.missingBytes()));
-            if (unread.capacity() == 0) {
-                unread = Unpooled.buffer(wanted);
-            }
-            if (unread.writeBytes(socket, wanted) < 0) {
+            makeRoom(Math.max(USUAL_BYTES, Math.min(MOST_BYTES, reader.missingBytes())));
+            if (unread.writeBytes(socket, Math.min(MOST_BYTES, unread.writableBytes())) < 0) {
                 return null;
             }
             Answer answer = reader.read(unread, call);
             if (answer != null) {
                 return answer;
             }
+        }
+    }
+
+    private void makeRoom(int wanted) {
+        if (unread.capacity() == 0) {
+            unread = Unpooled.buffer(wanted);
+        } else if (!unread.isReadable()) {
+            unread.clear();
+        }
+        if (unread.writableBytes() < wanted / 2) {
+            unread.discardReadBytes().ensureWritable(wanted);
         }
     }
 
@@ -231,6 +236,7 @@ final class CallerConnection implements PendingCall.Carrier {
     /** Whether it can be used again, by all that has come from the server; if not it is closed. */
     boolean isFresh() {
         SocketChannel socket = Objects.requireNonNull(channel);
+        unread = Unpooled.EMPTY_BUFFER; // which many connections need not keep that are seldom used
         String reason;
         try {
             socket.configureBlocking(false);

@@ -118,7 +118,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             }
             return;
         }
-        if (!available && connecting.isEmpty()) {
+        if (connecting.isEmpty() && !available) { // in this order, or a connection just made is seen in neither
             call.fail(notSent(
                     call,
                     StatusCode.UNAVAILABLE,
