@@ -29,7 +29,8 @@ public interface ClientConnection extends AutoCloseable {
     long lateAnswers();
 
     /**
-     * Encodes the request on the calling thread and queues it. Whatever happens, the pending call completes exactly
+     * Encodes the request on the calling thread and queues it, or keeps it for that thread to send when it waits
+     * ({@link PendingCall#await}). Whatever happens, the pending call completes exactly
      * once: with an answer, at its deadline, or with a failure.
      */
     void send(PendingCall call);

@@ -41,6 +41,12 @@ public final class PendingCall implements Runnable {
     public interface Carrier {
         /** On the thread that ended the call, once. */
         void abandoned(PendingCall call);
+
+        /**
+         * The caller begins to wait, so its thread may be used to bring the answer. On that thread, once, and not if the
+         * call has ended before.
+         */
+        default void awaited(PendingCall call) {}
     }
 
     private final Invocation call;
@@ -70,6 +76,11 @@ public final class PendingCall implements Runnable {
         return call;
     }
 
+    /** Whether its caller waits in {@link #await()}. */
+    public boolean isAwaited() {
+        return completion == null;
+    }
+
     public boolean isOneWay() {
         return oneWay;
     }
@@ -93,7 +104,7 @@ public final class PendingCall implements Runnable {
         this.carrier = connection;
     }
 
-    /** The request is being handed to the socket, so that the server may run it. Event loop. */
+    /** The request is being handed to the socket, so that the server may run it. */
     public void sent() {
         sent = true;
     }
@@ -169,6 +180,10 @@ public final class PendingCall implements Runnable {
      *     interrupted, whose interrupt flag is set again
      */
     public Response await() throws Throwable {
+        Carrier present = carrier;
+        if (outcome == null && present != null) {
+            present.awaited(this);
+        }
         if (outcome == null) {
             waiter = Thread.currentThread();
             while (outcome == null) {

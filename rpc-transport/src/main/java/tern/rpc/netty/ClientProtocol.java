@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.CallToken;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
@@ -34,6 +35,14 @@ public interface ClientProtocol {
      */
     default boolean isExclusive() {
         return false;
+    }
+
+    /**
+     * How callers that wait make their exchanges themselves; null where only event loops move bytes. Only asked of protocols
+     * that are {@link #isExclusive}.
+     */
+    default @Nullable CallerExchanges callerExchanges(Endpoint endpoint, ClientTransportSettings settings) {
+        return null;
     }
 
     /** How a token is shown to the server. */

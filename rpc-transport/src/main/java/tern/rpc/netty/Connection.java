@@ -20,7 +20,6 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
@@ -111,7 +110,7 @@ public final class Connection implements PendingCall.Carrier {
         sweepLater(); // for calls that were sent before there was an event loop
         connecting.addListener(done -> {
             if (!done.isSuccess()) {
-                close(describe(done.cause()));
+                close(CallEnds.describe(done.cause()));
             } else if (tls == null) {
                 opened(connecting.channel());
             } else {
@@ -148,10 +147,6 @@ public final class Connection implements PendingCall.Carrier {
                 close(TlsFailure.atClient(done.cause(), endpoint, context.tls()));
             }
         });
-    }
-
-    private static String describe(@Nullable Throwable cause) {
-        return cause == null || cause.getMessage() == null ? String.valueOf(cause) : cause.getMessage();
     }
 
     /** The channel is open, whoever opened it. Event loop. */
@@ -197,7 +192,7 @@ public final class Connection implements PendingCall.Carrier {
             queue.add(protocol.request(call, this));
         } catch (Throwable e) {
             pending.remove(call.id());
-            call.fail(unsendable(call, e));
+            call.fail(CallEnds.unsendable(call, endpoint, e));
             return false;
         }
         entered();
@@ -215,7 +210,7 @@ public final class Connection implements PendingCall.Carrier {
             stream = protocol.open(call, receiver, this);
         } catch (Throwable e) {
             pending.remove(call.id());
-            throw unsendable(call, e);
+            throw CallEnds.unsendable(call, endpoint, e);
         }
         entered();
         if (call.hasFailed()) {
@@ -290,16 +285,6 @@ public final class Connection implements PendingCall.Carrier {
                 StatusCode.RESOURCE_EXHAUSTED,
                 call + " was not sent to " + endpoint + ": " + reason + "; more connections or fewer calls help",
                 Executed.NO);
-    }
-
-    private RpcException unsendable(PendingCall call, Throwable cause) {
-        if (cause instanceof RpcException known) {
-            return known;
-        }
-        StatusCode code =
-                cause instanceof MessageTooLargeException ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INVALID_ARGUMENT;
-        return new RpcException(
-                code, call + " was not sent to " + endpoint + ": " + describe(cause), Executed.NO, cause);
     }
 
     /** The answer to a request came. Event loop. */
@@ -405,20 +390,12 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     private void late(PendingCall call) {
-        long waitedMillis = TimeUnit.NANOSECONDS.toMillis(call.call().deadline().nanoTime() - call.startedNanos());
-        String where = state == State.CONNECTING ? "no connection to " + endpoint : "no answer from " + endpoint;
-        call.fail(RpcException.refusal(
-                StatusCode.DEADLINE_EXCEEDED,
-                call + ": " + where + " within " + waitedMillis
-                        + " ms (its time-out, by default that of rpc.client.timeout)",
-                call.wasSent() ? Executed.MAYBE : Executed.NO));
+        call.fail(CallEnds.late(call, endpoint, state == State.CONNECTING));
     }
 
     private void lost(PendingCall call) {
-        call.fail(RpcException.refusal(
-                StatusCode.UNAVAILABLE,
-                call + " at " + endpoint + ": " + closeReason,
-                call.wasSent() && !refused ? Executed.MAYBE : Executed.NO));
+        Executed executed = call.wasSent() && !refused ? Executed.MAYBE : Executed.NO;
+        call.fail(CallEnds.lost(call, endpoint, closeReason, executed));
     }
 
     /** The server did not let us in: whatever was sent, it has read nothing. Event loop. */

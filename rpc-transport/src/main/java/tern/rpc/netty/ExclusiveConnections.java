@@ -26,9 +26,10 @@ import tern.rpc.transport.PendingCall;
  * The connections to one endpoint with a protocol that carries one call at a time: a call takes the one that was used
  * last, or opens a new one while there are fewer than calls allowed. Those that nobody needs are closed after the time of
  * the heartbeat. When an attempt to connect fails, calls are refused at once until one that is made in the background
- * succeeds. Thread-safe.
+ * succeeds. Callers that wait have sockets of their own where the protocol knows how and there is no TLS; the event loops
+ * carry the other calls, and all of them until the server was found. Thread-safe.
  */
-final class ExclusiveConnections implements ClientConnection, Connection.Owner {
+final class ExclusiveConnections implements ClientConnection, Connection.Owner, CallerConnections.Owner {
 
     private static final Logger LOG = LoggerFactory.getLogger(ExclusiveConnections.class);
 
@@ -44,7 +45,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner {
     private final Set<Connection> all = ConcurrentHashMap.newKeySet();
     private final Set<Connection> connecting = ConcurrentHashMap.newKeySet();
     private final Set<Connection> unused = ConcurrentHashMap.newKeySet(); // connecting, and free when they are there
-    private final AtomicInteger count = new AtomicInteger();
+    private final AtomicInteger count = new AtomicInteger(); // of both kinds
+    private final @Nullable CallerConnections callers;
     private final AtomicLong lateAnswersBefore = new AtomicLong(); // of connections that are closed
     private final AtomicBoolean tidying = new AtomicBoolean();
     private final ReconnectBackoff backoff; // guarded by this
@@ -67,6 +69,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner {
         this.loops = loops;
         this.whenClosed = whenClosed;
         this.backoff = new ReconnectBackoff(settings);
+        CallerExchanges exchanges = tls == null ? protocol.callerExchanges(endpoint, settings) : null;
+        this.callers = exchanges == null ? null : new CallerConnections(endpoint, settings, exchanges, loops, this);
     }
 
     /** Opens the first, which tells whether there is a server. */
@@ -104,6 +108,9 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner {
             call.fail(notSent(call, StatusCode.UNAVAILABLE, "the client is closed"));
             return;
         }
+        if (callers != null && available && call.isAwaited() && !call.isOneWay() && callers.send(call)) {
+            return;
+        }
         Connection free = takeIdle();
         if (free != null) {
             if (!free.send(call)) {
@@ -111,7 +118,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner {
             }
             return;
         }
-        if (!available && connecting.isEmpty()) {
+        if (connecting.isEmpty() && !available) { // in this order, or a connection just made is seen in neither
             call.fail(notSent(
                     call,
                     StatusCode.UNAVAILABLE,
@@ -153,8 +160,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner {
 
     /** @return null if there are as many as allowed */
     private @Nullable Connection add() {
-        if (count.incrementAndGet() > settings.maxInFlight()) {
-            count.decrementAndGet();
+        if (!countOne() && (callers == null || !callers.giveUpOne())) {
             return null;
         }
         Connection added = new Connection(endpoint, settings, protocol, tls, this);
@@ -164,6 +170,45 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner {
             added.close("the client is closed");
         }
         return added;
+    }
+
+    private boolean countOne() {
+        if (count.incrementAndGet() > settings.maxInFlight()) {
+            count.decrementAndGet();
+            return false;
+        }
+        return true;
+    }
+
+    @Override
+    public boolean mayOpen() {
+        return countOne() || giveUpOne();
+    }
+
+    /** Closes one that is idle, and leaves its place to another kind of connection. */
+    private boolean giveUpOne() {
+        Connection given = takeIdle();
+        if (given == null || !all.remove(given)) {
+            return false;
+        }
+        lateAnswersBefore.addAndGet(given.lateAnswers());
+        given.close("another kind of connection was needed");
+        return true;
+    }
+
+    @Override
+    public void gone(@Nullable String unreachable) {
+        count.decrementAndGet();
+        if (unreachable != null && !closed) {
+            unreachable(unreachable);
+        }
+    }
+
+    @Override
+    public void connected() {
+        if (!available || !lastFailure.isEmpty()) {
+            reachable();
+        }
     }
 
     @Override
@@ -179,12 +224,14 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner {
         if (unused.remove(connection)) {
             released(connection);
         }
-        synchronized (this) {
-            backoff.reset();
-            available = !closed;
-            lastFailure = "";
-        }
+        reachable();
         connecting.remove(connection); // last: it is always one of connecting and available
+    }
+
+    private synchronized void reachable() {
+        backoff.reset();
+        available = !closed;
+        lastFailure = "";
     }
 
     @Override
@@ -256,17 +303,17 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner {
 
     @Override
     public int inFlight() {
-        return (int) sum(Connection::inFlight);
+        return (int) sum(Connection::inFlight) + (callers == null ? 0 : callers.inFlight());
     }
 
     @Override
     public long queuedBytes() {
-        return sum(connection -> connection.queue().queuedBytes());
+        return sum(connection -> connection.queue().queuedBytes()) + (callers == null ? 0 : callers.queuedBytes());
     }
 
     @Override
     public long lateAnswers() {
-        return lateAnswersBefore.get() + sum(Connection::lateAnswers);
+        return lateAnswersBefore.get() + sum(Connection::lateAnswers) + (callers == null ? 0 : callers.lateAnswers());
     }
 
     private long sum(ToLongFunction<Connection> value) {
@@ -278,6 +325,9 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner {
         closed = true;
         available = false;
         all.forEach(connection -> connection.close("the client is closed"));
+        if (callers != null) {
+            callers.close();
+        }
         whenClosed.accept(this);
     }
 

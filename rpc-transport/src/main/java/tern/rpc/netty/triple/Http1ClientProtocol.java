@@ -13,7 +13,11 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.netty.AnswerReader;
+import tern.rpc.netty.CallerExchanges;
 import tern.rpc.netty.ClientProtocol;
+import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.Connection;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
@@ -29,10 +33,13 @@ public final class Http1ClientProtocol implements ClientProtocol {
     /** As in an address: {@code http://host:port}. */
     public static final String NAME = "http";
 
+    /** Larger bodies are handed over as they are. */
+    private static final int JOINED_BYTES = 16 << 10;
+
     private final TripleCodecs codecs;
     private final ConcurrentMap<HeadKey, JsonRequestHead> heads = new ConcurrentHashMap<>();
 
-    private record HeadKey(ServiceKey service, MethodDescriptor method, String application, String host) {}
+    private record HeadKey(ServiceKey service, MethodDescriptor method, String application, Endpoint endpoint) {}
 
     /** @param codecs with JSON, without which no reference can be prepared */
     public Http1ClientProtocol(TripleCodecs codecs) {
@@ -74,32 +81,60 @@ public final class Http1ClientProtocol implements ClientProtocol {
 
     @Override
     public ChannelHandler clientHandler(Connection connection) {
-        return new Http1ClientHandler(connection);
+        return new Http1ClientHandler(
+                connection,
+                new JsonAnswerReader(
+                        codecs, connection.endpoint(), connection.settings().maxMessageBytes()));
+    }
+
+    @Override
+    public CallerExchanges callerExchanges(Endpoint endpoint, ClientTransportSettings settings) {
+        return new CallerExchanges() {
+            @Override
+            public byte[][] request(PendingCall call) {
+                return encode(call.call(), endpoint, settings);
+            }
+
+            @Override
+            public AnswerReader newReader() {
+                return new JsonAnswerReader(codecs, endpoint, settings.maxMessageBytes());
+            }
+        };
     }
 
     @Override
     public WriteCommand request(PendingCall pending, Connection connection) {
-        Invocation call = pending.call();
-        int limit = connection.settings().maxMessageBytes();
-        byte[] body = codecs.bare(
-                limit, call.isCompressed(), out -> codecs.json(call.method()).writeArguments(call.arguments(), out));
-        byte[] head = head(call, connection).bytes(call, body.length, System.nanoTime());
-        return new JsonRequest(codecs, pending, connection, head, body);
+        return new JsonRequest(
+                pending, connection, encode(pending.call(), connection.endpoint(), connection.settings()));
     }
 
-    private JsonRequestHead head(Invocation call, Connection connection) {
-        HeadKey key = new HeadKey(
-                call.service(),
-                call.method(),
-                connection.settings().application(),
-                connection.endpoint().toString());
+    /** The head and the body, in one piece if they are small. */
+    private byte[][] encode(Invocation call, Endpoint endpoint, ClientTransportSettings settings) {
+        byte[] body = codecs.bare(
+                settings.maxMessageBytes(),
+                call.isCompressed(),
+                out -> codecs.json(call.method()).writeArguments(call.arguments(), out));
+        JsonRequestHead head = head(call, endpoint, settings);
+        if (body.length > JOINED_BYTES) {
+            return new byte[][] {head.bytes(call, body.length, System.nanoTime(), 0), body};
+        }
+        byte[] joined = head.bytes(call, body.length, System.nanoTime(), body.length);
+        System.arraycopy(body, 0, joined, joined.length - body.length, body.length);
+        return new byte[][] {joined};
+    }
+
+    private JsonRequestHead head(Invocation call, Endpoint endpoint, ClientTransportSettings settings) {
+        HeadKey key = new HeadKey(call.service(), call.method(), settings.application(), endpoint);
         JsonRequestHead known = heads.get(key);
         return known != null
                 ? known
                 : heads.computeIfAbsent(
                         key,
                         added -> new JsonRequestHead(
-                                added.service(), added.method(), added.application(), added.host()));
+                                added.service(),
+                                added.method(),
+                                added.application(),
+                                added.endpoint().toString()));
     }
 
     @Override

@@ -1,8 +1,7 @@
 package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpResponse;
+import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -13,28 +12,29 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
-import tern.rpc.netty.Connection;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.json.JsonError;
 import tern.rpc.serialization.json.JsonMethod;
 import tern.rpc.transport.Answer;
 
-/** The answer to a call in JSON over HTTP/1.1, not read yet (wire document 4.3 and 4.5). Owns the body. */
+/** The answer to a call in JSON over HTTP/1.1, not read yet (wire document 4.3 and 4.5). */
 final class JsonAnswer implements Answer {
 
     private static final int LONGEST_SHOWN_BODY = 200;
 
     private final TripleCodecs codecs;
-    private final Connection connection;
-    private final HttpResponse head;
-    private final ByteBuf body;
+    private final Endpoint endpoint;
+    private final int maxBytes;
+    private final Http1Answer answer;
 
-    JsonAnswer(TripleCodecs codecs, Connection connection, HttpResponse head, ByteBuf body) {
+    /** @param maxBytes of a message */
+    JsonAnswer(TripleCodecs codecs, Endpoint endpoint, int maxBytes, Http1Answer answer) {
         this.codecs = codecs;
-        this.connection = connection;
-        this.head = head;
-        this.body = body;
+        this.endpoint = endpoint;
+        this.maxBytes = maxBytes;
+        this.answer = answer;
     }
 
     @Override
@@ -43,29 +43,25 @@ final class JsonAnswer implements Answer {
         Metadata metadata;
         try {
             frame = frame();
-            metadata = TripleMetadata.read(() -> head.headers().iteratorCharSequence());
+            metadata = TripleMetadata.read(answer.fields());
         } catch (RpcException e) {
-            discard();
             throw unreadable(call, e.code(), e.status().description(), e);
         }
         try {
-            if (head.status().code() / 100 != 2) {
-                throw codecs.read(frame, limit(), (bytes, length) -> failure(bytes, length, metadata));
+            if (answer.status() / 100 != 2) {
+                throw codecs.read(frame, maxBytes, (bytes, length) -> failure(bytes, length, metadata));
             }
             JsonMethod json = codecs.json(call.method());
-            Object value = codecs.readValue(frame, limit(), (bytes, length) -> value(json, bytes, length));
+            Object value = codecs.readValue(frame, maxBytes, (bytes, length) -> value(json, bytes, length));
             return new Response(value, metadata, metadata);
         } catch (SerializationException e) {
             throw unreadable(call, StatusCode.INTERNAL, e.getMessage(), e);
         }
     }
 
-    private int limit() {
-        return connection.settings().maxMessageBytes();
-    }
-
     private Frame frame() {
-        String coding = head.headers().get(HttpHeaderNames.CONTENT_ENCODING);
+        String coding = answer.field(ConnectHeaders.CONTENT_ENCODING);
+        ByteBuf body = Unpooled.wrappedBuffer(answer.body(), 0, answer.bodyBytes());
         return new Frame(body, ContentCoding.isGzip("content-encoding", coding) ? MessageDeframer.COMPRESSED : 0);
     }
 
@@ -73,7 +69,7 @@ final class JsonAnswer implements Answer {
         if (length == 0) { // as with status 204
             return null;
         }
-        String type = head.headers().get(HttpHeaderNames.CONTENT_TYPE);
+        String type = answer.field(JsonForm.CONTENT_TYPE);
         if (type == null || !type.startsWith("application/json")) {
             throw new SerializationException("its content type is " + type + "; expected application/json");
         }
@@ -81,14 +77,14 @@ final class JsonAnswer implements Answer {
     }
 
     private RpcException failure(byte[] bytes, int length, Metadata metadata) {
-        String executed = head.headers().get(GrpcForm.EXECUTED);
+        String executed = answer.field(GrpcForm.EXECUTED);
         boolean notRun = executed != null && GrpcForm.NOT_EXECUTED.contentEquals(executed);
         JsonError error = codecs.jsonError(bytes, length);
         return new RpcException(status(error, bytes, length, notRun), notRun ? Executed.NO : Executed.MAYBE, metadata);
     }
 
     private Status status(@Nullable JsonError error, byte[] bytes, int length, boolean notRun) {
-        int http = head.status().code();
+        int http = answer.status();
         if (error == null) { // of a proxy, perhaps
             String text = new String(bytes, 0, Math.min(length, LONGEST_SHOWN_BODY), StandardCharsets.UTF_8);
             return new Status(
@@ -105,14 +101,11 @@ final class JsonAnswer implements Answer {
 
     private RpcException unreadable(Invocation call, StatusCode code, @Nullable String reason, RuntimeException cause) {
         return new RpcException(
-                code,
-                call + ": the answer of " + connection.endpoint() + " cannot be read: " + reason,
-                Executed.YES,
-                cause);
+                code, call + ": the answer of " + endpoint + " cannot be read: " + reason, Executed.YES, cause);
     }
 
     @Override
     public void discard() {
-        body.release();
+        // holds nothing
     }
 }

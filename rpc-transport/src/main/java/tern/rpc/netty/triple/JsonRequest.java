@@ -10,32 +10,31 @@ import tern.rpc.transport.PendingCall;
 /** A request in JSON over HTTP/1.1, which tells its call when it leaves. */
 final class JsonRequest extends WriteCommand {
 
-    private final TripleCodecs codecs;
     private final PendingCall pending;
     private final Connection connection;
-    private final byte[] head;
-    private final byte[] body;
+    private final byte[][] parts;
+    private final int bytes;
     private @Nullable Http1ClientHandler handler; // event loop only; null until it is written
 
-    JsonRequest(TripleCodecs codecs, PendingCall pending, Connection connection, byte[] head, byte[] body) {
-        this.codecs = codecs;
+    /** @param parts are sent in this order */
+    JsonRequest(PendingCall pending, Connection connection, byte[][] parts) {
         this.pending = pending;
         this.connection = connection;
-        this.head = head;
-        this.body = body;
+        this.parts = parts;
+        int sum = 0;
+        for (byte[] part : parts) {
+            sum += part.length;
+        }
+        this.bytes = sum;
     }
 
     PendingCall pending() {
         return pending;
     }
 
-    TripleCodecs codecs() {
-        return codecs;
-    }
-
     @Override
     public int bytes() {
-        return head.length + body.length;
+        return bytes;
     }
 
     @Override
@@ -48,8 +47,9 @@ final class JsonRequest extends WriteCommand {
         pending.sent();
         writing.begin(this);
         handler = writing;
-        batch.append(head, head.length);
-        batch.append(body, body.length);
+        for (byte[] part : parts) {
+            batch.append(part, part.length);
+        }
     }
 
     @Override

@@ -51,9 +51,10 @@ final class JsonRequestHead {
     /**
      * The head of one request, up to its empty line.
      *
+     * @param room bytes that are left free behind it
      * @throws tern.rpc.RpcException if its metadata cannot be sent
      */
-    byte[] bytes(Invocation call, int bodyBytes, long now) {
+    byte[] bytes(Invocation call, int bodyBytes, long now, int room) {
         StringBuilder head = new StringBuilder(96);
         if (call.deadline().isLimited()) {
             long millis = TimeUnit.NANOSECONDS.toMillis(call.deadline().remainingNanos(now) + 999_999);
@@ -65,7 +66,7 @@ final class JsonRequestHead {
         TripleMetadata.write(call.metadata(), (name, value) -> append(head, name, value));
         append(head, JsonForm.CONTENT_LENGTH, Integer.toString(bodyBytes));
         head.append("\r\n");
-        byte[] all = Arrays.copyOf(fixed, fixed.length + head.length());
+        byte[] all = Arrays.copyOf(fixed, fixed.length + head.length() + room);
         for (int i = 0; i < head.length(); i++) {
             all[fixed.length + i] = (byte) head.charAt(i);
         }

@@ -161,8 +161,13 @@ public final class TripleCodecs {
         Coder coder = coders.take();
         try {
             int length = payload.readableBytes();
-            byte[] bytes = coder.input(length);
-            payload.readBytes(bytes, 0, length);
+            byte[] bytes;
+            if (payload.hasArray() && payload.arrayOffset() + payload.readerIndex() == 0) {
+                bytes = payload.array(); // as it is; nobody else has it
+            } else {
+                bytes = coder.input(length);
+                payload.readBytes(bytes, 0, length);
+            }
             if (compressed) {
                 OutputBuffer inflated = coder.output();
                 inflated.reset(limit);

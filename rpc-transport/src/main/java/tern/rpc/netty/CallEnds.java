@@ -1,0 +1,47 @@
+package tern.rpc.netty;
+
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.serialization.MessageTooLargeException;
+import tern.rpc.transport.PendingCall;
+
+/** What callers are told whose call had no answer, whichever kind of connection carried it. */
+final class CallEnds {
+
+    private CallEnds() {}
+
+    /** Its deadline has passed. */
+    static RpcException late(PendingCall call, Endpoint endpoint, boolean connecting) {
+        long waitedMillis = TimeUnit.NANOSECONDS.toMillis(call.call().deadline().nanoTime() - call.startedNanos());
+        String where = connecting ? "no connection to " + endpoint : "no answer from " + endpoint;
+        return RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                call + ": " + where + " within " + waitedMillis
+                        + " ms (its time-out, by default that of rpc.client.timeout)",
+                call.wasSent() ? Executed.MAYBE : Executed.NO);
+    }
+
+    /** Its connection is gone. */
+    static RpcException lost(PendingCall call, Endpoint endpoint, String reason, Executed executed) {
+        return RpcException.refusal(StatusCode.UNAVAILABLE, call + " at " + endpoint + ": " + reason, executed);
+    }
+
+    /** Its request cannot be encoded. */
+    static RpcException unsendable(PendingCall call, Endpoint endpoint, Throwable cause) {
+        if (cause instanceof RpcException known) {
+            return known;
+        }
+        StatusCode code =
+                cause instanceof MessageTooLargeException ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INVALID_ARGUMENT;
+        return new RpcException(
+                code, call + " was not sent to " + endpoint + ": " + describe(cause), Executed.NO, cause);
+    }
+
+    static String describe(@Nullable Throwable cause) {
+        return cause == null || cause.getMessage() == null ? String.valueOf(cause) : cause.getMessage();
+    }
+}

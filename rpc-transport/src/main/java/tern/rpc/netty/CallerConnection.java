@@ -1,0 +1,316 @@
+package tern.rpc.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.Answer;
+import tern.rpc.transport.PendingCall;
+
+/**
+ * A socket on which callers that wait make their exchanges themselves, one at a time: the caller's thread connects, writes
+ * and reads, so that nobody has to be woken. Whoever ends a call before its answer closes the socket, which ends the wait.
+ * Fields without a word on them belong to whoever has the connection: its caller, or the thread that took it out of those
+ * that are idle.
+ */
+final class CallerConnection implements PendingCall.Carrier {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CallerConnection.class);
+
+    /** As much as is read or written at once, so that the JVM's buffers of the thread stay small. */
+    private static final int MOST_BYTES = 64 << 10;
+
+    private static final int USUAL_BYTES = 8 << 10;
+
+    static final String CLOSED_BY_SERVER = "the connection was closed by the server";
+
+    /** Told what becomes of a connection, on the thread that causes it. */
+    interface Owner {
+        void connected(CallerConnection connection);
+
+        /** It is free for the next call. */
+        void released(CallerConnection connection);
+
+        /** An answer came whose call had ended before. */
+        void answeredLate();
+
+        /**
+         * It is closed; told once.
+         *
+         * @param unreachable why there never was a connection; null if there was, or nobody wanted it any more
+         */
+        void gone(CallerConnection connection, @Nullable String unreachable);
+    }
+
+    private final Endpoint endpoint;
+    private final ClientTransportSettings settings;
+    private final AnswerReader reader;
+    private final Owner owner;
+    private final AtomicReference<@Nullable String> closeReason = new AtomicReference<>();
+    private volatile @Nullable SocketChannel channel;
+    private volatile @Nullable PendingCall current;
+    private volatile boolean connected;
+    private volatile int unsentBytes;
+    private byte[][] request = {};
+    private ByteBuf unread = Unpooled.EMPTY_BUFFER;
+    private long idleSinceNanos;
+
+    CallerConnection(
+            Endpoint endpoint, ClientTransportSettings settings, AnswerReader reader, CallerConnection.Owner owner) {
+        this.endpoint = endpoint;
+        this.settings = settings;
+        this.reader = reader;
+        this.owner = owner;
+    }
+
+    /** Takes a call, which is sent when its caller waits for it. */
+    void carry(PendingCall call, byte[][] encoded) {
+        int bytes = 0;
+        for (byte[] part : encoded) {
+            bytes += part.length;
+        }
+        unsentBytes = bytes;
+        request = encoded;
+        call.carriedBy(this);
+        current = call;
+        if (isClosed()) {
+            lose(call); // it may have been closed before it had the call
+        }
+    }
+
+    // ---- the caller's thread
+
+    @Override
+    public void awaited(PendingCall call) {
+        try {
+            exchange(call);
+        } catch (IOException e) {
+            ended(call, e instanceof SocketTimeoutException ? timedOut() : CallEnds.describe(e));
+        } catch (RpcException e) {
+            call.fail(e);
+            close("its answer cannot be read");
+        } catch (RuntimeException e) {
+            LOG.warn("Closing a caller's connection to {}", endpoint, e);
+            close(e.toString());
+        } catch (Error e) {
+            close(e.toString());
+            throw e;
+        }
+    }
+
+    private void exchange(PendingCall call) throws IOException {
+        SocketChannel socket = connected ? Objects.requireNonNull(channel) : connect();
+        try {
+            write(call, socket);
+        } catch (IOException e) {
+            Answer early = answerAfter(call, socket, e); // of a server that did not want all of it
+            answered(call, early, false);
+            return;
+        }
+        Answer answer = read(call, socket);
+        if (answer == null) {
+            ended(call, CLOSED_BY_SERVER);
+        } else {
+            answered(call, answer, reader.keepsAlive() && !unread.isReadable());
+        }
+    }
+
+    private SocketChannel connect() throws IOException {
+        InetSocketAddress address = new InetSocketAddress(endpoint.host(), endpoint.port());
+        if (address.isUnresolved()) {
+            throw new UnknownHostException(endpoint.host());
+        }
+        SocketChannel made = SocketChannel.open();
+        channel = made;
+        if (isClosed()) {
+            made.close(); // whoever closed it may not have seen the channel
+        }
+        made.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        made.socket().connect(address, (int) settings.connectTimeout().toMillis()); // or until the sweep closes it
+        connected = true;
+        owner.connected(this);
+        return made;
+    }
+
+    private String timedOut() {
+        return "connection timed out after " + settings.connectTimeout().toMillis() + " ms: " + endpoint;
+    }
+
+    private void write(PendingCall call, SocketChannel socket) throws IOException {
+        byte[][] parts = request;
+        request = new byte[0][];
+        if (call.isDone()) {
+            return; // and the connection is closed, or is going to be
+        }
+        call.sent();
+        for (byte[] part : parts) {
+            ByteBuffer left = ByteBuffer.wrap(part);
+            while (left.position() < part.length) {
+                left.limit(Math.min(part.length, left.position() + MOST_BYTES));
+                socket.write(left);
+            }
+        }
+        unsentBytes = 0;
+    }
+
+    private Answer answerAfter(PendingCall call, SocketChannel socket, IOException failure) throws IOException {
+        Answer answer = null;
+        try {
+            answer = read(call, socket);
+        } catch (IOException e) {
+            failure.addSuppressed(e);
+        }
+        if (answer == null) {
+            throw failure;
+        }
+        return answer;
+    }
+
+    /** @return null if the connection ends before */
+    private @Nullable Answer read(PendingCall call, SocketChannel socket) throws IOException {
+        while (true) {
+            makeRoom(Math.max(USUAL_BYTES, Math.min(MOST_BYTES, reader.missingBytes())));
+            if (unread.writeBytes(socket, Math.min(MOST_BYTES, unread.writableBytes())) < 0) {
+                return null;
+            }
+            Answer answer = reader.read(unread, call);
+            if (answer != null) {
+                return answer;
+            }
+        }
+    }
+
+    private void makeRoom(int wanted) {
+        if (unread.capacity() == 0) {
+            unread = Unpooled.buffer(wanted);
+        } else if (!unread.isReadable()) {
+            unread.clear();
+        }
+        if (unread.writableBytes() < wanted / 2) {
+            unread.discardReadBytes().ensureWritable(wanted);
+        }
+    }
+
+    private void answered(PendingCall call, Answer answer, boolean reusable) {
+        if (unread.capacity() > USUAL_BYTES) {
+            unread = Unpooled.EMPTY_BUFFER; // one large answer does not make the connection large for ever
+        }
+        current = null; // first: from here on the connection may be lost
+        if (!call.answer(answer)) {
+            owner.answeredLate();
+            close("its call was given up");
+        } else if (reusable) {
+            idleSinceNanos = System.nanoTime();
+            owner.released(this);
+        } else {
+            close("nothing is read behind the last answer");
+        }
+    }
+
+    /** There is no answer. Of an interrupt the call tells itself. */
+    private void ended(PendingCall call, String reason) {
+        if (call.isDone() || !Thread.currentThread().isInterrupted()) {
+            close(reason);
+        }
+    }
+
+    // ---- whoever took it out of those that are idle
+
+    long idleSinceNanos() {
+        return idleSinceNanos;
+    }
+
+    /** Whether it can be used again, by all that has come from the server; if not it is closed. */
+    boolean isFresh() {
+        SocketChannel socket = Objects.requireNonNull(channel);
+        unread = Unpooled.EMPTY_BUFFER; // which many connections need not keep that are seldom used
+        String reason;
+        try {
+            socket.configureBlocking(false);
+            int came = socket.read(ByteBuffer.allocate(1));
+            socket.configureBlocking(true);
+            if (came == 0) {
+                return true;
+            }
+            reason = came < 0 ? CLOSED_BY_SERVER : "the server sent what nobody asked for";
+        } catch (IOException e) {
+            reason = CallEnds.describe(e);
+        }
+        close(reason);
+        return false;
+    }
+
+    // ---- any thread
+
+    /** Its call ended without an answer. */
+    @Override
+    public void abandoned(PendingCall call) {
+        if (current == call) {
+            close("its call was given up");
+        }
+    }
+
+    /** Fails the call whose deadline has passed. */
+    void sweep(long now) {
+        PendingCall call = current;
+        if (call != null && call.call().deadline().isExpired(now)) {
+            call.fail(CallEnds.late(call, endpoint, !connected));
+        }
+    }
+
+    /** Ends the connection, once; the call that waits for an answer fails. */
+    void close(String reason) {
+        if (!closeReason.compareAndSet(null, reason)) {
+            return;
+        }
+        LOG.debug("Closing a caller's connection to {}: {}", endpoint, reason);
+        SocketChannel open = channel;
+        try {
+            if (open != null) {
+                open.close();
+            }
+        } catch (IOException e) {
+            LOG.debug("Closing a caller's connection to {}", endpoint, e);
+        }
+        PendingCall lost = current;
+        boolean unreachable = !connected && lost != null && !lost.isDone();
+        try {
+            owner.gone(
+                    this, unreachable ? reason : null); // first: a call that is sent again at once finds the next one
+        } finally {
+            if (lost != null) {
+                lose(lost);
+            }
+        }
+    }
+
+    private void lose(PendingCall call) {
+        call.fail(CallEnds.lost(
+                call, endpoint, String.valueOf(closeReason.get()), call.wasSent() ? Executed.MAYBE : Executed.NO));
+    }
+
+    boolean isClosed() {
+        return closeReason.get() != null;
+    }
+
+    boolean isBusy() {
+        return current != null;
+    }
+
+    int unsentBytes() {
+        return isBusy() ? unsentBytes : 0;
+    }
+}

@@ -1,0 +1,234 @@
+package tern.rpc.netty;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.PendingCall;
+
+/**
+ * The sockets to one endpoint on which callers that wait make their exchanges themselves. The one that was used last is
+ * taken first. An event loop only looks at the clock: it ends late calls, and looks now and then whether the server has
+ * closed what is idle. Thread-safe.
+ */
+final class CallerConnections implements CallerConnection.Owner {
+
+    /** How late a call may fail after its deadline. */
+    private static final long SWEEP_MILLIS = 20;
+
+    /** How long a server may have closed an idle connection before that is noticed. */
+    private static final long LOOK_MILLIS = 1_000;
+
+    /** What was used this short a time ago is used again unseen: to look costs as much as a small part of a call. */
+    private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+    /** Who sees to it that there are not too many connections, and knows whether there is a server. */
+    interface Owner {
+        /** @return false if there are as many connections as allowed, none of which can be given up */
+        boolean mayOpen();
+
+        void connected();
+
+        /** @param unreachable null if the server was there */
+        void gone(@Nullable String unreachable);
+    }
+
+    private final Endpoint endpoint;
+    private final ClientTransportSettings settings;
+    private final CallerExchanges exchanges;
+    private final EventLoops loops;
+    private final Owner owner;
+    private final Deque<CallerConnection> idle = new ConcurrentLinkedDeque<>(); // used last, first
+    private final Set<CallerConnection> all = ConcurrentHashMap.newKeySet();
+    private final AtomicLong lateAnswers = new AtomicLong();
+    private final AtomicBoolean sweeping = new AtomicBoolean();
+    private final AtomicBoolean looking = new AtomicBoolean();
+    private volatile boolean closed;
+
+    CallerConnections(
+            Endpoint endpoint,
+            ClientTransportSettings settings,
+            CallerExchanges exchanges,
+            EventLoops loops,
+            CallerConnections.Owner owner) {
+        this.endpoint = endpoint;
+        this.settings = settings;
+        this.exchanges = exchanges;
+        this.loops = loops;
+        this.owner = owner;
+    }
+
+    /**
+     * Encodes the request of a caller that is going to wait, and gives it a connection.
+     *
+     * @return false if there is none for it; the call is then as it was
+     */
+    boolean send(PendingCall call) {
+        byte[][] request;
+        try {
+            request = exchanges.request(call);
+        } catch (Throwable e) {
+            call.fail(CallEnds.unsendable(call, endpoint, e));
+            return true;
+        }
+        CallerConnection taken = take();
+        if (taken == null) {
+            return false;
+        }
+        taken.carry(call, request);
+        sweepLater();
+        return true;
+    }
+
+    private @Nullable CallerConnection take() {
+        long now = System.nanoTime();
+        for (CallerConnection free = idle.pollFirst(); free != null; free = idle.pollFirst()) {
+            if (!free.isClosed() && (now - free.idleSinceNanos() < FRESH_NANOS || free.isFresh())) {
+                return free;
+            }
+        }
+        if (!owner.mayOpen()) {
+            return null;
+        }
+        CallerConnection made = new CallerConnection(endpoint, settings, exchanges.newReader(), this);
+        all.add(made);
+        if (closed) {
+            made.close("the client is closed");
+        }
+        return made;
+    }
+
+    /** Closes one that is idle, and leaves its place to another connection. */
+    boolean giveUpOne() {
+        CallerConnection given = idle.pollLast();
+        if (given == null || !all.remove(given)) {
+            return false;
+        }
+        given.close("another kind of connection was needed");
+        return true;
+    }
+
+    @Override
+    public void connected(CallerConnection connection) {
+        owner.connected();
+    }
+
+    @Override
+    public void released(CallerConnection connection) {
+        idle.addFirst(connection);
+        if (closed) {
+            connection.close("the client is closed");
+        }
+        lookLater();
+    }
+
+    @Override
+    public void answeredLate() {
+        lateAnswers.incrementAndGet();
+    }
+
+    @Override
+    public void gone(CallerConnection connection, @Nullable String unreachable) {
+        if (all.remove(connection)) {
+            idle.remove(connection);
+            owner.gone(closed ? null : unreachable);
+        }
+    }
+
+    // ---- the clock
+
+    private void sweepLater() {
+        if (!sweeping.get() && sweeping.compareAndSet(false, true)) {
+            schedule(this::sweep, SWEEP_MILLIS);
+        }
+    }
+
+    private void sweep() {
+        long now = System.nanoTime();
+        boolean busy = false;
+        for (CallerConnection connection : all) {
+            connection.sweep(now);
+            busy |= connection.isBusy();
+        }
+        if (busy) {
+            schedule(this::sweep, SWEEP_MILLIS);
+            return;
+        }
+        sweeping.set(false);
+        if (all.stream().anyMatch(CallerConnection::isBusy)) {
+            sweepLater(); // for a call that began meanwhile and found this task still there
+        }
+    }
+
+    private void lookLater() {
+        if (!closed && !looking.get() && looking.compareAndSet(false, true)) {
+            schedule(this::look, LOOK_MILLIS);
+        }
+    }
+
+    /** Closes what was not needed for long or is closed by the server. What it looks at nobody else has meanwhile. */
+    private void look() {
+        Deque<CallerConnection> kept = new ArrayDeque<>();
+        long now = System.nanoTime();
+        for (CallerConnection oldest = idle.pollLast(); oldest != null; oldest = idle.pollLast()) {
+            long idleNanos = now - oldest.idleSinceNanos();
+            if (idleNanos < TimeUnit.MILLISECONDS.toNanos(LOOK_MILLIS)) {
+                kept.addLast(oldest);
+                break;
+            }
+            if (idleNanos >= settings.heartbeat().toNanos()) {
+                oldest.close("it was not needed for " + settings.heartbeat().toMillis()
+                        + " ms (set by rpc.client.heartbeat)");
+            } else if (oldest.isFresh()) {
+                kept.addLast(oldest);
+            }
+        }
+        for (CallerConnection back = kept.pollLast(); back != null; back = kept.pollLast()) {
+            idle.addLast(back);
+        }
+        looking.set(false);
+        if (closed) {
+            closeAll("the client is closed"); // what was not among the idle ones just now
+        } else if (!idle.isEmpty()) {
+            lookLater();
+        }
+    }
+
+    private void schedule(Runnable task, long millis) {
+        try {
+            loops.group().schedule(task, millis, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            closeAll("the event loops are closed");
+        }
+    }
+
+    // ---- figures and the end
+
+    int inFlight() {
+        return (int) all.stream().filter(CallerConnection::isBusy).count();
+    }
+
+    long queuedBytes() {
+        return all.stream().mapToLong(CallerConnection::unsentBytes).sum();
+    }
+
+    long lateAnswers() {
+        return lateAnswers.get();
+    }
+
+    void close() {
+        closed = true;
+        closeAll("the client is closed");
+    }
+
+    private void closeAll(String reason) {
+        all.forEach(connection -> connection.close(reason));
+    }
+}

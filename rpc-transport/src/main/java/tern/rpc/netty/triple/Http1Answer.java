@@ -1,0 +1,26 @@
+package tern.rpc.netty.triple;
+
+import io.netty.util.AsciiString;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An answer of HTTP/1.x, complete.
+ *
+ * @param fields names in lower case, without those that are about the connection
+ * @param body its first {@code bodyBytes} bytes
+ */
+record Http1Answer(int status, List<Map.Entry<CharSequence, CharSequence>> fields, byte[] body, int bodyBytes) {
+
+    /** The first value of a field; null if there is none. */
+    @Nullable
+    String field(AsciiString name) {
+        for (Map.Entry<CharSequence, CharSequence> field : fields) {
+            if (name.contentEquals(field.getKey())) {
+                return field.getValue().toString();
+            }
+        }
+        return null;
+    }
+}

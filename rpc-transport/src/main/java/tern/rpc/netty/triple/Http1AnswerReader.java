@@ -1,0 +1,318 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.util.AsciiString;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads answers (RFC 9112), one after another, as strictly as {@link Http1HeadReader} reads requests: an answer whose end
+ * two readers could see in different places would make the next answer one that the server never gave. One thread at a
+ * time.
+ */
+final class Http1AnswerReader {
+
+    /** Reliability table, HTTP/1.1 and metadata. */
+    private static final int LINE_BYTES = 4 << 10;
+
+    private static final int FIELDS_BYTES = 32 << 10;
+
+    /** As much room as is made for a body before so much of it has come. */
+    private static final int TRUSTED_BYTES = 64 << 10;
+
+    private static final int LENGTH_DIGITS = 18;
+
+    /** Lines that are compared with those of the answer before, and how long they may be: servers repeat themselves. */
+    private static final int REPEATED_FIELDS = 16;
+
+    private static final int REPEATED_BYTES = 256;
+    private static final byte[] NOTHING = {};
+    private static final AsciiString HTTP_1 = AsciiString.cached("HTTP/1.");
+
+    /** A line that was found to be in order, and what it says. */
+    private record Field(AsciiString line, Map.Entry<CharSequence, CharSequence> entry) {}
+
+    private record StatusLine(AsciiString line, int status, boolean http10) {}
+
+    private final Http1Line lines = new Http1Line();
+    private final @Nullable Field[] last = new @Nullable Field[REPEATED_FIELDS];
+    private final int maxBytes;
+    private @Nullable StatusLine lastStatus;
+    private @Nullable StatusLine status; // of the head that is being read
+    private List<Map.Entry<CharSequence, CharSequence>> fields = List.of();
+    private int lineCount;
+    private int fieldBytes;
+    private @Nullable AsciiString length;
+    private @Nullable AsciiString coding;
+    private boolean close;
+    private boolean keepAlive;
+    private boolean keepsAlive;
+    private boolean inBody;
+    private @Nullable Http1Body chunks;
+    private byte[] body = NOTHING;
+    private int bodyBytes; // that have come
+    private int announced; // that are to come in all; of chunks as many as have come
+
+    /** @param maxBytes of a body */
+    Http1AnswerReader(int maxBytes) {
+        this.maxBytes = maxBytes;
+    }
+
+    /**
+     * The next answer; those that only tell that it is still to come are passed over.
+     *
+     * @return null until it is complete
+     * @throws Http1Violation if it is none, or too long; nothing can be read behind it
+     */
+    @Nullable
+    Http1Answer read(ByteBuf in) {
+        while (inBody || readHead(in)) {
+            StatusLine present = status;
+            if (present == null) {
+                throw new IllegalStateException("a body without a head");
+            }
+            if (!inBody && present.status / 100 == 1) {
+                if (present.status == 101) {
+                    throw Http1Violation.badRequest("it changes to a protocol that nobody asked for");
+                }
+                status = null;
+                continue;
+            }
+            if (!inBody) {
+                beginBody(present);
+            }
+            return readBody(in) ? ended(present) : null;
+        }
+        return null;
+    }
+
+    /** Whether the connection can be used again behind the last answer. */
+    boolean keepsAlive() {
+        return keepsAlive;
+    }
+
+    /** Bytes of the body that have not come, as far as known. */
+    int missingBytes() {
+        return inBody ? announced - bodyBytes : 0;
+    }
+
+    /** Bytes that are held for the body being read. */
+    int roomBytes() {
+        return body.length;
+    }
+
+    // ---- the head
+
+    /** @return whether it is complete */
+    private boolean readHead(ByteBuf in) {
+        StatusLine begun = status;
+        if (begun == null) {
+            begun = readStatus(in);
+            if (begun == null) {
+                return false;
+            }
+            status = begun;
+            fields = new ArrayList<>(8);
+            lineCount = 0;
+            fieldBytes = 0;
+            length = null;
+            coding = null;
+            close = false;
+            keepAlive = false;
+        }
+        while (true) {
+            Field same = lineCount < REPEATED_FIELDS ? last[lineCount] : null;
+            if (same != null && lines.repeats(in, same.line)) {
+                lineCount++;
+                take(same, same.line.length());
+                continue;
+            }
+            AsciiString line = lines.read(
+                    in,
+                    FIELDS_BYTES - fieldBytes,
+                    HttpResponseStatus.BAD_REQUEST,
+                    "the part of the header that is left of " + FIELDS_BYTES + " bytes");
+            if (line == null) {
+                return false;
+            }
+            if (line.isEmpty()) {
+                return true;
+            }
+            Field field = field(line);
+            if (lineCount < REPEATED_FIELDS && line.length() <= REPEATED_BYTES) {
+                last[lineCount] = field;
+            }
+            lineCount++;
+            take(field, line.length());
+        }
+    }
+
+    private @Nullable StatusLine readStatus(ByteBuf in) {
+        StatusLine same = lastStatus;
+        if (same != null && lines.repeats(in, same.line)) {
+            return same;
+        }
+        AsciiString line = lines.read(in, LINE_BYTES, HttpResponseStatus.BAD_REQUEST, "the status line");
+        if (line == null) {
+            return null;
+        }
+        boolean named = line.length() >= 12
+                && line.startsWith(HTTP_1)
+                && (line.byteAt(7) == '0' || line.byteAt(7) == '1')
+                && line.byteAt(8) == ' '
+                && (line.length() == 12 || line.byteAt(12) == ' ');
+        if (!named || !Http1Characters.isValue(line)) {
+            throw Http1Violation.badRequest("the status line is not a version, three digits and a reason");
+        }
+        int code = 0;
+        for (int i = 9; i < 12; i++) {
+            int digit = line.byteAt(i) - '0';
+            if (digit < 0 || digit > 9) {
+                throw Http1Violation.badRequest("the status is not three digits");
+            }
+            code = code * 10 + digit;
+        }
+        if (code < 100) {
+            throw Http1Violation.badRequest("the status " + code + " is less than 100");
+        }
+        StatusLine read = new StatusLine(line, code, line.byteAt(7) == '0');
+        lastStatus = line.length() <= REPEATED_BYTES ? read : null;
+        return read;
+    }
+
+    private static Field field(AsciiString line) {
+        int colon = line.indexOf(':', 0);
+        AsciiString name = colon < 0 ? AsciiString.EMPTY_STRING : line.subSequence(0, colon);
+        if (!Http1Characters.isToken(name)) { // a line that begins with a space, too, which once went on with the last
+            throw Http1Violation.badRequest("a header field does not begin with a name and a colon");
+        }
+        AsciiString value = Http1Characters.withoutSpace(line, colon + 1);
+        if (!Http1Characters.isValue(value)) {
+            throw Http1Violation.badRequest("the header field " + name + " has control characters");
+        }
+        return new Field(line, Map.entry(name.toLowerCase(), value));
+    }
+
+    private void take(Field field, int lineBytes) {
+        fieldBytes += lineBytes + 2;
+        if (fieldBytes > FIELDS_BYTES) {
+            throw Http1Violation.badRequest("the header has more than " + FIELDS_BYTES + " bytes");
+        }
+        AsciiString value = (AsciiString) field.entry.getValue();
+        switch (((AsciiString) field.entry.getKey()).toString()) {
+            case "content-length" -> length = once(length, value, "content-length");
+            case "transfer-encoding" -> coding = once(coding, value, "transfer-encoding");
+            case "connection" -> {
+                for (AsciiString token : value.toLowerCase().split(',')) {
+                    close |= token.trim().contentEquals("close");
+                    keepAlive |= token.trim().contentEquals("keep-alive");
+                }
+            }
+            default -> fields.add(field.entry);
+        }
+    }
+
+    private static AsciiString once(@Nullable AsciiString before, AsciiString value, String name) {
+        if (before != null) {
+            throw Http1Violation.badRequest("the header field " + name + " is there twice");
+        }
+        return value;
+    }
+
+    // ---- the body
+
+    private void beginBody(StatusLine head) {
+        inBody = true;
+        bodyBytes = 0;
+        announced = 0;
+        chunks = null;
+        keepsAlive = !close && (!head.http10 || keepAlive);
+        if (head.status == 204 || head.status == 304) {
+            return;
+        }
+        if (coding != null) {
+            if (length != null) {
+                throw Http1Violation.badRequest("content-length and transfer-encoding contradict each other");
+            }
+            if (head.http10 || !coding.contentEqualsIgnoreCase("chunked")) {
+                throw Http1Violation.badRequest("transfer-encoding is not just 'chunked', in HTTP/1.1");
+            }
+            chunks = new Http1Body(Http1Head.CHUNKED);
+        } else if (length != null) {
+            announced = length(length);
+            body = new byte[Math.min(announced, TRUSTED_BYTES)];
+        } else {
+            throw Http1Violation.badRequest(
+                    "it has neither a length nor chunks, so that its end cannot be told from a loss");
+        }
+    }
+
+    private int length(AsciiString claimed) {
+        if (claimed.isEmpty() || claimed.length() > LENGTH_DIGITS) {
+            throw Http1Violation.badRequest("content-length has not 1 to " + LENGTH_DIGITS + " digits");
+        }
+        long bytes = 0;
+        for (int i = 0; i < claimed.length(); i++) {
+            int digit = claimed.byteAt(i) - '0';
+            if (digit < 0 || digit > 9) {
+                throw Http1Violation.badRequest("content-length is not a number");
+            }
+            bytes = bytes * 10 + digit;
+        }
+        if (bytes > maxBytes) {
+            throw tooLarge();
+        }
+        return (int) bytes;
+    }
+
+    private Http1Violation tooLarge() {
+        return new Http1Violation(
+                HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
+                "its answer has more than " + maxBytes + " bytes (set by rpc.limits.max-message)");
+    }
+
+    /** @return whether it is complete */
+    private boolean readBody(ByteBuf in) {
+        Http1Body chunked = chunks;
+        if (chunked == null) {
+            take(in, Math.min(in.readableBytes(), announced - bodyBytes));
+            return bodyBytes == announced;
+        }
+        for (ByteBuf piece = chunked.read(in); piece != null; piece = chunked.read(in)) {
+            try {
+                if (bodyBytes + piece.readableBytes() > maxBytes) {
+                    throw tooLarge();
+                }
+                announced = bodyBytes + piece.readableBytes();
+                take(piece, piece.readableBytes());
+            } finally {
+                piece.release();
+            }
+        }
+        return chunked.isEnded();
+    }
+
+    private void take(ByteBuf in, int bytes) {
+        if (bodyBytes + bytes > body.length) {
+            int doubled = (int) Math.min(Integer.MAX_VALUE, 2L * body.length);
+            int most = chunks == null ? announced : maxBytes;
+            body = Arrays.copyOf(body, Math.max(bodyBytes + bytes, Math.min(doubled, most)));
+        }
+        in.readBytes(body, bodyBytes, bytes);
+        bodyBytes += bytes;
+    }
+
+    private Http1Answer ended(StatusLine head) {
+        Http1Answer answer = new Http1Answer(head.status, fields, body, bodyBytes);
+        status = null;
+        fields = List.of();
+        inBody = false;
+        chunks = null;
+        body = NOTHING;
+        return answer;
+    }
+}

@@ -1,0 +1,53 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.netty.AnswerReader;
+import tern.rpc.transport.Answer;
+import tern.rpc.transport.PendingCall;
+
+/** Reads the answers to calls in JSON over HTTP/1.1 that come on one connection. One thread at a time. */
+final class JsonAnswerReader implements AnswerReader {
+
+    private final TripleCodecs codecs;
+    private final Endpoint endpoint;
+    private final int maxBytes;
+    private final Http1AnswerReader answers;
+
+    /** @param maxBytes of a message */
+    JsonAnswerReader(TripleCodecs codecs, Endpoint endpoint, int maxBytes) {
+        this.codecs = codecs;
+        this.endpoint = endpoint;
+        this.maxBytes = maxBytes;
+        this.answers = new Http1AnswerReader(maxBytes);
+    }
+
+    @Override
+    public @Nullable Answer read(ByteBuf in, PendingCall call) {
+        try {
+            Http1Answer answer = answers.read(in);
+            return answer == null ? null : new JsonAnswer(codecs, endpoint, maxBytes, answer);
+        } catch (Http1Violation e) {
+            StatusCode code = HttpRefusal.code(e.status());
+            boolean tooLarge = code == StatusCode.RESOURCE_EXHAUSTED;
+            throw RpcException.refusal(
+                    tooLarge ? code : StatusCode.INTERNAL,
+                    call + " at " + endpoint + ": " + (tooLarge ? "" : "its answer cannot be read: ") + e.getMessage(),
+                    Executed.YES);
+        }
+    }
+
+    @Override
+    public boolean keepsAlive() {
+        return answers.keepsAlive();
+    }
+
+    @Override
+    public int missingBytes() {
+        return answers.missingBytes();
+    }
+}

@@ -1,0 +1,127 @@
+package tern.rpc.netty.triple;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.AsciiString;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Answers on one connection, in pieces, behind each other, and what is none. */
+class Http1AnswerReaderTest {
+
+    private static final int MOST_BYTES = 1_000;
+    private static final String SIZED = "HTTP/1.1 200 OK\r\nA: 1\r\nContent-Length: 3\r\n\r\nabc";
+    private static final String CHUNKED =
+            "HTTP/1.1 503\r\nb:  2 \r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nab\r\n1;x\r\nc\r\n0\r\nT: 1\r\n\r\n";
+    private static final String EMPTY = "HTTP/1.1 204 No Content\r\nConnection: x, Close\r\n\r\n";
+
+    private final Http1AnswerReader reader = new Http1AnswerReader(MOST_BYTES);
+    private final ByteBuf in = Unpooled.buffer();
+
+    private Http1Answer next() {
+        return Objects.requireNonNull(reader.read(in));
+    }
+
+    private static String body(Http1Answer answer) {
+        return new String(answer.body(), 0, answer.bodyBytes(), ISO_8859_1);
+    }
+
+    @Test
+    void answersBehindEachOtherAreToldApartWhereverTheyAreCut() {
+        String all = SIZED + CHUNKED + SIZED.replace("abc", "xyz") + EMPTY;
+        for (int cut = 0; cut <= all.length(); cut++) {
+            Http1AnswerReader cutReader = new Http1AnswerReader(MOST_BYTES);
+            StringBuilder seen = new StringBuilder();
+            ByteBuf bytes = Unpooled.buffer();
+            for (String piece : new String[] {all.substring(0, cut), all.substring(cut)}) {
+                bytes.writeBytes(piece.getBytes(ISO_8859_1));
+                for (Http1Answer answer = cutReader.read(bytes); answer != null; answer = cutReader.read(bytes)) {
+                    seen.append(answer.status())
+                            .append(body(answer))
+                            .append(answer.fields())
+                            .append(' ');
+                }
+            }
+            assertThat(seen).as("cut at %s", cut).hasToString("200abc[a=1] 503abc[b=2] 200xyz[a=1] 204[] ");
+            assertThat(cutReader.keepsAlive()).isFalse();
+        }
+    }
+
+    @Test
+    void headThatRepeatsTheLastIsReadWithoutCopies() {
+        in.writeBytes((SIZED + SIZED).getBytes(ISO_8859_1));
+
+        Http1Answer first = next();
+        Http1Answer second = next();
+
+        assertThat(second.fields().get(0)).isSameAs(first.fields().get(0));
+        assertThat(second.field(AsciiString.of("a"))).isEqualTo("1");
+        assertThat(reader.keepsAlive()).isTrue();
+    }
+
+    @Test
+    void roomForABodyIsMadeAsItComes() {
+        Http1AnswerReader large = new Http1AnswerReader(8 << 20);
+        in.writeBytes("HTTP/1.1 200 OK\r\nContent-Length: 8000000\r\n\r\nabc".getBytes(ISO_8859_1));
+
+        assertThat(large.read(in)).isNull();
+
+        assertThat(large.missingBytes()).isEqualTo(7_999_997);
+        assertThat(large.roomBytes()).isLessThan(100_000);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "HTTP/2 200 OK~ | status line",
+                "HTTP/1.1  200 OK~ | three digits",
+                "HTTP/1.1 2000 OK~ | status line",
+                "HTTP/1.1 099 OK~ | less than 100",
+                "HTTP/1.1 200 OK\u0001~ | status line",
+                "HTTP/1.1 101 Up~~ | changes to a protocol",
+                "HTTP/1.1 200 OK~ x: y~ | name and a colon",
+                "HTTP/1.1 200 OK~x : y~ | name and a colon",
+                "HTTP/1.1 200 OK~x: \u0000~ | control characters",
+                "HTTP/1.1 200 OK~content-length: 3~content-length: 3~~ | twice",
+                "HTTP/1.1 200 OK~content-length: 3, 3~~ | not a number",
+                "HTTP/1.1 200 OK~content-length: +3~~ | not a number",
+                "HTTP/1.1 200 OK~content-length:~~ | digits",
+                "HTTP/1.1 200 OK~content-length: 9999999999999999999~~ | digits",
+                "HTTP/1.1 200 OK~content-length: 1001~~ | more than 1000 bytes",
+                "HTTP/1.1 200 OK~content-length: 3~transfer-encoding: chunked~~ | contradict",
+                "HTTP/1.1 200 OK~transfer-encoding: gzip, chunked~~ | just 'chunked'",
+                "HTTP/1.0 200 OK~transfer-encoding: chunked~~ | just 'chunked'",
+                "HTTP/1.1 200 OK~transfer-encoding: chunked~~x~ | hexadecimal",
+                "HTTP/1.1 200 OK~~ | neither a length nor chunks",
+            })
+    void whatTwoReadersCouldReadDifferentlyIsRefused(String answer, String message) {
+        in.writeBytes(answer.replace("~", "\r\n").getBytes(ISO_8859_1));
+
+        assertThatThrownBy(() -> reader.read(in))
+                .isInstanceOf(Http1Violation.class)
+                .hasMessageContaining(message);
+    }
+
+    @Test
+    void headThatNeverEndsIsRefusedAtItsLimit() {
+        in.writeBytes(SIZED.getBytes(ISO_8859_1));
+        next();
+        in.writeBytes("HTTP/1.1 200 OK\r\n".getBytes(ISO_8859_1));
+
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i < 40_000; i++) {
+                        in.writeBytes("A: 1\r\n".getBytes(ISO_8859_1));
+                        reader.read(in);
+                    }
+                })
+                .isInstanceOf(Http1Violation.class)
+                .hasMessageContaining("32768");
+    }
+}
