@@ -36,7 +36,9 @@ final class FirstCalls {
     private static final int CONNECTIONS = 1;
 
     private static final int MESSAGE_BYTES = 64 << 10;
-    private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+    /** No start waits longer for them. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     /** What is called. */
     public interface Probe {
@@ -96,7 +98,11 @@ final class FirstCalls {
                 RpcServer server = RpcServer.builder(served)
                         .export(ServiceExport.of(Probe.class, message -> message))
                         .build();
-                RpcClient client = RpcClient.builder().transport(called).build()) {
+                RpcClient client = RpcClient.builder()
+                        .transport(called)
+                        .checkTimeout(PATIENCE)
+                        .timeout(PATIENCE)
+                        .build()) {
             server.start();
             Endpoint here = new Endpoint(InetAddress.getLoopbackAddress().getHostAddress(), Math.max(1, server.port()));
             Probe probe = client.refer(ServiceReference.to(Probe.class, new StaticEndpoints(List.of(here)))

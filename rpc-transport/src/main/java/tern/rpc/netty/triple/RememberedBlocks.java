@@ -1,6 +1,7 @@
 package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>What a block says depends on its bytes, the decoder's settings and the table that both ends keep (RFC 7541, 2.3.2). So
  * everything is forgotten with each block that may change the table, which is any but one that is made of fields with an
  * index and of texts that are to be kept nowhere, and with each change of the settings. A block with a text that nobody may
- * keep (6.2.3) is not remembered.
+ * keep (6.2.3) is not remembered, nor one with the length of a body.
  *
  * <p>Holds {@value #PLACES} blocks of {@value #MOST_BYTES} bytes and {@value #MOST_FIELDS} fields at the most. Event loop
  * only.
@@ -66,7 +67,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         }
         Http2Headers headers = decoder.decodeHeaders(streamId, in);
         if (kind == BlockKind.MAY_BE_KEPT) {
-            if (seen[place] == hash && headers.size() <= MOST_FIELDS) {
+            if (seen[place] == hash && isKept(headers)) {
                 known[place] = new Known(Arrays.copyOf(block, length), readOnly(headers));
                 empty = false;
             }
@@ -88,6 +89,11 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
             Arrays.fill(known, null);
             empty = true;
         }
+    }
+
+    /** Netty's connection decoder writes a length that it has checked back into the headers. */
+    private static boolean isKept(Http2Headers headers) {
+        return headers.size() <= MOST_FIELDS && !headers.contains(HttpHeaderNames.CONTENT_LENGTH);
     }
 
     /** With the same fields in the same order; those of HTTP/2's own were among the others' place before, too. */

@@ -82,7 +82,7 @@ class H2cUpgradeTest {
     void javaClientGoesOnWithHttp2() throws Exception {
         RpcServer own = SIDES.serve(limits -> limits, settings -> {});
         HttpClient client = HttpClient.newBuilder().version(Version.HTTP_2).build();
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 10; i++) {
             HttpResponse<String> answer = client.send(request(own, "\"x\""), BodyHandlers.ofString());
 
             assertThat(answer.version()).isEqualTo(Version.HTTP_2);

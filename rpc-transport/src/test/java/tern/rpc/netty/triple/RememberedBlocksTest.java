@@ -116,6 +116,17 @@ class RememberedBlocksTest {
     }
 
     @Test
+    void lengthThatIsWrittenBackByWhoReadsItIsNotKept() throws Exception {
+        ByteBuf block = block(0x83).writeBytes(literal(0x00, "content-length", "5"));
+
+        for (int i = 0; i < 5; i++) {
+            read(block).setLong("content-length", 5);
+        }
+
+        assertThat(decoder.read).isEqualTo(5);
+    }
+
+    @Test
     void textThatNobodyMayKeepIsNotKept() throws Exception {
         ByteBuf secret = block(0x83).writeBytes(literal(0x10, "authorization", "Bearer x"));
 
