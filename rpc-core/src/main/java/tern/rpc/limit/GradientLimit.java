@@ -157,7 +157,7 @@ public final class GradientLimit implements Limit {
             learn(seen.meanNanos(), 0);
             adjust(seen);
         }
-        busy.seenUnflooded(seen, usualNanos);
+        busy.seenUnflooded(seen, seen.ended() == 0 ? 0 : usualNanos);
         return (int) limit;
     }
 

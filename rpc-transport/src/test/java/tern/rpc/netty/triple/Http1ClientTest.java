@@ -16,7 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.Supplier;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.zip.GZIPOutputStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -28,7 +28,6 @@ import tern.rpc.CallOptions;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.RpcMethod;
-import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
@@ -43,8 +42,6 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.transport.ClientConnection;
-import tern.rpc.transport.ClientTransport;
-import tern.rpc.transport.Tls;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What a client of JSON over HTTP/1.1 writes, how it bears strange answers, and how many connections it opens. */
@@ -82,9 +79,10 @@ class Http1ClientTest {
     }
 
     private Notes notes(ClientTransportSettings settings) {
-        Opening transport = new Opening(new NettyClientTransport(settings, loops, new Http1ClientProtocol(codecs)));
+        AtomicReference<ClientConnection> opened = new AtomicReference<>();
+        NettyClientTransport transport = new NettyClientTransport(settings, loops, new Http1ClientProtocol(codecs));
         RpcClient client = RpcClient.builder()
-                .transport(transport)
+                .transport(new ShownTransport(transport, opened::set))
                 .timeout(Duration.ofSeconds(20))
                 .build();
         open.add(client);
@@ -93,40 +91,8 @@ class Http1ClientTest {
                 .group("g")
                 .version("2")
                 .build());
-        Await.until("the first connection is there", () -> transport.connection.isAvailable());
+        Await.until("the first connection is there", () -> opened.get().isAvailable());
         return notes;
-    }
-
-    /** Shows the connections that were opened last. */
-    private static final class Opening implements ClientTransport {
-
-        private final ClientTransport actual;
-        private volatile ClientConnection connection;
-
-        Opening(ClientTransport actual) {
-            this.actual = actual;
-        }
-
-        @Override
-        public String protocol() {
-            return actual.protocol();
-        }
-
-        @Override
-        public void prepare(ServiceDescriptor service) {
-            actual.prepare(service);
-        }
-
-        @Override
-        public ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls) {
-            connection = actual.connect(endpoint, connections, tls);
-            return connection;
-        }
-
-        @Override
-        public void close() {
-            actual.close();
-        }
     }
 
     /** The head of a request, without its empty line; the body is read away. */
