@@ -16,8 +16,11 @@ public final class Blocked implements AutoCloseable {
 
     private static final long LONGEST_SECONDS = 30;
 
-    /** A thread on its way may stand somewhere for a moment, to load a class for instance. */
+    /** A thread on its way may stand somewhere for a moment. */
     private static final int STEADY = 4;
+
+    /** One that reads a class from a slow disk stands for longer. */
+    private static final String LOADS_CLASSES = "jdk.internal.loader.";
 
     private final Thread thread;
     private volatile Throwable failure;
@@ -69,7 +72,7 @@ public final class Blocked implements AutoCloseable {
         Wait[] last = new Wait[1];
         int[] times = new int[1];
         Predicate<ThreadStack> steady = stack -> {
-            Wait wait = classify(stack);
+            Wait wait = stack.isIn(LOADS_CLASSES) ? null : classify(stack);
             times[0] = wait != null && wait.equals(last[0]) ? times[0] + 1 : 0;
             last[0] = wait;
             return times[0] == STEADY && !wait.equals(Wait.IDLE);

@@ -7,6 +7,7 @@ import com.alibaba.druid.pool.DruidPooledConnection;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
+import java.sql.Driver;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -91,22 +92,25 @@ class DatabasesThatWaitTest {
         "jdbc:mysql://127.0.0.1:%d/shop?sslMode=DISABLED, MySQL: answer",
         "jdbc:postgresql://127.0.0.1:%d/shop?sslmode=disable&gssEncMode=disable, PostgreSQL: answer"
     })
-    void databaseThatDoesNotAnswer(String url, String resource) {
-        try (SilentServer server = SilentServer.open();
-                Blocked blocked = new Blocked(() -> connect(url.formatted(server.port())))) {
-            Wait wait = blocked.wait(false);
+    void databaseThatDoesNotAnswer(String url, String resource) throws SQLException {
+        try (SilentServer server = SilentServer.open()) {
+            String address = url.formatted(server.port());
+            // asked for here, since all other drivers are loaded and asked before
+            Driver driver = DriverManager.getDriver(address);
+            try (Blocked blocked = new Blocked(() -> driver.connect(address, who()))) {
+                Wait wait = blocked.wait(false);
 
-            assertThat(wait.resource()).isEqualTo(resource);
-            assertThat(wait.change()).contains("socketTimeout");
+                assertThat(wait.resource()).isEqualTo(resource);
+                assertThat(wait.change()).contains("socketTimeout");
+            }
         }
     }
 
-    /** By the driver of that address alone, since the others are asked first, and may stand in their own beginnings. */
-    private static Connection connect(String url) throws SQLException {
+    private static Properties who() {
         Properties who = new Properties();
         who.setProperty("user", "me");
         who.setProperty("password", "secret");
-        return DriverManager.getDriver(url).connect(url, who);
+        return who;
     }
 
     @Test
