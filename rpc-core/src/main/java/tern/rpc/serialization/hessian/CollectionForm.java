@@ -51,8 +51,13 @@ final class CollectionForm implements WireForm {
     }
 
     private static int writeByIndex(List<?> elements, int length, HessianOutput out) throws IOException {
-        for (int i = 0; i < length; i++) {
-            out.writeObject(elements.get(i));
+        for (int i = 0; i < length; ) {
+            Object element = elements.get(i);
+            int run = element instanceof Integer ? out.writeShortestInts(elements, i, length) : 0;
+            if (run == 0) {
+                out.writeObject(element);
+            }
+            i += Math.max(run, 1);
         }
         return elements.size();
     }

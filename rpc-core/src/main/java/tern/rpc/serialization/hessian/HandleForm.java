@@ -9,8 +9,9 @@ import java.lang.reflect.Field;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
+import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -18,70 +19,84 @@ import org.jspecify.annotations.Nullable;
  * A frequent value of the JDK as the fields of hessian-lite's handle for it, which is not made. The handle has a number
  * among the values of the message, the value itself has none. Thread-safe.
  */
-final class HandleForm<T> implements WireForm {
+final class HandleForm implements WireForm {
 
-    private final Class<T> type;
+    /** The fields of all handles, by their names. */
+    private enum Part {
+        YEAR,
+        MONTH,
+        DAY,
+        HOUR,
+        MINUTE,
+        SECOND,
+        NANO,
+        DATE,
+        TIME;
+
+        static @Nullable Part named(String field) {
+            for (Part part : values()) {
+                if (part.name().toLowerCase(Locale.ROOT).equals(field)) {
+                    return part;
+                }
+            }
+            return null;
+        }
+    }
+
+    private static final Set<Part> OF_DATE = EnumSet.of(Part.YEAR, Part.MONTH, Part.DAY);
+    private static final Set<Part> OF_TIME = EnumSet.of(Part.HOUR, Part.MINUTE, Part.SECOND, Part.NANO);
+    private static final Set<Part> OF_BOTH = EnumSet.of(Part.DATE, Part.TIME);
+
     private final ClassDefinition definition;
-    private final Part<T>[] parts;
+    private final Part[] parts;
+    private final LastForm date = new LastForm();
+    private final LastForm time = new LastForm();
 
-    @SuppressWarnings("unchecked") // An array of a generic type cannot be made otherwise.
-    private HandleForm(Class<T> type, Class<?> handle, List<String> names, Map<String, Part<T>> parts) {
-        this.type = type;
+    private HandleForm(Class<?> handle, List<String> names, Part[] parts) {
         this.definition = new ClassDefinition(handle.getName(), names);
-        this.parts = names.stream().map(parts::get).toArray(Part[]::new);
+        this.parts = parts;
     }
 
     static @Nullable WireForm date(Class<?> ignored) {
-        return of(
-                LocalDate.class,
-                LocalDateHandle.class,
-                Map.of(
-                        "year", (date, out) -> out.writeInt(date.getYear()),
-                        "month", (date, out) -> out.writeInt(date.getMonthValue()),
-                        "day", (date, out) -> out.writeInt(date.getDayOfMonth())));
+        return of(LocalDateHandle.class, OF_DATE);
     }
 
     static @Nullable WireForm time(Class<?> ignored) {
-        return of(
-                LocalTime.class,
-                LocalTimeHandle.class,
-                Map.of(
-                        "hour", (time, out) -> out.writeInt(time.getHour()),
-                        "minute", (time, out) -> out.writeInt(time.getMinute()),
-                        "second", (time, out) -> out.writeInt(time.getSecond()),
-                        "nano", (time, out) -> out.writeInt(time.getNano())));
+        return of(LocalTimeHandle.class, OF_TIME);
     }
 
     static @Nullable WireForm dateTime(Class<?> ignored) {
-        return of(
-                LocalDateTime.class,
-                LocalDateTimeHandle.class,
-                Map.of(
-                        "date", (at, out) -> out.writeObject(at.toLocalDate()),
-                        "time", (at, out) -> out.writeObject(at.toLocalTime())));
+        return of(LocalDateTimeHandle.class, OF_BOTH);
     }
 
     /** Null if the handle has other fields than these, or hessian-lite is set to write none. */
-    private static <T> @Nullable WireForm of(Class<T> type, Class<?> handle, Map<String, Part<T>> parts) {
+    private static @Nullable WireForm of(Class<?> handle, Set<Part> expected) {
         List<String> names = BeanShape.serializedFields(handle, Object.class).stream()
                 .map(Field::getName)
                 .toList();
-        return SerializationConfig.isCompactMode() || !Set.copyOf(names).equals(parts.keySet())
+        List<Part> parts =
+                names.stream().map(Part::named).filter(expected::contains).toList();
+        return SerializationConfig.isCompactMode() || parts.size() != names.size() || parts.size() != expected.size()
                 ? null
-                : new HandleForm<>(type, handle, names, parts);
+                : new HandleForm(handle, names, parts.toArray(Part[]::new));
     }
 
     @Override
     public void write(Object value, HessianOutput out) throws IOException {
         out.skipRef();
         out.begin(definition);
-        for (Part<T> part : parts) {
-            part.write(type.cast(value), out);
+        for (Part part : parts) {
+            switch (part) {
+                case YEAR -> out.writeInt(((LocalDate) value).getYear());
+                case MONTH -> out.writeInt(((LocalDate) value).getMonthValue());
+                case DAY -> out.writeInt(((LocalDate) value).getDayOfMonth());
+                case HOUR -> out.writeInt(((LocalTime) value).getHour());
+                case MINUTE -> out.writeInt(((LocalTime) value).getMinute());
+                case SECOND -> out.writeInt(((LocalTime) value).getSecond());
+                case NANO -> out.writeInt(((LocalTime) value).getNano());
+                case DATE -> out.writeObject(((LocalDateTime) value).toLocalDate(), date);
+                case TIME -> out.writeObject(((LocalDateTime) value).toLocalTime(), time);
+            }
         }
-    }
-
-    @FunctionalInterface
-    private interface Part<T> {
-        void write(T value, HessianOutput out) throws IOException;
     }
 }

@@ -131,6 +131,23 @@ final class HessianInput {
         return (int) (mixed >>> Integer.SIZE);
     }
 
+    /** How many of the values to come are ints of one byte each, up to the first that is none. */
+    int shortestInts(int most) {
+        byte[] array = bytes;
+        int first = position;
+        int last = first + Math.min(most, end - first);
+        int at = first;
+        while (at < last && (array[at] & 0xc0) == 0x80) {
+            at++;
+        }
+        return at - first;
+    }
+
+    /** Takes one of them. */
+    int shortestInt() {
+        return (bytes[position++] & 0xff) - 0x90;
+    }
+
     int intOf(int tag) {
         if (tag >= 0x80) {
             if (tag < 0xc0) {

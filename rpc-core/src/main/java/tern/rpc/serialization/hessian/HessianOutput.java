@@ -3,6 +3,7 @@ package tern.rpc.serialization.hessian;
 import com.alibaba.com.caucho.hessian.io.AbstractHessianOutput;
 import java.io.IOException;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.OutputBuffer;
@@ -73,6 +74,15 @@ final class HessianOutput extends AbstractHessianOutput {
         }
     }
 
+    /** The same at a place that remembers the form of what it met last. */
+    void writeObject(@Nullable Object value, LastForm place) throws IOException {
+        if (value == null || value instanceof String || value instanceof Integer) {
+            writeObject(value);
+        } else {
+            place.of(value.getClass(), forms).write(value, this);
+        }
+    }
+
     @Override
     public void writeNull() {
         scalars.writeNull();
@@ -86,6 +96,11 @@ final class HessianOutput extends AbstractHessianOutput {
     @Override
     public void writeInt(int value) {
         scalars.writeInt(value);
+    }
+
+    /** Writes the elements from an index on as long as they are ints of one byte; tells how many, none for any reason. */
+    int writeShortestInts(List<?> elements, int from, int to) {
+        return scalars.writeShortestInts(elements, from, to);
     }
 
     @Override

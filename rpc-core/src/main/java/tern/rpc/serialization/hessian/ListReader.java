@@ -134,9 +134,7 @@ final class ListReader {
     /** Numbers and texts, of which lists are made most often, have loops of their own. */
     private void fill(Collection<Object> list, int length, Slot element) {
         if (element.raw == Integer.class) {
-            for (int i = 0; isMore(i, length); i++) {
-                list.add(values.readInteger(element));
-            }
+            fillNumbers(list, length, element);
         } else if (element.raw == String.class) {
             for (int i = 0; isMore(i, length); i++) {
                 list.add(values.readText(element));
@@ -144,6 +142,19 @@ final class ListReader {
         } else {
             for (int i = 0; isMore(i, length); i++) {
                 list.add(values.read(element));
+            }
+        }
+    }
+
+    /** Those of one byte are looked for in runs. */
+    private void fillNumbers(Collection<Object> list, int length, Slot element) {
+        for (int i = 0; isMore(i, length); i++) {
+            list.add(values.readInteger(element));
+            int run = in.shortestInts(length - i - 1); // none where the length is not known
+            values.count(run);
+            for (int end = i + run; i < end; i++) {
+                in.fulfil();
+                list.add(in.shortestInt());
             }
         }
     }

@@ -26,6 +26,8 @@ final class ScalarOutput {
     static final int WIDE_ROOM = 32;
 
     private static final int TEXT_CHUNK = 0x8000;
+    private static final int LEAST_SHORTEST = -0x10;
+    private static final int GREATEST_SHORTEST = 0x2f;
     private static final long MINUTE = 60_000;
 
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
@@ -81,7 +83,7 @@ final class ScalarOutput {
 
     void writeInt(int value) {
         room(ROOM + 1);
-        if (value >= -0x10 && value <= 0x2f) {
+        if (value >= LEAST_SHORTEST && value <= GREATEST_SHORTEST) {
             out.write(0x90 + value);
         } else if (value >= -0x800 && value <= 0x7ff) {
             write(0xc8 + (value >> 8), value);
@@ -90,6 +92,26 @@ final class ScalarOutput {
         } else {
             writeInt('I', value);
         }
+    }
+
+    /** A run of ints of one byte each, as far as hessian-lite's buffer would not be emptied meanwhile. */
+    int writeShortestInts(List<?> elements, int from, int to) {
+        int most = Math.min(to - from, WINDOW - ROOM - used());
+        if (most <= 0) {
+            return 0;
+        }
+        int at = out.claim(most); // the elements need no less
+        byte[] array = out.array();
+        int run = 0;
+        while (run < most
+                && elements.get(from + run) instanceof Integer value
+                && value >= LEAST_SHORTEST
+                && value <= GREATEST_SHORTEST) {
+            array[at + run] = (byte) (0x90 + value);
+            run++;
+        }
+        out.rewind(at + run);
+        return run;
     }
 
     void writeLong(long value) {

@@ -193,8 +193,13 @@ final class ValueReader {
     }
 
     private void count() {
-        weight++;
-        values++;
+        count(1);
+    }
+
+    /** So many values come now. */
+    void count(int more) {
+        weight += more;
+        values += more;
         if (values > limits.values()) {
             throw new SerializationException("more than " + limits.values() + " values" + in.here());
         }

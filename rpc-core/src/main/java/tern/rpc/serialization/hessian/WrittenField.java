@@ -23,6 +23,7 @@ final class WrittenField {
 
     private final MethodHandle getter;
     private final char kind;
+    private final LastForm form = new LastForm();
 
     private WrittenField(Class<?> owner, String name, MethodHandle getter, char kind) {
         this.place = owner.getName() + '.' + name;
@@ -63,7 +64,7 @@ final class WrittenField {
             case BOXED_FLOAT -> out.writeFloat((float) getter.invokeExact(owner));
             case TEXT -> out.writeString((String) (Object) getter.invokeExact(owner));
             case DATE -> writeDate((Date) (Object) getter.invokeExact(owner), out);
-            default -> out.writeObject((Object) getter.invokeExact(owner));
+            default -> out.writeObject((Object) getter.invokeExact(owner), form);
         }
     }
 
