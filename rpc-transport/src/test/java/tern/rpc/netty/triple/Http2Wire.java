@@ -16,6 +16,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -26,6 +27,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A client of HTTP/2 that sends captured bytes and takes the answers apart, frame by frame. */
@@ -77,6 +79,7 @@ final class Http2Wire implements AutoCloseable {
     }
 
     private final Socket socket;
+    private final OutputStream out;
     private final DefaultHttp2FrameReader reader = new DefaultHttp2FrameReader(false);
     private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInboundHandlerAdapter());
     private final ByteBuf read = Unpooled.buffer();
@@ -86,8 +89,9 @@ final class Http2Wire implements AutoCloseable {
     private final List<Long> pings = new ArrayList<>();
     private final AtomicInteger finished = new AtomicInteger();
 
-    private Http2Wire(Socket socket) {
+    private Http2Wire(Socket socket, OutputStream out) {
         this.socket = socket;
+        this.out = out;
         try {
             reader.maxFrameSize(8 << 20); // as the captured consumers announce
         } catch (Http2Exception e) {
@@ -100,7 +104,7 @@ final class Http2Wire implements AutoCloseable {
             Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
             socket.setTcpNoDelay(true);
             socket.setSoTimeout(30_000);
-            return new Http2Wire(socket);
+            return new Http2Wire(socket, socket.getOutputStream());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -116,7 +120,7 @@ final class Http2Wire implements AutoCloseable {
 
     /** What a server was captured to answer. */
     static Answer parse(byte[] captured, int stream) {
-        try (Http2Wire wire = new Http2Wire(new Socket())) {
+        try (Http2Wire wire = new Http2Wire(new Socket(), OutputStream.nullOutputStream())) {
             wire.read.writeBytes(captured);
             wire.takeApart();
             return wire.answers.getOrDefault(stream, new Answer());
@@ -158,9 +162,23 @@ final class Http2Wire implements AutoCloseable {
     /** Connects and says hello. */
     static Http2Wire open(int port) {
         Http2Wire wire = connect(port);
-        wire.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1));
-        wire.frame(SETTINGS, 0, 0);
+        wire.sayHello();
         return wire;
+    }
+
+    /** What a client sends that says hello and then this. */
+    static byte[] bytesOf(Consumer<Http2Wire> sends) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (Http2Wire wire = new Http2Wire(new Socket(), bytes)) {
+            wire.sayHello();
+            sends.accept(wire);
+        }
+        return bytes.toByteArray();
+    }
+
+    private void sayHello() {
+        send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1));
+        frame(SETTINGS, 0, 0);
     }
 
     /** Sends one frame. */
@@ -215,8 +233,12 @@ final class Http2Wire implements AutoCloseable {
     }
 
     void send(byte[] bytes) {
+        send(bytes, 0, bytes.length);
+    }
+
+    void send(byte[] bytes, int offset, int length) {
         try {
-            socket.getOutputStream().write(bytes);
+            out.write(bytes, offset, length);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
