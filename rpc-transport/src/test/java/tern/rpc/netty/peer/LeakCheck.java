@@ -35,6 +35,9 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
         if (context.getTestClass().map(Class::isMemberClass).orElse(false)) {
             return; // the class around it looks
         }
+        if (!ResourceLeakDetector.isEnabled()) {
+            return; // turned off on the command line, to measure time
+        }
         if (!ResourceLeakDetector.getLevel().equals(ResourceLeakDetector.Level.PARANOID)) {
             throw new AssertionError("leak detection is " + ResourceLeakDetector.getLevel() + ", not paranoid");
         }
