@@ -4,7 +4,10 @@ import tern.rpc.serialization.protobuf.ProtobufCodec;
 import tools.jackson.core.Version;
 import tools.jackson.databind.JacksonModule;
 
-/** What our mapper knows beyond the user's: protobuf messages, and types that hostile text could make expensive. */
+/**
+ * What our mapper knows beyond the user's: protobuf messages, plain times, and types that hostile text could make
+ * expensive.
+ */
 final class WireTypes extends JacksonModule {
 
     private final JsonLimits limits;
@@ -31,6 +34,8 @@ final class WireTypes extends JacksonModule {
         context.addSerializers(new MessageTypes.Writing(messages));
         context.addDeserializerModifier(new CostlyScalars(limits));
         context.addDeserializerModifier(new HashedContainers(limits));
+        context.addDeserializerModifier(new PlainTimesRead()); // the last one is asked first
+        context.addSerializerModifier(new PlainTimesWritten());
         context.addValueInstantiators(new RoomOfObjects());
     }
 }
