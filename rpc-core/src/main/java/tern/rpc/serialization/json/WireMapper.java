@@ -44,6 +44,7 @@ final class WireMapper extends JsonMapper.Builder {
         }
         JsonFactory factory = user.tokenStreamFactory()
                 .rebuild()
+                .recyclerPool(new RecycledBuffers())
                 .streamReadConstraints(StreamLimits.reading(limits))
                 .streamWriteConstraints(StreamLimits.writing(limits))
                 .disable(TokenStreamFactory.Feature.CHARSET_DETECTION)

@@ -37,5 +37,6 @@ final class WireTypes extends JacksonModule {
         context.addDeserializerModifier(new PlainTimesRead()); // the last one is asked first
         context.addSerializerModifier(new PlainTimesWritten());
         context.addValueInstantiators(new RoomOfObjects());
+        context.addValueInstantiators(new QuickConstructors()); // asked before the other
     }
 }
