@@ -66,10 +66,7 @@ final class PlainTime {
         if (date == null || hour == NONE || hour > 23 || minute == NONE || minute > 59) {
             return null;
         }
-        return second == NONE || second > 59 || nano == NONE
-                ? null
-                : LocalDateTime.of(
-                        date.getYear(), date.getMonthValue(), date.getDayOfMonth(), hour, minute, second, nano);
+        return second == NONE || second > 59 || nano == NONE ? null : date.atTime(hour, minute, second, nano);
     }
 
     private static int second(char[] text, int from, int length) {
