@@ -75,6 +75,11 @@ public interface ClientProtocol {
     @Nullable
     WriteCommand ping(Connection connection);
 
+    /** Whether a server sends something on a new connection without being asked. */
+    default boolean isServerFirst() {
+        return false;
+    }
+
     /** How long that sign may take to come while no call waits. */
     default Duration idlePatience(ClientTransportSettings settings) {
         return settings.heartbeat().multipliedBy(2);

@@ -65,11 +65,13 @@ public final class Connection implements PendingCall.Carrier {
     private final ClientProtocol protocol;
     private final @Nullable TlsContext tls;
     private final Owner owner;
+    private final boolean replacement;
     private final PendingCalls pending;
     private final WriteQueue queue = new WriteQueue(() -> {});
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private final AtomicLong lateAnswers = new AtomicLong();
     private final KeepAlive keepAlive;
+    private boolean isOpened;
     private boolean heard;
     private boolean refused; // written before the state, so seen by who sees that
     private volatile State state = State.CONNECTING;
@@ -84,11 +86,27 @@ public final class Connection implements PendingCall.Carrier {
             ClientProtocol protocol,
             @Nullable TlsContext tls,
             Owner owner) {
+        this(endpoint, settings, protocol, tls, owner, false);
+    }
+
+    /**
+     * @param tls null for clear text
+     * @param replacement of one that was lost or is draining. Whoever accepts it may be about to leave, or may only pass
+     *     connections on to a server that is gone, so it takes calls once the server has been heard
+     */
+    Connection(
+            Endpoint endpoint,
+            ClientTransportSettings settings,
+            ClientProtocol protocol,
+            @Nullable TlsContext tls,
+            Owner owner,
+            boolean replacement) {
         this.endpoint = endpoint;
         this.settings = settings;
         this.protocol = protocol;
         this.tls = tls;
         this.owner = owner;
+        this.replacement = replacement;
         this.pending = new PendingCalls(protocol.isExclusive() ? ONE_AND_THE_NEXT : settings.maxInFlight());
         this.keepAlive = new KeepAlive(this, settings, protocol.idlePatience(settings));
     }
@@ -157,15 +175,47 @@ public final class Connection implements PendingCall.Carrier {
         }
         channel = opened;
         eventLoop = opened.eventLoop();
+        isOpened = true;
         LOG.debug("Connected to {}: {}", endpoint, opened);
-        state = State.READY;
         if (!protocol.isExclusive()) {
             keepAlive.start(opened.eventLoop());
         }
-        queue.start(opened);
-        owner.changed(this, State.READY);
+        if (replacement && !heard) {
+            listenFirst(opened);
+        } else {
+            ready(opened);
+        }
         // Last, since it runs at once if the server has closed already.
         opened.closeFuture().addListener(done -> closedByServer(opened.eventLoop()));
+    }
+
+    private void listenFirst(Channel opened) {
+        if (!protocol.isServerFirst()) {
+            WriteCommand ping = protocol.ping(this);
+            if (ping == null) {
+                ready(opened);
+                return;
+            }
+            WriteQueue aheadOfCalls = new WriteQueue(() -> {});
+            aheadOfCalls.add(ping);
+            aheadOfCalls.start(opened);
+        }
+        long patienceMillis = settings.connectTimeout().toMillis();
+        opened.eventLoop()
+                .schedule(
+                        () -> {
+                            if (state == State.CONNECTING) {
+                                close("it accepts connections, but sent no sign of life for " + patienceMillis + " ms");
+                            }
+                        },
+                        patienceMillis,
+                        TimeUnit.MILLISECONDS);
+    }
+
+    private void ready(Channel opened) {
+        state = State.READY;
+        queue.start(opened);
+        owner.changed(this, State.READY);
     }
 
     private void closedByServer(EventLoop loop) {
@@ -326,6 +376,10 @@ public final class Connection implements PendingCall.Carrier {
     public void heard() {
         heard = true;
         keepAlive.heard();
+        Channel open = channel;
+        if (state == State.CONNECTING && isOpened && open != null) {
+            ready(open);
+        }
     }
 
     /** Whether the server ever sent anything; one that only accepts and closes is not worth an attempt at once. */

@@ -21,7 +21,8 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The connections to one endpoint, usually one, each with many calls at once. A lost one is replaced: at once the first
- * time, then after pauses that double, with full jitter. A draining one is replaced too and lives on until its last answer. Thread-safe.
+ * time, then after pauses that double, with full jitter. A draining one is replaced too and lives on until its last
+ * answer. What takes another's place is ready when the server has been heard on it. Thread-safe.
  */
 final class ConnectionPool implements ClientConnection, Connection.Owner {
 
@@ -196,7 +197,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private synchronized boolean replace(Connection connection) {
         for (int i = 0; i < current.length() && !closed; i++) {
             if (current.get(i) == connection) {
-                Connection fresh = new Connection(endpoint, settings, protocol, tls, this);
+                Connection fresh = new Connection(endpoint, settings, protocol, tls, this, true);
                 current.set(i, fresh);
                 fresh.connect(loops);
                 return true;

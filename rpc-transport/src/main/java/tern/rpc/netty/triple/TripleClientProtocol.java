@@ -115,6 +115,12 @@ public final class TripleClientProtocol implements ClientProtocol {
         };
     }
 
+    /** Its SETTINGS (RFC 9113, section 3.4). */
+    @Override
+    public boolean isServerFirst() {
+        return true;
+    }
+
     @Override
     public Duration idlePatience(ClientTransportSettings settings) {
         return PING_TIMEOUT;

@@ -51,6 +51,7 @@ class ConnectionTest {
 
     /** Client settings of which a test changes a few. */
     private static final class Limits {
+        Duration connectTimeout = Duration.ofSeconds(3);
         Duration reconnectMin = Duration.ofMillis(20);
         Duration reconnectMax = Duration.ofMillis(100);
         Duration heartbeat = Duration.ofSeconds(60);
@@ -63,7 +64,7 @@ class ConnectionTest {
         UnaryOperator<ClientTransportSettings> settings() {
             return defaults -> new ClientTransportSettings(
                     defaults.application(),
-                    Duration.ofSeconds(3),
+                    connectTimeout,
                     reconnectMin,
                     reconnectMax,
                     heartbeat,
@@ -90,6 +91,13 @@ class ConnectionTest {
     /** Answers a call of {@code echo} with "hello". */
     private static void answer(RawSocket socket, RawFrame request) {
         socket.send(Fixtures.frame("dubbo/echo.response.bin").withId(request.id()));
+    }
+
+    /** Answers the question for a sign of life that a connection begins with which replaces another. */
+    private static void greet(RawSocket socket) {
+        RawFrame asked = socket.read();
+        assertThat(asked).isEqualTo(RawFrame.heartbeat(asked.id()));
+        socket.send(RawFrame.heartbeatAnswer(asked.id()));
     }
 
     private static ClientConnection only(RpcClient client) {
@@ -156,6 +164,7 @@ class ConnectionTest {
             assertThat(get(lost).code()).isEqualTo(StatusCode.UNAVAILABLE);
             assertThat(get(lost).wasExecuted()).isEqualTo(Executed.MAYBE);
             RawSocket second = server.next();
+            greet(second);
             Future<String> next = inBackground(() -> service.echo("x"));
             answer(second, second.read());
             assertThat(get(next)).isEqualTo("hello");
@@ -176,8 +185,51 @@ class ConnectionTest {
             first.close();
 
             RawSocket second = server.next();
+            greet(second);
             answer(second, second.read());
             assertThat(get(call)).isEqualTo("hello");
+        }
+    }
+
+    /** As a balancer in front of it does, and Apache Dubbo while it ends. */
+    @Test
+    void noCallIsLostWhereConnectionsToAServerThatHasLeftAreAcceptedAndClosed() throws Exception {
+        try (RawServer server = RawServer.start()) {
+            RpcClient client = sides.client(new Limits().settings());
+            GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
+            server.next().send(RawFrame.readOnly(7));
+            RawSocket refusing = server.next();
+            Future<RpcException> call = failing(() -> service.echo("x"));
+            Await.until("it waits", () -> only(client).inFlight() == 1);
+
+            RawFrame asked = refusing.read();
+            refusing.close();
+
+            assertThat(asked).isEqualTo(RawFrame.heartbeat(asked.id()));
+            assertThat(get(call).code()).isEqualTo(StatusCode.UNAVAILABLE);
+            assertThat(get(call).wasExecuted()).isEqualTo(Executed.NO);
+            RawSocket back = server.next();
+            greet(back);
+            Future<String> next = inBackground(() -> service.echo("x"));
+            answer(back, back.read());
+            assertThat(get(next)).isEqualTo("hello");
+        }
+    }
+
+    @Test
+    void replacementThatStaysSilentIsGivenUpBeforeItTakesACall() throws Exception {
+        Limits limits = new Limits();
+        limits.connectTimeout = Duration.ofMillis(50);
+        try (RawServer server = RawServer.start()) {
+            RpcClient client = sides.client(limits.settings());
+            Sides.refer(client, reference -> {}, server.endpoint());
+            server.next().close();
+            RawSocket silent = server.next();
+            RawFrame asked = silent.read();
+
+            assertThat(asked).isEqualTo(RawFrame.heartbeat(asked.id()));
+            assertThat(silent.isClosedByPeer()).isTrue();
+            Await.until("the reason is told", () -> only(client).lastFailure().contains("no sign of life for 50 ms"));
         }
     }
 
@@ -339,6 +391,7 @@ class ConnectionTest {
             leaving.send(RawFrame.readOnly(7));
 
             RawSocket fresh = server.next();
+            greet(fresh);
             Await.until("the new one is ready", () -> only(client).isAvailable());
             Future<String> next = inBackground(() -> service.echo("x"));
             answer(fresh, fresh.read());
