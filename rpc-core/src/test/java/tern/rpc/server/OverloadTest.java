@@ -167,6 +167,13 @@ class OverloadTest {
         return registry.get(RpcMeter.SERVER_CONCURRENCY.key()).gauge().value();
     }
 
+    /** A call counts as inside a little before it is watched and queued. */
+    private void awaitQueued(int calls) {
+        await(
+                calls + " are in the queue",
+                () -> Objects.requireNonNull(server).workers().queued() == calls);
+    }
+
     private static RpcException refusalOf(Runnable call) {
         RpcException failure = catchThrowableOfType(RpcException.class, call::run);
         assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
@@ -196,7 +203,7 @@ class OverloadTest {
         hold(() -> work.hold("running"));
         Future<RpcException> queued =
                 callers.submit(() -> catchThrowableOfType(RpcException.class, () -> work.quick("queued")));
-        await("the call is in the queue", () -> inside() == 2);
+        awaitQueued(1);
 
         now.addAndGet(Duration.ofMillis(60).toNanos());
         transport.sweep();
@@ -214,7 +221,7 @@ class OverloadTest {
         hold(() -> work.hold("running"));
 
         CompletableFuture<String> queued = work.later("queued");
-        await("the call is in the queue", () -> inside() == 2);
+        awaitQueued(1);
 
         transport.close();
 
@@ -231,7 +238,7 @@ class OverloadTest {
         hold(() -> work.hold("running"));
         Future<RpcException> queued =
                 callers.submit(() -> catchThrowableOfType(RpcException.class, () -> work.quick("queued")));
-        await("the call is in the queue", () -> inside() == 2);
+        awaitQueued(1);
 
         now.addAndGet(Duration.ofSeconds(10).toNanos());
         transport.sweep();
@@ -354,7 +361,7 @@ class OverloadTest {
                 .export(new ServiceExport(probe.service(), probe.key(), probe.bodies(), probe.weight(), true)));
         hold(() -> work.hold("running"));
         held.add(callers.submit(() -> work.hold("queued")));
-        await("the queue is full", () -> inside() == 2);
+        awaitQueued(1);
         refusalOf(() -> work.quick("refused"));
 
         assertThat(refer(Probe.class).ask()).isEqualTo("alive");
