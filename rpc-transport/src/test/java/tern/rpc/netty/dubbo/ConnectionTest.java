@@ -93,13 +93,6 @@ class ConnectionTest {
         socket.send(Fixtures.frame("dubbo/echo.response.bin").withId(request.id()));
     }
 
-    /** Answers the question for a sign of life that a connection begins with which replaces another. */
-    private static void greet(RawSocket socket) {
-        RawFrame asked = socket.read();
-        assertThat(asked).isEqualTo(RawFrame.heartbeat(asked.id()));
-        socket.send(RawFrame.heartbeatAnswer(asked.id()));
-    }
-
     private static ClientConnection only(RpcClient client) {
         assertThat(client.connections()).hasSize(1);
         return client.connections().get(0);
@@ -163,8 +156,7 @@ class ConnectionTest {
 
             assertThat(get(lost).code()).isEqualTo(StatusCode.UNAVAILABLE);
             assertThat(get(lost).wasExecuted()).isEqualTo(Executed.MAYBE);
-            RawSocket second = server.next();
-            greet(second);
+            RawSocket second = server.next().greet();
             Future<String> next = inBackground(() -> service.echo("x"));
             answer(second, second.read());
             assertThat(get(next)).isEqualTo("hello");
@@ -184,8 +176,7 @@ class ConnectionTest {
 
             first.close();
 
-            RawSocket second = server.next();
-            greet(second);
+            RawSocket second = server.next().greet();
             answer(second, second.read());
             assertThat(get(call)).isEqualTo("hello");
         }
@@ -208,8 +199,7 @@ class ConnectionTest {
             assertThat(asked).isEqualTo(RawFrame.heartbeat(asked.id()));
             assertThat(get(call).code()).isEqualTo(StatusCode.UNAVAILABLE);
             assertThat(get(call).wasExecuted()).isEqualTo(Executed.NO);
-            RawSocket back = server.next();
-            greet(back);
+            RawSocket back = server.next().greet();
             Future<String> next = inBackground(() -> service.echo("x"));
             answer(back, back.read());
             assertThat(get(next)).isEqualTo("hello");
@@ -390,8 +380,7 @@ class ConnectionTest {
 
             leaving.send(RawFrame.readOnly(7));
 
-            RawSocket fresh = server.next();
-            greet(fresh);
+            RawSocket fresh = server.next().greet();
             Await.until("the new one is ready", () -> only(client).isAvailable());
             Future<String> next = inBackground(() -> service.echo("x"));
             answer(fresh, fresh.read());

@@ -625,7 +625,7 @@ class DubboBadInputTest {
 
             assertThat(call.get(20, TimeUnit.SECONDS).code()).isEqualTo(StatusCode.UNAVAILABLE);
             assertThat(call.get(20, TimeUnit.SECONDS).wasExecuted()).isEqualTo(Executed.MAYBE);
-            RawSocket fresh = raw.next();
+            RawSocket fresh = raw.next().greet();
             Future<String> next = callers.submit(() -> service.echo("hello"));
             fresh.send(GOOD_ANSWER.withId(fresh.read().id()));
             assertThat(next.get(20, TimeUnit.SECONDS)).isEqualTo("hello");

@@ -500,7 +500,7 @@ class DubboFixturesTest {
             assertThat(first.get(20, TimeUnit.SECONDS)).isEqualTo("hello");
             assertThat(socket.isClosedByPeer()).isTrue();
             Future<String> second = CALLERS.submit(() -> service.echo("hello"));
-            RawSocket fresh = server.next();
+            RawSocket fresh = server.next().greet();
             fresh.send(sent.get(0).withId(fresh.read().id()));
             assertThat(second.get(20, TimeUnit.SECONDS)).isEqualTo("hello");
         }

@@ -74,6 +74,15 @@ public final class RawSocket implements AutoCloseable {
         return this;
     }
 
+    /** Reads the heartbeat with which a connection begins that takes another's place, and answers it. */
+    public RawSocket greet() {
+        RawFrame asked = read();
+        if (!asked.equals(RawFrame.heartbeat(asked.id()))) {
+            throw new AssertionError("no heartbeat: " + asked);
+        }
+        return send(RawFrame.heartbeatAnswer(asked.id()));
+    }
+
     public RawFrame read() {
         byte[] header = readFully(RawFrame.HEADER_BYTES);
         int length = ByteBuffer.wrap(header).getInt(12);
