@@ -510,8 +510,8 @@ class TripleClientFixturesTest {
 
                 SCRIPTED.get(name).accept(outcome(pending));
                 if (name.equals("tri-goaway")) {
-                    PendingCall next = Requests.send(connection, REQUESTS.call(method(GREET, "echo"), "y"));
-                    try (Http2Script other = Http2Script.accept(server)) {
+                    try (Http2Script other = Http2Script.accept(server)) { // it connects when it has read the end
+                        PendingCall next = Requests.send(connection, REQUESTS.call(method(GREET, "echo"), "y"));
                         other.answer(other.request().stream, wrapped("next"));
                         value("next").accept(outcome(next));
                     }
