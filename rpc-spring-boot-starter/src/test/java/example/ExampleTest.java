@@ -29,7 +29,7 @@ class ExampleTest {
         String[] provided = {"--rpc.server.port=0"};
         try (ConfigurableApplicationContext provider = SpringApplication.run(ProviderApplication.class, provided)) {
             String port = provider.getEnvironment().getProperty("local.rpc.port");
-            String[] consumed = {"--rpc.client.url=127.0.0.1:" + port};
+            String[] consumed = {"--rpc.client.url=127.0.0.1:" + port, "--rpc.client.timeout=1m"};
             try (ConfigurableApplicationContext consumer = SpringApplication.run(ConsumerApplication.class, consumed)) {
                 assertThat(consumer.getBean(Visitor.class).enter()).isEqualTo("Good morning, Ada");
             }

@@ -144,12 +144,22 @@ final class EndpointInvoker implements AutoCloseable {
                 method,
                 failure,
                 attempt,
-                isAnotherAvailable(used),
+                canGoElsewhere(failure, used),
                 call.deadline().remainingNanos(clock.nanoTime()));
     }
 
-    private boolean isAnotherAvailable(ClientConnection used) {
-        return targets.connections().stream().anyMatch(other -> other != used && other.isAvailable());
+    /**
+     * To another provider that is available; what no connection took also to one that is being opened, be it the next to
+     * the same provider.
+     */
+    private boolean canGoElsewhere(RpcException failure, ClientConnection used) {
+        boolean unsent = failure.code() == StatusCode.UNAVAILABLE;
+        for (ClientConnection other : targets.connections()) {
+            if ((unsent && other.isConnecting()) || (other != used && other.isAvailable())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

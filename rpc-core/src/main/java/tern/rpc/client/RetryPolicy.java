@@ -50,7 +50,7 @@ final class RetryPolicy {
 
     /**
      * @param attempt which failed, from 1
-     * @param elsewhere whether another provider could take the call
+     * @param elsewhere whether another provider, or another connection, could take the call
      */
     boolean again(ClientMethod method, RpcException failure, int attempt, boolean elsewhere, long remainingNanos) {
         boolean allowed = failure.wasExecuted() == Executed.NO

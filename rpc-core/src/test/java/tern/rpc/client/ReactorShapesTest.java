@@ -92,7 +92,10 @@ class ReactorShapesTest {
     private final RpcServer server = RpcServer.builder(transport)
             .export(ServiceExport.of(Reactive.class, new Server()))
             .build();
-    private final RpcClient client = RpcClient.builder().transport(transport).build();
+    private final RpcClient client = RpcClient.builder()
+            .transport(transport)
+            .timeout(Duration.ofSeconds(20))
+            .build();
     private final Reactive proxy = start();
 
     private Reactive start() {

@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
@@ -88,7 +89,10 @@ class ServicesInMemoryTest {
     private final InMemoryTransport transport =
             new InMemoryTransport(HessianSerializer.builder().build());
     private final RpcServer server = server();
-    private final RpcClient client = RpcClient.builder().transport(transport).build();
+    private final RpcClient client = RpcClient.builder()
+            .transport(transport)
+            .timeout(Duration.ofSeconds(20))
+            .build();
 
     @AfterEach
     void close() {

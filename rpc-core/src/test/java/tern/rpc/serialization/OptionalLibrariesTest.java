@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.protobuf.StringValue;
 import java.io.IOException;
 import java.io.InputStream;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
@@ -95,7 +96,10 @@ class OptionalLibrariesTest {
             try (RpcServer server = RpcServer.builder(transport)
                             .export(ServiceExport.of(Greetings.class, served))
                             .build();
-                    RpcClient client = RpcClient.builder().transport(transport).build()) {
+                    RpcClient client = RpcClient.builder()
+                            .transport(transport)
+                            .timeout(Duration.ofSeconds(20))
+                            .build()) {
                 server.start();
                 return client.refer(reference).hello("Ann") + ", " + ProtobufCodec.isMessage(Greetings.class) + ", "
                         + method.payload();

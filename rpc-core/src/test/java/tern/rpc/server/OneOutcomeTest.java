@@ -336,9 +336,11 @@ class OneOutcomeTest {
 
             @Override
             public void over() {
-                check(counted.completions.get() == 1, "the call completes once, not " + counted.completions.get());
+                // The method was entered, but its worker may register for the promise only after it was kept.
+                await("the client's side ended", () -> counted.completions.get() != 0);
                 answer();
                 await("the server's side ended", () -> transport.inFlight() == 0);
+                check(counted.completions.get() == 1, "the call completes once, not " + counted.completions.get());
                 reopening.after(one, other);
             }
         });

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -109,7 +110,10 @@ class ServiceWithoutInterfaceTest {
             .export(new ServiceExport(
                     SERVICE, new ServiceKey(SERVICE.name(), "", ""), ServiceWithoutInterfaceTest::body, 100))
             .build();
-    private final RpcClient client = RpcClient.builder().transport(transport).build();
+    private final RpcClient client = RpcClient.builder()
+            .transport(transport)
+            .timeout(Duration.ofSeconds(20))
+            .build();
 
     @AfterEach
     void close() {

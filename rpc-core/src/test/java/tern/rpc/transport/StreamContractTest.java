@@ -726,9 +726,14 @@ public abstract class StreamContractTest extends TransportTest {
             answers.onNext(bytes("in time"));
             sender.complete(answers);
         };
-        Probe<byte[]> answers = Probe.ofAll();
-
-        proxy().observeBriefly("", answers);
+        StreamService proxy = proxy();
+        Probe<byte[]> answers;
+        do { // on a busy machine the deadline may pass before the first answer comes
+            Probe<byte[]> told = Probe.ofAll();
+            proxy.observeBriefly("", told);
+            await("the stream ends", () -> told.ends() == 1);
+            answers = told;
+        } while (answers.count() == 0);
 
         assertThat(answers.next()).isEqualTo(bytes("in time"));
         assertThat(((RpcException) answers.failure()).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
@@ -748,13 +753,18 @@ public abstract class StreamContractTest extends TransportTest {
                 answers.onNext(chunk);
             }
         }));
-        Probe<byte[]> stuck = Probe.ofAll(value -> awaitLetGo());
-
-        CallOptions.none().timeout(Duration.ofMillis(300)).on(proxy()).observe("", stuck);
+        StreamService proxy = CallOptions.none().timeout(Duration.ofMillis(300)).on(proxy());
+        List<Probe<byte[]>> observers = new ArrayList<>();
+        do { // on a busy machine the deadline may pass before the method begins
+            Probe<byte[]> stuck = Probe.ofAll(value -> awaitLetGo());
+            observers.add(stuck);
+            proxy.observe("", stuck);
+            await("begun, or over", () -> !service.contexts.isEmpty() || stuck.ends() == 1);
+        } while (service.contexts.isEmpty());
 
         assertThat(failure.get(20, TimeUnit.SECONDS).code()).isIn(StatusCode.DEADLINE_EXCEEDED, StatusCode.CANCELLED);
         letGo.countDown();
-        await("the observer is told", () -> stuck.ends() == 1);
+        await("the observers are told", () -> observers.stream().allMatch(stuck -> stuck.ends() == 1));
         awaitNothingInFlight();
     }
 
@@ -768,10 +778,21 @@ public abstract class StreamContractTest extends TransportTest {
 
     @Test
     void deadlineTellsTheServersRequests() throws Exception {
-        Probe<byte[]> received = Probe.ofAll();
-        service.exchange = answers -> received;
+        BlockingQueue<Probe<byte[]>> begun = new LinkedBlockingQueue<>();
+        service.exchange = answers -> {
+            Probe<byte[]> requests = Probe.ofAll();
+            begun.add(requests);
+            return requests;
+        };
+        StreamService proxy = CallOptions.none().timeout(Duration.ofMillis(200)).on(proxy());
 
-        CallOptions.none().timeout(Duration.ofMillis(200)).on(proxy()).exchange(Probe.ofAll());
+        Probe<byte[]> received;
+        do { // on a busy machine the deadline may pass before the method begins
+            Probe<byte[]> answers = Probe.ofAll();
+            proxy.exchange(answers);
+            answers.failure();
+            received = begun.poll();
+        } while (received == null);
 
         assertThat(((RpcException) received.failure()).code()).isIn(StatusCode.DEADLINE_EXCEEDED, StatusCode.CANCELLED);
     }

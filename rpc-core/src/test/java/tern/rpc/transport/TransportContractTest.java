@@ -315,8 +315,8 @@ public abstract class TransportContractTest extends TransportTest {
         ContractService proxy = proxy();
 
         assertThat(proxy.remainingMillis()).isBetween(1L, LONG.toMillis());
-        assertThat(CallOptions.none().timeout(Duration.ofSeconds(5)).on(proxy).remainingMillis())
-                .isBetween(1L, 5_000L);
+        assertThat(CallOptions.none().timeout(Duration.ofSeconds(15)).on(proxy).remainingMillis())
+                .isBetween(1L, 15_000L);
     }
 
     @Test
@@ -344,9 +344,9 @@ public abstract class TransportContractTest extends TransportTest {
         serve(settings -> settings.filter(nextHop));
         ContractService outer = refer(client -> {}, reference -> {});
 
-        CallOptions.none().timeout(Duration.ofSeconds(2)).on(outer).echo("x");
+        CallOptions.none().timeout(Duration.ofSeconds(15)).on(outer).echo("x");
 
-        assertThat(left.get()).isBetween(1L, 2_000L);
+        assertThat(left.get()).isBetween(1L, 15_000L);
     }
 
     @Test
@@ -599,8 +599,10 @@ public abstract class TransportContractTest extends TransportTest {
         ContractService proxy = refer(client -> {}, reference -> {});
 
         for (int i = 0; i < 2; i++) {
-            RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
-            assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+            do { // on a busy machine the deadline may pass before the method begins, which then does not
+                RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
+                assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+            } while (service.blocked.poll() == null);
             assertThat(take(service.cancelled)).isEqualTo("x");
         }
     }

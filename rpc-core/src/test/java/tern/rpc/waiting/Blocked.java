@@ -103,7 +103,7 @@ public final class Blocked implements AutoCloseable {
         Wait[] found = new Wait[1];
         eventually(() -> {
             found[0] = ThreadDump.take(List.of()).stream()
-                    .filter(stack -> stack.name().equals(name) && stack.isWaiting())
+                    .filter(stack -> stack.name().equals(name) && stack.isWaiting() && !stack.isIn(LOADS_CLASSES))
                     .findFirst()
                     .map(Blocked::classify)
                     .orElse(null);

@@ -2,6 +2,7 @@ package tern.rpc.waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -64,7 +65,7 @@ class OurOwnCallsTest {
     }
 
     private RpcClient client(boolean filtered) {
-        RpcClient.Builder builder = RpcClient.builder().transport(transport);
+        RpcClient.Builder builder = RpcClient.builder().transport(transport).timeout(Duration.ofMinutes(1));
         return filtered ? builder.filter((call, next) -> next.invoke(call)).build() : builder.build();
     }
 

@@ -72,6 +72,7 @@ public final class Connection implements PendingCall.Carrier {
     private final AtomicLong lateAnswers = new AtomicLong();
     private final KeepAlive keepAlive;
     private boolean isOpened;
+    private boolean leaving; // said so before it was ready
     private boolean heard;
     private boolean refused; // written before the state, so seen by who sees that
     private volatile State state = State.CONNECTING;
@@ -216,6 +217,9 @@ public final class Connection implements PendingCall.Carrier {
         state = State.READY;
         queue.start(opened);
         owner.changed(this, State.READY);
+        if (leaving) {
+            drain();
+        }
     }
 
     private void closedByServer(EventLoop loop) {
@@ -410,9 +414,11 @@ public final class Connection implements PendingCall.Carrier {
     public void drain() {
         if (state == State.READY) {
             LOG.info("{} is going away; no new calls on this connection", endpoint);
+            owner.changed(this, State.DRAINING); // first: who finds this one draining has to find the next
             state = State.DRAINING;
-            owner.changed(this, State.DRAINING);
             closeIfDrained();
+        } else if (state == State.CONNECTING) {
+            leaving = true;
         }
     }
 

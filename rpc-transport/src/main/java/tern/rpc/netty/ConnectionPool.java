@@ -134,8 +134,13 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         int first = size == 1 ? 0 : Math.floorMod(turn.getAndIncrement(), size);
         Connection connecting = null;
         for (int i = 0; i < size; i++) {
-            Connection candidate = current.get((first + i) % size);
+            int place = (first + i) % size;
+            Connection candidate = current.get(place);
             State state = candidate.state();
+            if (state != State.READY && state != State.CONNECTING) {
+                candidate = current.get(place); // it may have been replaced meanwhile
+                state = candidate.state();
+            }
             if (state == State.READY) {
                 return candidate;
             }
@@ -160,7 +165,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             case CLOSED -> lost(connection);
             default -> throw new IllegalStateException(state.name());
         }
-        available = isAny(State.READY);
+        available = !closed && isAny(State.READY);
     }
 
     private boolean isAny(State state) {

@@ -31,6 +31,9 @@ public final class ServerConnection {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
 
+    /** How often an idle connection is looked at in the time after which it is closed. */
+    private static final int IDLE_CHECKS = 4;
+
     private static final long SWEEP_MILLIS = 20;
 
     /** How long a peer that broke the protocol may take to read why. */
@@ -281,17 +284,21 @@ public final class ServerConnection {
         }
     }
 
+    /** Looks often enough that none is closed whose last call is being answered just now. */
     private void closeWhenIdle() {
-        long left = settings.idleTimeout().toNanos() - (System.nanoTime() - heardNanos);
+        long patience = settings.idleTimeout().toNanos();
+        long now = System.nanoTime();
         if (!channel.isOpen()) {
             return;
         }
-        if (left <= 0 && inFlight.get() == 0) {
+        if (inFlight.get() > 0) {
+            heardNanos = now;
+        } else if (now - heardNanos >= patience) {
             LOG.debug("Closing {}: nothing was read for {}", channel, settings.idleTimeout());
             channel.close();
             return;
         }
-        long pause = left > 0 ? left : settings.idleTimeout().toNanos();
+        long pause = Math.min(patience / IDLE_CHECKS, Math.max(1, patience - (now - heardNanos)));
         idleCheck = channel.eventLoop().schedule(this::closeWhenIdle, pause, TimeUnit.NANOSECONDS);
     }
 

@@ -238,7 +238,7 @@ class WriteQueueTest {
             assertThat(counter.flushes.get()).isLessThan(PRODUCERS * EACH / 2);
             assertThat(counter.writes.get()).isLessThan(PRODUCERS * EACH / 2);
             Await.until("all bytes have left", () -> queue.queuedBytes() == 0);
-            assertThat(written).hasValue(PRODUCERS * EACH);
+            Await.until("all are told", () -> written.get() == PRODUCERS * EACH);
             channel.close().sync();
         } finally {
             threads.shutdownNow();

@@ -41,7 +41,16 @@ import tern.sample.api.User;
 import tern.sample.api.UserService;
 
 /** The services on H2, a real Redis and the authorization stub, called in process. */
-@SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT, properties = "rpc.server.port=0")
+@SpringBootTest(
+        webEnvironment = WebEnvironment.RANDOM_PORT,
+        properties = {
+            "rpc.server.port=0",
+            // those of production are for production
+            "spring.data.redis.timeout=30s",
+            "spring.data.redis.connect-timeout=30s",
+            "spring.http.clients.read-timeout=1m",
+            "spring.http.clients.connect-timeout=30s"
+        })
 class ProviderTest {
 
     @Autowired

@@ -12,7 +12,7 @@ import tern.sample.api.UserService;
 /** Apache Dubbo over its dubbo protocol or Triple, with its defaults but a longer time-out. */
 final class DubboPeer implements Peer {
 
-    private static final int TIMEOUT_MILLIS = 3_000;
+    private static final int TIMEOUT_MILLIS = 10_000;
 
     private final String protocol;
     private final String serialization;

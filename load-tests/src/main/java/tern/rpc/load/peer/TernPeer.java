@@ -85,6 +85,8 @@ final class TernPeer implements Peer {
     @Override
     public Services connect(int port) {
         RpcClient caller = opened.add(RpcClient.builder()
+                .checkTimeout(PATIENCE)
+                .timeout(PATIENCE)
                 .transport(new NettyClientTransport(
                         ClientTransportSettings.named("load"), opened.add(EventLoops.start(0)), client))
                 .build());

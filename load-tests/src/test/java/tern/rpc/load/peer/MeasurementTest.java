@@ -46,7 +46,7 @@ class MeasurementTest {
             return number != 1;
         };
 
-        Load.Ran ran = new Load(1, 20, new ProcessMeter()).run(caller -> call);
+        Load.Ran ran = new Load(1, 1_000, new ProcessMeter()).run(caller -> call);
 
         assertThat(ran.latencies().getTotalCount()).isEqualTo(calls.get());
         assertThat(ran.errors()).isEqualTo(2);

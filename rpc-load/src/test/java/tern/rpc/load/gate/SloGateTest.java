@@ -8,7 +8,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -199,20 +199,20 @@ class SloGateTest {
 
     @Test
     void serverThatIsNotThereGetsOneLine() throws Exception {
-        int free;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            free = socket.getLocalPort();
+        try (Socket silent = new Socket()) {
+            silent.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)); // nobody else can listen there
+            int free = silent.getLocalPort();
+
+            Run run = runAt("http://127.0.0.1:" + free, "--method=only0");
+
+            assertThat(run)
+                    .isEqualTo(new Run(
+                            2,
+                            "",
+                            "slo-gate: nothing listens at http://127.0.0.1:" + free
+                                    + "; start the application first, and give --url its rpc.server.port"
+                                    + System.lineSeparator()));
         }
-
-        Run run = runAt("http://127.0.0.1:" + free, "--method=only0");
-
-        assertThat(run)
-                .isEqualTo(new Run(
-                        2,
-                        "",
-                        "slo-gate: nothing listens at http://127.0.0.1:" + free
-                                + "; start the application first, and give --url its rpc.server.port"
-                                + System.lineSeparator()));
     }
 
     @ParameterizedTest

@@ -38,7 +38,7 @@ final class FirstCalls {
     private static final int MESSAGE_BYTES = 64 << 10;
 
     /** No start waits longer for them. */
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     /** What is called. */
     public interface Probe {

@@ -23,6 +23,7 @@ final class Applications {
         return application(configurations).withPropertyValues("rpc.client.url=" + addressOf(provider));
     }
 
+    /** Waits long for answers, since machines that build are busy. */
     static ApplicationContextRunner application(Class<?>... configurations) {
         return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(
@@ -34,6 +35,7 @@ final class Applications {
                         RpcAdviceAutoConfiguration.class,
                         RpcWaitingAutoConfiguration.class,
                         RpcActuatorAutoConfiguration.class))
+                .withPropertyValues("rpc.client.timeout=1m")
                 .withUserConfiguration(configurations);
     }
 

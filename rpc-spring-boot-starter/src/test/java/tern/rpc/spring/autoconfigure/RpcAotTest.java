@@ -57,6 +57,7 @@ class RpcAotTest {
                     initializer,
                     "rpc.server.port=0",
                     "rpc.client.url=" + Applications.addressOf(provider),
+                    "rpc.client.timeout=1m",
                     "rpc.pools.executors.bind.threads=3");
 
             assertThat(prepared.getBean(User.class).field.greet("x")).isEqualTo("Hello x");

@@ -202,7 +202,8 @@ class RpcWaitingTest {
     @ExtendWith(OutputCaptureExtension.class)
     void refusalWritesTheReport(CapturedOutput output) {
         provider(Sleeper.class)
-                .withPropertyValues("rpc.server.threads=1", "rpc.server.queue-capacity=0")
+                .withPropertyValues(
+                        "rpc.server.threads=1", "rpc.server.queue-capacity=0", "rpc.server.max-queue-wait=1m")
                 .run(there -> consumerOf(there, User.class).run(here -> {
                     GreetingService greetings = here.getBean(User.class).greetings;
                     CompletableFuture<String> answer = CompletableFuture.supplyAsync(() -> greetings.greet("x"));

@@ -86,7 +86,7 @@ class DubboInteropTest extends DubboInteropContract {
     void heartbeatOfDubboIsAnswered() {
         try (Relay relay = new Relay(port)) {
             GreetService service = dubbo.refer(GreetService.class, dubbo.url(relay.port()), reference -> {
-                reference.setParameters(new HashMap<>(Map.of("heartbeat", "300")));
+                reference.setParameters(new HashMap<>(Map.of("heartbeat", "300", "heartbeat.timeout", "60000")));
             });
             assertThat(service.echo("x")).isEqualTo("x");
 
@@ -145,8 +145,8 @@ class DubboInteropTest extends DubboInteropContract {
 
             leaving.close();
 
-            assertThat(count(relay.fromServer, RawFrame.READ_ONLY)).isPositive();
-            Await.until("our client has left", () -> relay.left() > 0);
+            Await.until("Dubbo said so", () -> count(relay.fromServer, RawFrame.READ_ONLY) > 0);
+            Await.until("our client has left every connection", () -> relay.left() == relay.connections());
             assertThat(Stream.generate(() -> service.echo("x")).limit(20)).containsOnly("staying");
         } finally {
             staying.close();

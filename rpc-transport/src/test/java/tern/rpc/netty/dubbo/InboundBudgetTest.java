@@ -90,7 +90,7 @@ class InboundBudgetTest {
 
     @Test
     void peerThatDoesNotFinishItsMessageMakesWayForOthers() {
-        RpcServer server = serve(Duration.ofMillis(300));
+        RpcServer server = serve(Duration.ofSeconds(1));
         List<RawSocket> lazy = IntStream.range(0, 6)
                 .mapToObj(i -> RawSocket.connect(server.port()).send(Arrays.copyOf(request(i), MESSAGE - 1_000)))
                 .toList();

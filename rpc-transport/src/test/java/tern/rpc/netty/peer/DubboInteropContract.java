@@ -533,9 +533,9 @@ public abstract class DubboInteropContract {
         RpcException ours = catchThrowableOfType(
                 RpcException.class,
                 () -> CallOptions.none()
-                        .timeout(Duration.ofMillis(100))
+                        .timeout(Duration.ofSeconds(1))
                         .on(usToDubbo)
-                        .slow(300));
+                        .slow(2_000));
         GreetService impatient =
                 dubbo.refer(GreetService.class, dubbo.url(port), reference -> reference.setTimeout(100));
         Throwable theirs = catchThrowable(() -> impatient.slow(30_000));

@@ -8,6 +8,7 @@ import com.example.wire.GreetServer;
 import com.example.wire.GreetService;
 import com.example.wire.Person;
 import java.security.Principal;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -174,6 +175,7 @@ class TokenInteropTest {
                 : new TripleClientProtocol(new TripleCodecs(serializer, null, 0));
         RpcClient client = closed(RpcClient.builder()
                 .transport(new NettyClientTransport(ClientTransportSettings.named("ours"), loops, wire))
+                .timeout(Duration.ofSeconds(20))
                 .build());
         ServiceReference.Builder<GreetService> to = ServiceReference.to(
                         GreetService.class, new StaticEndpoints(List.of(dubbo.endpoint())))

@@ -386,7 +386,7 @@ class GrpcWebTest {
             WebAnswer answer = own.send(
                     version,
                     request("hang")
-                            .with("grpc-timeout", "50m")
+                            .with("grpc-timeout", "2S")
                             .body(TestFrame.of(0, Empty.getDefaultInstance().toByteArray())));
             assertStatus(answer, 4, "deadline");
             assertThat(own.words.cancelled.await(30, TimeUnit.SECONDS)).isTrue();

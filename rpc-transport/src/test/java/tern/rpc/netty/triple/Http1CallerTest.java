@@ -203,7 +203,7 @@ class Http1CallerTest {
     void deadlineEndsTheWaitForAnAnswer() throws Exception {
         Notes notes = notes();
         Caller caller =
-                new Caller(CallOptions.none().timeout(Duration.ofMillis(100)).on(notes), "x");
+                new Caller(CallOptions.none().timeout(Duration.ofSeconds(2)).on(notes), "x");
         RawSocket socket = server.next();
         request(socket);
         socket.send((JSON + "9\r\n\r\n\"ha").getBytes(UTF_8));

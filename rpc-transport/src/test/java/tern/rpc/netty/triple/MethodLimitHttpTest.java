@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.WireName;
 import tern.rpc.limit.FixedLimit;
+import tern.rpc.netty.peer.Await;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
@@ -92,15 +93,9 @@ class MethodLimitHttpTest {
             HttpResponse<String> bad = call(client, version, server, UNREADABLE).get(30, TimeUnit.SECONDS);
 
             assertThat(bad.statusCode()).isEqualTo(400);
-            for (int i = 0; i < 100; i++) { // its worker may still be about to leave
-                if (call(client, version, server, "\"one\"")
-                                .get(30, TimeUnit.SECONDS)
-                                .statusCode()
-                        == 200) {
-                    return;
-                }
-            }
-            throw new AssertionError("the place is not given back");
+            Await.until( // its worker may still be about to leave
+                    "the place is given back",
+                    () -> call(client, version, server, "\"one\"").join().statusCode() == 200);
         }
     }
 }

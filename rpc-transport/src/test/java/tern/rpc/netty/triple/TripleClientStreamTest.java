@@ -407,7 +407,7 @@ class TripleClientStreamTest {
     @Test
     void deadlineEndsAStream() {
         ClientConnection connection = requests.connect(server.endpoint());
-        Opened opened = requests.open(connection, requests.call(method("both"), Duration.ofMillis(100)));
+        Opened opened = requests.open(connection, requests.call(method("both"), Duration.ofSeconds(2)));
         Http2Script script = Http2Script.accept(server);
         script.begun();
 
@@ -486,7 +486,7 @@ class TripleClientStreamTest {
 
     @Test
     void answerThatNobodyAsksForAfterTheConnectionWasLostEndsAtItsDeadline() {
-        Opened opened = openedAndLost(Duration.ofSeconds(2));
+        Opened opened = openedAndLost(Duration.ofSeconds(5));
 
         assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
     }

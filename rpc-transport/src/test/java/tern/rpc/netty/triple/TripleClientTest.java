@@ -315,13 +315,13 @@ class TripleClientTest {
     void deadlineResetsTheStream() {
         ClientConnection connection = connect();
         PendingCall pending =
-                Requests.send(connection, requests.call(CALL, Duration.ofMillis(200), (Object) bytes("x")));
+                Requests.send(connection, requests.call(CALL, Duration.ofSeconds(2), (Object) bytes("x")));
         Http2Script script = Http2Script.accept(server);
         Request request = script.request();
 
         Frame reset = script.next(Http2Script.RST_STREAM);
 
-        assertThat(GrpcTimeout.parseNanos(request.header("grpc-timeout"))).isBetween(1L, 200_000_000L);
+        assertThat(GrpcTimeout.parseNanos(request.header("grpc-timeout"))).isBetween(1L, 2_000_000_000L);
         assertThat(reset.stream()).isEqualTo(3);
         assertThat(reset.payload()).isEqualTo(Http2Script.fourBytes((int) Http2Error.CANCEL.code()));
         assertFailed(pending, StatusCode.DEADLINE_EXCEEDED, Executed.MAYBE, "no answer from " + server.endpoint());
@@ -447,7 +447,7 @@ class TripleClientTest {
     @Test
     void serverWithoutASignOfLifeIsGivenUp() {
         ClientConnection connection =
-                requests.connect(server.endpoint(), settings -> impatient(settings, Duration.ofMillis(50)));
+                requests.connect(server.endpoint(), settings -> impatient(settings, Duration.ofSeconds(2)));
         PendingCall pending = send(connection, "x");
         Http2Script.accept(server).request();
 

@@ -391,9 +391,10 @@ class TripleGrpcServerTest {
     @Test
     void deadlineCancelsTheCallAtTheServer() throws InterruptedException {
         ClientConnection connection = connect();
+        assertThat(answer(send(connection, "first"))).isEqualTo("first");
         byte[] request = "hang".getBytes(UTF_8);
         PendingCall pending =
-                Requests.send(connection, requests.call(method("one"), Duration.ofMillis(300), (Object) request));
+                Requests.send(connection, requests.call(method("one"), Duration.ofSeconds(2), (Object) request));
 
         assertThat(told()).isEqualTo("hanging");
         assertThat(failure(pending).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);

@@ -322,7 +322,7 @@ class TripleInteropTest extends DubboInteropContract {
     @Test
     void ourDeadlineReachesTheMethodOfDubbo() throws Exception {
         Told<String> ours = new Told<>();
-        Shapes limited = CallOptions.none().timeout(Duration.ofMillis(500)).on(ours(Shapes.class));
+        Shapes limited = CallOptions.none().timeout(Duration.ofSeconds(3)).on(ours(Shapes.class));
         limited.endless("late").subscribe(ours);
 
         assertThat(ours.next()).isEqualTo("late");

@@ -221,13 +221,13 @@ class HttpPoolTest {
     @Test
     void waitForTheOneConnectionOfAHostIsBoundedAndCounted() {
         application()
-                .withPropertyValues("rpc.pools.http.max-per-host=1", "rpc.pools.http.max-wait=50ms")
+                .withPropertyValues("rpc.pools.http.max-per-host=1", "rpc.pools.http.max-wait=500ms")
                 .run(there -> {
                     RestClient http = client(there);
                     FutureTask<Object> first = new FutureTask<>(
                             () -> http.get().uri(url("/slow")).retrieve().toBodilessEntity());
                     threads.execute(first);
-                    arrived.await();
+                    assertThat(arrived.await(30, TimeUnit.SECONDS)).isTrue();
 
                     CallLedger ledger = Serving.ledgerOf(() -> {
                         assertThatThrownBy(() ->
