@@ -3,9 +3,12 @@ package tern.rpc.netty;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.example.wire.GreetService;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -140,5 +143,21 @@ class ConnectingTest {
             assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
             assertThat(failure).hasMessageContaining("the test is over");
         }
+    }
+
+    /** What is read may be handled before the connection hears that it is open. */
+    @Test
+    void wishThatComesBeforeItIsOpenIsKept() {
+        protocol.prepare(ServiceDescriptor.of(GreetService.class));
+        List<Connection.State> told = new ArrayList<>();
+        Connection connection = new Connection(
+                new Endpoint("127.0.0.1", 1), settings, protocol, null, (changed, state) -> told.add(state));
+        EmbeddedChannel channel = new EmbeddedChannel(connection.handlers());
+        channel.writeInbound(Unpooled.wrappedBuffer(RawFrame.readOnly(7).bytes()));
+
+        connection.opened(channel);
+
+        assertThat(told).containsExactly(Connection.State.READY, Connection.State.DRAINING, Connection.State.CLOSED);
+        assertThat(channel.isOpen()).isFalse();
     }
 }

@@ -1,0 +1,197 @@
+package tern.rpc.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.transport.Answer;
+import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.ClientTransport;
+import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.Tls;
+
+/** Where a call goes that its first connection did not take. */
+class EndpointInvokerTest {
+
+    private static final Endpoint ONE = new Endpoint("one", 1);
+    private static final Endpoint TWO = new Endpoint("two", 2);
+
+    /** Called. */
+    public interface Service {
+        void call();
+    }
+
+    /** Does with calls what the test says, and is what it says. */
+    private static final class Connection implements ClientConnection {
+        private final Endpoint endpoint;
+        private boolean available = true;
+        private boolean connecting;
+        private BiConsumer<Connection, PendingCall> taking = (taken, call) -> call.answer(Answer.NOTHING);
+
+        Connection(Endpoint endpoint) {
+            this.endpoint = endpoint;
+        }
+
+        @Override
+        public Endpoint endpoint() {
+            return endpoint;
+        }
+
+        @Override
+        public boolean isAvailable() {
+            return available;
+        }
+
+        @Override
+        public boolean isConnecting() {
+            return connecting;
+        }
+
+        @Override
+        public String lastFailure() {
+            return "";
+        }
+
+        @Override
+        public int inFlight() {
+            return 0;
+        }
+
+        @Override
+        public long queuedBytes() {
+            return 0;
+        }
+
+        @Override
+        public long lateAnswers() {
+            return 0;
+        }
+
+        @Override
+        public void send(PendingCall call) {
+            taking.accept(this, call);
+        }
+
+        @Override
+        public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
+            throw new AssertionError("no stream");
+        }
+
+        @Override
+        public void close() {
+            // nothing is open
+        }
+    }
+
+    private final Map<Endpoint, Connection> connections = new HashMap<>();
+    private final List<Endpoint> asked = new ArrayList<>();
+
+    private final RpcClient client = RpcClient.builder()
+            .transport(new ClientTransport() {
+                @Override
+                public String protocol() {
+                    return "fake";
+                }
+
+                @Override
+                public void prepare(ServiceDescriptor service) {
+                    // nothing to prepare
+                }
+
+                @Override
+                public ClientConnection connect(Endpoint endpoint, int sockets, @Nullable Supplier<Tls> tls) {
+                    return connections.computeIfAbsent(endpoint, Connection::new);
+                }
+
+                @Override
+                public void close() {
+                    // nothing is open
+                }
+            })
+            .build();
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private Service proxy(Endpoint... endpoints) {
+        return client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(endpoints)))
+                .protocol("fake")
+                .build());
+    }
+
+    private Connection connection(Endpoint endpoint) {
+        return connections.computeIfAbsent(endpoint, Connection::new);
+    }
+
+    /** The call fails there as not executed, and something becomes of the connections. */
+    private void refuses(Endpoint endpoint, StatusCode code, Runnable meanwhile) {
+        connection(endpoint).taking = (connection, call) -> {
+            asked.add(connection.endpoint);
+            meanwhile.run();
+            call.fail(RpcException.refusal(code, "on purpose", Executed.NO));
+        };
+    }
+
+    @Test
+    void callThatADeadProviderDidNotTakeWaitsForOneThatIsBeingConnectedTo() {
+        connection(TWO).available = false;
+        connection(TWO).connecting = true;
+        refuses(ONE, StatusCode.UNAVAILABLE, () -> connection(ONE).available = false);
+
+        proxy(ONE, TWO).call();
+
+        assertThat(asked).containsExactly(ONE);
+    }
+
+    @Test
+    void refusalOfABusyProviderDoesNotWaitForOneThatIsBeingConnectedTo() {
+        connection(TWO).available = false;
+        connection(TWO).connecting = true;
+        refuses(ONE, StatusCode.RESOURCE_EXHAUSTED, () -> {});
+        Service proxy = proxy(ONE, TWO);
+
+        RpcException failure = catchThrowableOfType(RpcException.class, proxy::call);
+
+        assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(asked).containsExactly(ONE);
+    }
+
+    @Test
+    void callThatADrainedConnectionDidNotTakeGoesToItsSuccessor() {
+        refuses(ONE, StatusCode.UNAVAILABLE, () -> {
+            connection(ONE).available = false;
+            connection(ONE).connecting = true;
+            connection(ONE).taking = (connection, call) -> call.answer(Answer.NOTHING);
+        });
+
+        proxy(ONE).call();
+
+        assertThat(asked).containsExactly(ONE);
+    }
+
+    @Test
+    void refusalOfTheOnlyProviderIsNotRepeated() {
+        refuses(ONE, StatusCode.UNAVAILABLE, () -> {});
+        Service proxy = proxy(ONE);
+
+        assertThat(catchThrowableOfType(RpcException.class, proxy::call).code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(asked).containsExactly(ONE);
+    }
+}
