@@ -8,7 +8,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -19,6 +18,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
+import tern.rpc.load.micro.SideBySide.Row;
 import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
@@ -26,8 +26,8 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.sample.api.User;
 
 /**
- * What reading and writing hessian2 costs, beside hessian-lite. One thread; both in turn, several rounds, the first thrown
- * away; CPU and bytes of that thread alone. Both use their coders again for each message, which Dubbo does not.
+ * What reading and writing hessian2 costs, beside hessian-lite. Both use their coders again for each message, which Dubbo
+ * does not.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HessianCoding [rounds] [milliseconds] [part of a row's name]</pre>
  */
@@ -68,29 +68,8 @@ public final class HessianCoding {
         String text();
     }
 
-    private record Row(String name, Supplier<?> ours, Supplier<?> lite) {}
-
-    private record Figure(List<Double> cpu, List<Double> bytes) {}
-
     public static void main(String[] arguments) {
-        int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 9;
-        int millis = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 300;
-        String wanted = arguments.length > 2 ? arguments[2] : "";
-        List<Row> rows =
-                rows().stream().filter(row -> row.name().contains(wanted)).toList();
-        Map<Row, List<Figure>> figures = new LinkedHashMap<>();
-        for (int round = 0; round <= rounds; round++) {
-            for (Row row : rows) {
-                Cost ours = Cost.of(row.ours(), millis);
-                Cost lite = Cost.of(row.lite(), millis);
-                if (round > 0) {
-                    figures.computeIfAbsent(row, added -> new ArrayList<>())
-                            .add(new Figure(
-                                    List.of(ours.cpuNanos(), lite.cpuNanos()), List.of(ours.bytes(), lite.bytes())));
-                }
-            }
-        }
-        print(figures, rounds, millis);
+        SideBySide.print("hessian-lite", rows(), arguments);
     }
 
     private static List<Row> rows() {
@@ -195,28 +174,5 @@ public final class HessianCoding {
                 throw new UncheckedIOException(failure);
             }
         };
-    }
-
-    private static void print(Map<Row, List<Figure>> figures, int rounds, int millis) {
-        System.out.printf(
-                "JDK %s, one thread, %d rounds of %d ms in turn, load average %.1f%n",
-                Runtime.version(),
-                rounds,
-                millis,
-                ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
-        figures.forEach((row, measured) -> System.out.printf(
-                "%-28s CPU ns: ours %,9.0f  hessian-lite %,9.0f  ratio %5.1f   bytes: ours %,9.0f  hessian-lite %,9.0f%n",
-                row.name(),
-                median(measured.stream().map(figure -> figure.cpu().get(0)).toList()),
-                median(measured.stream().map(figure -> figure.cpu().get(1)).toList()),
-                median(measured.stream()
-                        .map(figure -> figure.cpu().get(1) / figure.cpu().get(0))
-                        .toList()),
-                median(measured.stream().map(figure -> figure.bytes().get(0)).toList()),
-                median(measured.stream().map(figure -> figure.bytes().get(1)).toList())));
-    }
-
-    private static double median(List<Double> values) {
-        return values.stream().sorted().toList().get(values.size() / 2);
     }
 }
