@@ -49,6 +49,11 @@ public final class OutputBuffer {
         return start;
     }
 
+    /** Whether so many bytes can be claimed without another array, and within the limit. */
+    public boolean hasRoom(int bytes) {
+        return bytes <= bound - position;
+    }
+
     public void write(byte[] bytes, int offset, int length) {
         int start = claim(length);
         System.arraycopy(bytes, offset, array, start, length);

@@ -22,6 +22,11 @@ final class TextEncoder {
     private static final long HIGH_BITS = 0x8080_8080_8080_8080L;
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
+    /** What marks the three bytes of a character, the first of them last. */
+    private static final int THREE_BYTES = 0x80_80_e0;
+
+    private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+
     private final CharsetEncoder latin1 = StandardCharsets.ISO_8859_1.newEncoder();
     private final char[] units = new char[SEGMENT_UNITS];
     private final CharBuffer source = CharBuffer.wrap(units);
@@ -83,29 +88,42 @@ final class TextEncoder {
         if (from == to) {
             return;
         }
-        int at = out.claim(encodedLength(from, to));
+        int most = 3 * (to - from) + 1; // with the byte that a character's four reach too far
+        if (!out.hasRoom(most)) {
+            appendByteByByte(from, to, out);
+            return;
+        }
+        int at = out.claim(most);
         byte[] array = out.array();
         for (int i = from; i < to; i++) {
             char unit = units[i];
-            if (unit < 0x80) {
+            if (unit >= 0x800) {
+                INT.set(array, at, THREE_BYTES | unit >> 12 | (unit & 0xfc0) << 2 | (unit & 0x3f) << 16);
+                at += 3;
+            } else if (unit < 0x80) {
                 array[at++] = (byte) unit;
-            } else if (unit < 0x800) {
-                array[at++] = (byte) (0xc0 | (unit >> 6));
-                array[at++] = (byte) (0x80 | (unit & 0x3f));
             } else {
-                array[at++] = (byte) (0xe0 | (unit >> 12));
-                array[at++] = (byte) (0x80 | ((unit >> 6) & 0x3f));
+                array[at++] = (byte) (0xc0 | (unit >> 6));
                 array[at++] = (byte) (0x80 | (unit & 0x3f));
             }
         }
+        out.rewind(at);
     }
 
-    private int encodedLength(int from, int to) {
-        int bytes = to - from;
+    /** Near the limit, or the end of the array, which grows. */
+    private void appendByteByByte(int from, int to, OutputBuffer out) {
         for (int i = from; i < to; i++) {
             char unit = units[i];
-            bytes += unit < 0x80 ? 0 : unit < 0x800 ? 1 : 2;
+            if (unit < 0x80) {
+                out.write(unit);
+            } else if (unit < 0x800) {
+                out.write(0xc0 | (unit >> 6));
+                out.write(0x80 | (unit & 0x3f));
+            } else {
+                out.write(0xe0 | (unit >> 12));
+                out.write(0x80 | ((unit >> 6) & 0x3f));
+                out.write(0x80 | (unit & 0x3f));
+            }
         }
-        return bytes;
     }
 }

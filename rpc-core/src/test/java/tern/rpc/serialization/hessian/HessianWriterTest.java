@@ -68,6 +68,21 @@ class HessianWriterTest {
         }
     }
 
+    /** Wide characters are written with room to spare where there is any. */
+    @Test
+    void wideTextMayFillTheMessageToItsLimit() {
+        for (String text : List.of("\u6f22\u5b57".repeat(700), "\u00e9\u6f22x".repeat(40), "\u00e9".repeat(2_000))) {
+            byte[] whole = written(text);
+
+            begin(whole.length);
+            writer.writeObject(text);
+            assertThat(finished()).isEqualTo(whole);
+
+            begin(whole.length - 1);
+            assertThatThrownBy(() -> writer.writeObject(text)).isInstanceOf(MessageTooLargeException.class);
+        }
+    }
+
     @Test
     void aWriterUsedAgainWritesWhatAFreshOneWrites() {
         byte[] fresh = written(List.of(new ArrayList<>(), "x"));
