@@ -45,7 +45,9 @@ class DubboFrameDecoderTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 7, 100, 4_095, 4_096, 5_000, 16 << 10, 64 << 10, 1 << 20})
     void framesOfAllSizesArePutTogetherFromReadsOfAnySize(int size) {
-        List<byte[]> sent = List.of(body(51_200), body(3), body(200_000), body(0), body(70_000), body(120));
+        int part = size < 100 ? 20 : 1; // of hundreds of thousands of reads nothing more would be learnt
+        List<byte[]> sent =
+                List.of(body(51_200 / part), body(3), body(200_000 / part), body(0), body(70_000 / part), body(120));
 
         List<ByteBuf> reads = send(sent, size);
 

@@ -158,7 +158,7 @@ class Http1CallerTest {
         request(other);
         answer(other, "\"fine\"");
         assertThat(next.result()).isEqualTo("fine");
-        assertThat(connection().inFlight()).isZero();
+        Await.until("the socket before is forgotten", () -> connection().inFlight() == 0);
         assertThat(connection().queuedBytes()).isZero();
     }
 

@@ -13,6 +13,8 @@ final class DruidTuning {
 
     static final String PREFIX = "spring.datasource.druid";
 
+    private static final String MARIADB = "jdbc:mariadb:";
+
     private static final int MOST_CONNECTIONS = 10_000;
     private static final int STATEMENTS_PER_CONNECTION = 20;
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
@@ -49,6 +51,19 @@ final class DruidTuning {
         pool.setTestWhileIdle(true);
         origins.bind(PREFIX, pool);
         check(pool);
+        if (String.valueOf(pool.getUrl()).startsWith(MARIADB)) {
+            tellDriver(pool, "connectTimeout", pool.getConnectTimeout());
+            tellDriver(pool, "socketTimeout", pool.getSocketTimeout());
+        }
+    }
+
+    /** Druid tells them to other drivers itself. What the URL or the connection properties say stands. */
+    private static void tellDriver(DruidDataSource pool, String name, int millis) {
+        boolean said = pool.getUrl().contains(name + '=')
+                || pool.getConnectProperties().containsKey(name);
+        if (millis > 0 && !said) {
+            pool.addConnectionProperty(name, String.valueOf(millis));
+        }
     }
 
     private static void check(DruidDataSource pool) {

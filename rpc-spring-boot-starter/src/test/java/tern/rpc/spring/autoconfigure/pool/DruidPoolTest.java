@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -311,18 +312,32 @@ class DruidPoolTest {
 
     /** A database that takes the connection and says nothing would else be waited for without end. */
     @Test
+    @Timeout(20) // by itself the driver waits for 30 s
     void driverOfMariaDbIsToldTheTimeouts() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            PoolApplications.with(DruidPoolAutoConfiguration.class)
+            String url = "spring.datasource.url=jdbc:mariadb://127.0.0.1:" + silent.getLocalPort() + "/shop";
+            ApplicationContextRunner application = PoolApplications.with(DruidPoolAutoConfiguration.class)
                     .withPropertyValues(
-                            DRUID,
-                            "spring.datasource.url=jdbc:mariadb://127.0.0.1:" + silent.getLocalPort() + "/shop",
-                            "spring.datasource.druid.initial-size=0",
-                            "spring.datasource.druid.min-idle=0",
-                            "spring.datasource.druid.socket-timeout=100")
-                    .run(there -> assertThatThrownBy(
-                                    () -> there.getBean(DruidDataSource.class).createPhysicalConnection())
-                            .hasStackTraceContaining("Read timed out"));
+                            DRUID, "spring.datasource.druid.initial-size=0", "spring.datasource.druid.min-idle=0");
+
+            application
+                    .withPropertyValues(
+                            url,
+                            "spring.datasource.druid.connect-timeout=100",
+                            "spring.datasource.druid.socket-timeout=200")
+                    .run(there -> {
+                        DruidDataSource pool = there.getBean(DruidDataSource.class);
+                        assertThat(pool.getConnectProperties())
+                                .containsEntry("connectTimeout", "100")
+                                .containsEntry("socketTimeout", "200");
+                        assertThatThrownBy(pool::createPhysicalConnection).hasStackTraceContaining("Read timed out");
+                    });
+            application
+                    .withPropertyValues(url + "?connectTimeout=300")
+                    .run(there -> assertThat(
+                                    there.getBean(DruidDataSource.class).getConnectProperties())
+                            .containsEntry("socketTimeout", "5000")
+                            .doesNotContainKey("connectTimeout"));
         }
     }
 }
