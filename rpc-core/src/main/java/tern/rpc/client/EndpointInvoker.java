@@ -198,7 +198,7 @@ final class EndpointInvoker implements AutoCloseable {
         if (connecting != null) {
             return connecting;
         }
-        if (except != null && except.isAvailable()) {
+        if (except != null && (except.isConnecting() || except.isAvailable())) {
             return except;
         }
         resolver.refresh();

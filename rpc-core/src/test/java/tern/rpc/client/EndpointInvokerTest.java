@@ -187,6 +187,22 @@ class EndpointInvokerTest {
     }
 
     @Test
+    void successorOfADrainedConnectionIsPreferredToADeadProvider() {
+        connection(TWO).available = false;
+        refuses(TWO, StatusCode.UNAVAILABLE, () -> {});
+        refuses(ONE, StatusCode.UNAVAILABLE, () -> {
+            connection(ONE).available = false;
+            connection(ONE).connecting = true;
+            connection(ONE).taking = (connection, call) -> call.answer(Answer.NOTHING);
+        });
+        Service proxy = proxy(ONE, TWO);
+
+        proxy.call();
+
+        assertThat(asked).containsExactly(ONE);
+    }
+
+    @Test
     void refusalOfTheOnlyProviderIsNotRepeated() {
         refuses(ONE, StatusCode.UNAVAILABLE, () -> {});
         Service proxy = proxy(ONE);
