@@ -37,49 +37,11 @@ class EndpointInvokerTest {
     }
 
     /** Does with calls what the test says, and is what it says. */
-    private static final class Connection implements ClientConnection {
-        private final Endpoint endpoint;
-        private boolean available = true;
-        private boolean connecting;
+    private static final class Connection extends IdleConnection {
         private BiConsumer<Connection, PendingCall> taking = (taken, call) -> call.answer(Answer.NOTHING);
 
         Connection(Endpoint endpoint) {
-            this.endpoint = endpoint;
-        }
-
-        @Override
-        public Endpoint endpoint() {
-            return endpoint;
-        }
-
-        @Override
-        public boolean isAvailable() {
-            return available;
-        }
-
-        @Override
-        public boolean isConnecting() {
-            return connecting;
-        }
-
-        @Override
-        public String lastFailure() {
-            return "";
-        }
-
-        @Override
-        public int inFlight() {
-            return 0;
-        }
-
-        @Override
-        public long queuedBytes() {
-            return 0;
-        }
-
-        @Override
-        public long lateAnswers() {
-            return 0;
+            super(endpoint);
         }
 
         @Override
@@ -90,11 +52,6 @@ class EndpointInvokerTest {
         @Override
         public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
             throw new AssertionError("no stream");
-        }
-
-        @Override
-        public void close() {
-            // nothing is open
         }
     }
 

@@ -154,46 +154,9 @@ class StreamAttemptsTest {
         }
     }
 
-    private final class Connection implements ClientConnection {
-        private final Endpoint endpoint;
-
+    private final class Connection extends IdleConnection {
         Connection(Endpoint endpoint) {
-            this.endpoint = endpoint;
-        }
-
-        @Override
-        public Endpoint endpoint() {
-            return endpoint;
-        }
-
-        @Override
-        public boolean isAvailable() {
-            return true;
-        }
-
-        @Override
-        public boolean isConnecting() {
-            return false;
-        }
-
-        @Override
-        public String lastFailure() {
-            return "";
-        }
-
-        @Override
-        public int inFlight() {
-            return 0;
-        }
-
-        @Override
-        public long queuedBytes() {
-            return 0;
-        }
-
-        @Override
-        public long lateAnswers() {
-            return 0;
+            super(endpoint);
         }
 
         @Override
@@ -212,11 +175,6 @@ class StreamAttemptsTest {
             stream.ready = readyAtOpen;
             opened.add(stream);
             return stream;
-        }
-
-        @Override
-        public void close() {
-            // nothing is open
         }
     }
 

@@ -1,0 +1,56 @@
+package tern.rpc.client;
+
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.ClientConnection;
+
+/** A connection of tests on which nothing is under way, and which is what its test says. */
+abstract class IdleConnection implements ClientConnection {
+
+    final Endpoint endpoint;
+    boolean available = true;
+    boolean connecting;
+
+    IdleConnection(Endpoint endpoint) {
+        this.endpoint = endpoint;
+    }
+
+    @Override
+    public Endpoint endpoint() {
+        return endpoint;
+    }
+
+    @Override
+    public boolean isAvailable() {
+        return available;
+    }
+
+    @Override
+    public boolean isConnecting() {
+        return connecting;
+    }
+
+    @Override
+    public String lastFailure() {
+        return "";
+    }
+
+    @Override
+    public int inFlight() {
+        return 0;
+    }
+
+    @Override
+    public long queuedBytes() {
+        return 0;
+    }
+
+    @Override
+    public long lateAnswers() {
+        return 0;
+    }
+
+    @Override
+    public void close() {
+        // nothing is open
+    }
+}
