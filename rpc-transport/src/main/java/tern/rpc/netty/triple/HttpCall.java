@@ -148,10 +148,10 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         return method != null || !isOpen() || deadline.isExpired(System.nanoTime());
     }
 
-    /** Little waits to be sent again. */
+    /** Tells the receiver that more may be sent, if it can be told yet: {@link #start} looks again. */
     void ready() {
         Receiver present = receiver;
-        if (present != null && !over) {
+        if (present != null && !over && exchange.isReady()) {
             present.ready();
         }
     }
@@ -426,6 +426,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
             if (!over) {
                 deliver(); // the end may have come already
                 account();
+                ready(); // answers may have left before anybody could be told
             }
         });
     }
