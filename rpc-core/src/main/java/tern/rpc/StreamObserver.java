@@ -6,8 +6,8 @@ package tern.rpc;
  *
  * <p>Those that Tern hands out send: {@code onNext} encodes on the calling thread and waits while the peer is slow, so
  * that a fast writer cannot fill the memory; it fails with an {@link RpcException} when the call is over. Those that
- * Tern is given receive: they are called on a worker thread, and the next value is asked for when {@code onNext} has
- * returned.
+ * Tern is given receive: they are called on a worker thread, one value after the other. A bounded number of values is
+ * asked for ahead (at most 256 messages and about 512 KiB); a slow receiver so slows its peer down.
  */
 public interface StreamObserver<T> {
 

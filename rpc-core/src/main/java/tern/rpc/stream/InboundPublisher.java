@@ -1,7 +1,10 @@
 package tern.rpc.stream;
 
 import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -11,17 +14,20 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 import tern.rpc.transport.Message;
+import tern.rpc.transport.MessageStream;
 
 /**
  * The messages that a call receives, for one subscriber. They are decoded and handed over on the stream's serial
- * executor, and only as many as the subscriber asked for; however many those are, the transport is asked for a few at a
- * time. Messages that nobody wants are discarded. Thread-safe.
+ * executor, never more than the subscriber asked for. The transport is asked for a bounded number ahead, so that
+ * messages that arrive together are also handed over together, by one task. Messages that nobody wants are discarded.
+ * Thread-safe.
  */
 public final class InboundPublisher implements Flow.Publisher<Object> {
 
     /** Where the messages come from. */
     public interface Source {
 
+        /** @param messages that may come in addition; 0 only renews the transport's allowance of bytes */
         void request(int messages);
 
         /** The subscriber wants no more. */
@@ -33,16 +39,33 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
 
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
 
-    /** So that messages on their way to a slow subscriber, which may have asked for all, take little memory. */
-    private static final int MOST_ON_THEIR_WAY = 16;
+    /** Number of messages asked for ahead at the beginning. A slow subscriber never gets beyond it. */
+    private static final int MIN_AHEAD = 16;
+
+    /** Number of messages asked for ahead of a subscriber that is faster than the peer. */
+    private static final int MAX_AHEAD = 256;
+
+    /**
+     * The transport's allowance is renewed after this many bytes, which is half of it, so that a large message does not
+     * wait for the subscriber's next request.
+     */
+    private static final int RENEWAL_BYTES = MessageStream.ALLOWED_BYTES / 2;
+
+    /** Messages handled by one task. The serial executor runs 32 tasks before other streams get the thread. */
+    private static final int MESSAGES_PER_TASK = 8;
 
     private final String name;
     private final SerialExecutor serial;
     private final Source source;
     private final AtomicReference<Flow.@Nullable Subscriber<? super Object>> subscriber = new AtomicReference<>();
 
+    private final Queue<Object> events = new ConcurrentLinkedQueue<>(); // Message or End
+    private final AtomicInteger unhandled = new AtomicInteger(); // events; the thread that makes it 1 starts the task
+
     private long wanted; // not asked for yet; guarded by this
     private int onTheirWay; // asked for and not handed over yet; guarded by this
+    private int ahead = MIN_AHEAD; // guarded by this
+    private int unrenewedBytes; // handed over since the last request; guarded by this
 
     private boolean subscribed; // serial executor only, as the next two
     private boolean ended;
@@ -68,7 +91,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** Hands the messages to an observer, asking for the next when it has taken one. In place of a subscriber. */
+    /** Hands the messages to an observer, one after the other. In place of a subscriber. */
     public void feed(StreamObserver<Object> observer) {
         subscribe(new ObserverFeed(observer));
     }
@@ -91,18 +114,40 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         if (done) {
             message.discard();
         } else {
-            serial.execute(() -> handOver(message));
+            add(message);
         }
     }
 
     /** No more follow. Any thread. */
     public void complete() {
-        serial.execute(() -> end(null));
+        add(new End(null));
     }
 
     /** No more follow, for this reason. Any thread. */
     public void fail(Throwable reason) {
-        serial.execute(() -> end(reason));
+        add(new End(reason));
+    }
+
+    private void add(Object event) {
+        events.add(event);
+        if (unhandled.getAndIncrement() == 0) {
+            serial.execute(this::handle);
+        }
+    }
+
+    private void handle() {
+        for (int i = 0; i < MESSAGES_PER_TASK; i++) {
+            Object event = events.remove();
+            if (event instanceof Message message) {
+                handOver(message);
+            } else {
+                end(((End) event).reason());
+            }
+            if (unhandled.decrementAndGet() == 0) {
+                return;
+            }
+        }
+        serial.execute(this::handle);
     }
 
     private void handOver(Message message) {
@@ -111,6 +156,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             message.discard();
             return;
         }
+        int bytes = message.bytes();
         Object value;
         try {
             value = message.decode();
@@ -132,7 +178,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             breakOff(e);
             return;
         }
-        handedOver();
+        handedOver(bytes);
     }
 
     @SuppressWarnings("NullAway") // only an ObserverFeed gets null
@@ -175,27 +221,38 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    private void handedOver() {
+    private void handedOver(int bytes) {
+        boolean starved = unhandled.get() == 1; // this message was the last one that is here
         synchronized (this) {
             onTheirWay--;
+            unrenewedBytes += bytes;
+            if (starved && onTheirWay <= ahead / 2) {
+                ahead = Math.min(MAX_AHEAD, 2 * ahead);
+            }
         }
         askForMore();
     }
 
     private void askForMore() {
-        int more;
+        int more = 0;
         synchronized (this) {
-            if (onTheirWay > MOST_ON_THEIR_WAY / 2) {
-                return; // few at a time, but not one by one
+            if (onTheirWay <= ahead / 2) { // many at a time, not one by one
+                more = (int) Math.min(wanted, ahead - onTheirWay);
             }
-            more = (int) Math.min(wanted, MOST_ON_THEIR_WAY - onTheirWay);
+            if (more == 0 && (unrenewedBytes < RENEWAL_BYTES || onTheirWay == 0)) {
+                return;
+            }
             wanted -= more;
             onTheirWay += more;
+            unrenewedBytes = 0;
         }
-        if (more > 0 && !done) {
+        if (!done) {
             source.request(more);
         }
     }
+
+    /** The last event. */
+    private record End(@Nullable Throwable reason) {}
 
     /** What the subscriber is given. */
     private final class Demand implements Flow.Subscription {

@@ -1,14 +1,12 @@
 package tern.rpc.stream;
 
 import java.util.concurrent.Flow;
-import org.jspecify.annotations.Nullable;
 import tern.rpc.StreamObserver;
 
-/** Makes an observer a subscriber that asks for one message after the other. It takes null too. */
+/** Makes an observer a subscriber to all messages, which are handed over one after the other. It takes null too. */
 final class ObserverFeed implements Flow.Subscriber<Object> {
 
     private final StreamObserver<Object> observer;
-    private Flow.@Nullable Subscription subscription; // set first
 
     ObserverFeed(StreamObserver<Object> observer) {
         this.observer = observer;
@@ -16,8 +14,7 @@ final class ObserverFeed implements Flow.Subscriber<Object> {
 
     @Override
     public void onSubscribe(Flow.Subscription given) {
-        subscription = given;
-        given.request(1);
+        given.request(Long.MAX_VALUE);
     }
 
     @Override
@@ -27,9 +24,6 @@ final class ObserverFeed implements Flow.Subscriber<Object> {
         } catch (Throwable e) {
             tellOwnFailure(e);
             throw e;
-        }
-        if (subscription != null) {
-            subscription.request(1);
         }
     }
 

@@ -207,6 +207,11 @@ final class MemoryStream implements ClientStream {
         }
 
         @Override
+        public int bytes() {
+            return bytes.length;
+        }
+
+        @Override
         public @Nullable Object decode() {
             take();
             try {

@@ -2,8 +2,14 @@ package tern.rpc.transport;
 
 import org.jspecify.annotations.Nullable;
 
-/** One message of a stream that came but was not read yet. Exactly one of the two first methods is called, once. */
+/**
+ * One message of a stream that came but was not read yet. Exactly one of {@link #decode} and {@link #discard} is called,
+ * once; {@link #bytes} only before that.
+ */
 public interface Message {
+
+    /** Size of the message as it travelled. */
+    int bytes();
 
     /**
      * Reads it, on a thread that may spend the time.

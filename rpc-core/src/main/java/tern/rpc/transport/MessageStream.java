@@ -8,10 +8,20 @@ import org.jspecify.annotations.Nullable;
  */
 public interface MessageStream {
 
+    /**
+     * Bytes of messages that may be handed to the receiver between two requests, so that messages which turn out to be
+     * large do not fill the memory however many were asked for. The message that reaches it is still handed over.
+     */
+    int ALLOWED_BYTES = 256 << 10;
+
     /** Names who is told; before anything else. */
     void start(Receiver receiver);
 
-    /** Lets this many more messages come. The peer is slowed down when none are asked for. */
+    /**
+     * Lets this many more messages come, and renews the allowance of {@link #ALLOWED_BYTES}. The peer is slowed down
+     * when none are asked for, or the allowance is used up. A receiver that has handled half of the allowance calls this
+     * again, with 0 if it wants no further messages.
+     */
     void request(int messages);
 
     /**

@@ -95,6 +95,11 @@ class StreamAttemptsTest {
         void answer(String text) {
             receiver.message(new Message() {
                 @Override
+                public int bytes() {
+                    return 1;
+                }
+
+                @Override
                 public Object decode() {
                     return text;
                 }

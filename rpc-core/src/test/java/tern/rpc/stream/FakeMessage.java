@@ -8,12 +8,23 @@ import tern.rpc.transport.Message;
 final class FakeMessage implements Message {
 
     private final @Nullable Object value;
+    private final int bytes;
     final AtomicInteger decoded = new AtomicInteger();
     final AtomicInteger discarded = new AtomicInteger();
 
     /** @param value thrown if it is an exception */
     FakeMessage(@Nullable Object value) {
+        this(value, 1);
+    }
+
+    FakeMessage(@Nullable Object value, int bytes) {
         this.value = value;
+        this.bytes = bytes;
+    }
+
+    @Override
+    public int bytes() {
+        return bytes;
     }
 
     @Override

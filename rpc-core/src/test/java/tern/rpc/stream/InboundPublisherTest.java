@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
+import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.Probe;
 
 @Timeout(60)
@@ -98,7 +99,7 @@ class InboundPublisherTest {
     }
 
     @Test
-    void whoeverAsksForAllGetsAFewAtATime() {
+    void whoeverAsksForAllGetsAFewAtATime() throws Exception {
         Probe<Object> probe = Probe.ofAll();
         publisher.subscribe(probe);
         assertThat(source.requests).containsExactly(16);
@@ -108,13 +109,45 @@ class InboundPublisherTest {
         }
         assertThat(source.requests).containsExactly(16);
         bring("x");
-        assertThat(source.requests).containsExactly(16, 8);
-        for (int i = 0; i < 8; i++) {
+        assertThat(source.requests).containsExactly(16, 32 - 8); // it waits for messages, so twice as many may come
+        for (int i = 0; i < 100_000; i++) {
             bring("x");
         }
 
-        assertThat(source.requests).containsExactly(16, 8, 8);
-        assertThat(probe.count()).isEqualTo(16);
+        int asked = source.requests.stream().mapToInt(Integer::intValue).sum();
+        assertThat(asked - probe.count()).as("messages on their way").isBetween(128, 256);
+    }
+
+    @Test
+    void subscriberThatIsSlowerThanItsPeerIsNotAskedForMoreAhead() throws Exception {
+        AtomicInteger came = new AtomicInteger(1);
+        Probe<Object> probe = Probe.ofAll(value -> {
+            int asked = source.requests.stream().mapToInt(Integer::intValue).sum();
+            assertThat(asked - came.get()).isLessThanOrEqualTo(16);
+            if (came.get() < 10_000) {
+                came.incrementAndGet();
+                bring("x"); // before this one is handled, so that one is always here
+            }
+        });
+        publisher.subscribe(probe);
+
+        bring("x");
+
+        assertThat(probe.count()).isEqualTo(10_000);
+        assertThat(source.failures).isEmpty();
+    }
+
+    @Test
+    void largeMessagesRenewTheAllowanceOfBytesWithoutAskingForMore() throws Exception {
+        Probe<Object> probe = Probe.onDemand();
+        publisher.subscribe(probe);
+        probe.request(3);
+
+        publisher.message(new FakeMessage("a", MessageStream.ALLOWED_BYTES));
+        publisher.message(new FakeMessage("b", 1));
+        publisher.message(new FakeMessage("c", MessageStream.ALLOWED_BYTES));
+
+        assertThat(source.requests).containsExactly(3, 0); // with the last message nothing is left to come
     }
 
     @Test
@@ -306,16 +339,25 @@ class InboundPublisherTest {
     }
 
     @Test
-    void observerIsAskedForOneMoreWhenItHasTakenOne() {
-        List<Integer> requestsDuring = new ArrayList<>();
-        publisher.feed(Probe.ofAll(value -> requestsDuring.add(source.requests.size())));
-        assertThat(source.requests).containsExactly(1);
+    void observerIsHandedOneMessageAtATimeHoweverManyAreHere() throws Exception {
+        List<Runnable> later = new ArrayList<>();
+        InboundPublisher tested = new InboundPublisher("m", new SerialExecutor(later::add), source);
+        List<Object> seen = new ArrayList<>();
+        AtomicInteger inside = new AtomicInteger();
+        tested.feed(Probe.ofAll(value -> {
+            assertThat(inside.incrementAndGet()).isEqualTo(1);
+            tested.message(new FakeMessage("after " + value));
+            seen.add(value);
+            inside.decrementAndGet();
+        }));
+        later.remove(0).run();
+        tested.message(new FakeMessage("a"));
+        tested.message(new FakeMessage("b"));
 
-        bring("a");
-        bring("b");
+        later.remove(0).run(); // goes on until 256 messages were handed over
 
-        assertThat(requestsDuring).containsExactly(1, 2);
-        assertThat(source.requests).containsExactly(1, 1, 1);
+        assertThat(seen).hasSize(256).startsWith("a", "b", "after a", "after b");
+        assertThat(later).as("the rest comes later, after other streams").hasSize(1);
     }
 
     @Test

@@ -102,7 +102,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         if (GRPC.begins(headers.get(GrpcForm.CONTENT_TYPE)) && understands(headers.get(GrpcForm.ENCODING))) {
             int maxBytes = connection.settings().maxMessageBytes();
             deframer = new MessageDeframer(Framing.GRPC, maxBytes, this);
-            deframer.request(demand);
+            deframer.request(demand, allowedBytes());
             head(headers);
         }
     }
@@ -166,6 +166,11 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         }
     }
 
+    /** Bytes of messages that may be told between two requests. */
+    long allowedBytes() {
+        return Long.MAX_VALUE;
+    }
+
     /**
      * Lets more messages come.
      *
@@ -177,7 +182,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
             return 0;
         }
         try {
-            deframer.request(messages);
+            deframer.request(messages, allowedBytes());
         } catch (RpcException e) {
             fail(e);
             return 0;

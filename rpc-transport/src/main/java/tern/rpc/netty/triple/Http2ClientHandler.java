@@ -37,6 +37,7 @@ import io.netty.util.collection.LongObjectMap;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
@@ -99,6 +100,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private final PingPace pings = new PingPace();
     private final LongObjectMap<ClientCall> calls = new LongObjectHashMap<>(); // by id of the pending call
     private final Queue<OpenCall> waiting = new ArrayDeque<>();
+    private final List<StreamCall> gathering = new ArrayList<>(); // with messages for the next flush
     private @Nullable ChannelHandlerContext context;
     private AsciiString scheme = HTTP;
     private boolean active;
@@ -394,12 +396,58 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     }
 
     /** One more message on a stream, or its end. */
-    void send(Http2Stream stream, StreamCall.SendMessage message) {
+    void send(StreamCall call, Http2Stream stream, StreamCall.SendMessage sent) {
+        byte[] message = sent.message();
         if (!stream.state().localSideOpen()) {
-            message.promise().trySuccess();
+            call.gone(sent.bytes());
+        } else if (message != null && !sent.end() && message.length <= GatheredMessages.MAX_BYTES) {
+            gather(call, message, sent.bytes());
+        } else {
+            writeGathered(call);
+            ChannelPromise promise = context().newPromise();
+            promise.addListener(done -> call.gone(sent.bytes()));
+            write(stream, message, sent.end(), promise);
+        }
+    }
+
+    private void gather(StreamCall call, byte[] message, int counted) {
+        GatheredMessages messages = call.gathered();
+        if (!messages.hasRoomFor(message)) {
+            writeGathered(call);
+        }
+        if (messages.isEmpty()) {
+            gathering.add(call);
+        }
+        messages.add(message, counted);
+    }
+
+    private void writeGathered(StreamCall call) {
+        GatheredMessages messages = call.gathered();
+        Http2Stream stream = call.stream();
+        if (messages.isEmpty() || stream == null) {
             return;
         }
-        write(stream, message.message(), message.isEnd(), message.promise());
+        int counted = messages.countedBytes();
+        if (!stream.state().localSideOpen()) {
+            messages.clear();
+            call.gone(counted);
+            return;
+        }
+        unsentBytes += counted;
+        messages.write(context(), encoder(), stream, joined).addListener(done -> {
+            unsentBytes -= counted;
+            limits.moved();
+            call.gone(counted);
+        });
+    }
+
+    @Override
+    public void flush(ChannelHandlerContext flushed) {
+        for (int i = 0; i < gathering.size(); i++) {
+            writeGathered(gathering.get(i));
+        }
+        gathering.clear();
+        super.flush(flushed);
     }
 
     private void write(Http2Stream stream, byte @Nullable [] message, boolean end, ChannelPromise promise) {

@@ -25,6 +25,9 @@ final class Http2Exchange extends HttpExchange {
     /** Event loop: bytes that came and whose credit was not given back. */
     private int held;
 
+    /** Event loop: messages of this drain, which {@link #writeGathered} writes at its end. Null before the first. */
+    private @Nullable GatheredMessages gathered;
+
     Http2Exchange(ServerConnection connection, Http2Headers head, Http2ServerHandler handler, Http2Stream stream) {
         super(connection, head);
         this.handler = handler;
@@ -105,8 +108,13 @@ final class Http2Exchange extends HttpExchange {
             return;
         }
         handler.writing(bytes);
-        AsciiString plainType = part.plainType();
         byte[] message = part.body();
+        if (message != null && part.isMessageAlone() && message.length <= GatheredMessages.MAX_BYTES) {
+            gather(message, bytes);
+            return;
+        }
+        writeGathered();
+        AsciiString plainType = part.plainType();
         if (plainType != null && message != null && handler.writePlain(stream, plainType, message, bytes)) {
             left(bytes);
             return;
@@ -115,31 +123,68 @@ final class Http2Exchange extends HttpExchange {
         Http2ConnectionEncoder encoder = handler.encoder();
         ChannelFuture last = null;
         Http2Headers head = part.head();
-        byte[] body = part.body();
         Http2Headers trailers = part.trailers();
         if (head != null) {
-            boolean alone = body == null && trailers == null;
+            boolean alone = message == null && trailers == null;
             last = encoder.writeHeaders(context, stream.id(), head, 0, part.isEnd() && alone, context.newPromise());
         }
-        if (body != null) {
+        if (message != null) {
             ChannelPromise promise = context.newPromise();
             last = encoder.writeData(
-                    context, stream.id(), Unpooled.wrappedBuffer(body), 0, part.isEnd() && trailers == null, promise);
+                    context,
+                    stream.id(),
+                    Unpooled.wrappedBuffer(message),
+                    0,
+                    part.isEnd() && trailers == null,
+                    promise);
         }
         if (trailers != null) {
             last = encoder.writeHeaders(context, stream.id(), trailers, 0, true, context.newPromise());
         }
         if (last == null) {
-            handler.written(bytes);
-            left(bytes);
+            gone(bytes);
             return;
         }
         last.addListener(done -> {
-            handler.written(bytes);
-            left(bytes);
+            gone(bytes);
             if (part.isEnd() && stream.state() == Http2Stream.State.HALF_CLOSED_LOCAL) {
                 handler.resetByUs(stream, Http2Error.NO_ERROR); // the rest of the request is not wanted
             }
         });
+    }
+
+    private void gather(byte[] message, int counted) {
+        GatheredMessages messages = gathered;
+        if (messages == null) {
+            messages = new GatheredMessages();
+            gathered = messages;
+        }
+        if (!messages.hasRoomFor(message)) {
+            writeGathered();
+        }
+        if (messages.isEmpty()) {
+            handler.gathering(this);
+        }
+        messages.add(message, counted);
+    }
+
+    /** Writes the messages gathered so far, if there are any. Event loop. */
+    void writeGathered() {
+        GatheredMessages messages = gathered;
+        if (messages == null || messages.isEmpty()) {
+            return;
+        }
+        int counted = messages.countedBytes();
+        if (stream.state().localSideOpen()) {
+            handler.write(stream, messages).addListener(done -> gone(counted));
+        } else {
+            messages.clear();
+            gone(counted);
+        }
+    }
+
+    private void gone(int counted) {
+        handler.written(counted);
+        left(counted);
     }
 }

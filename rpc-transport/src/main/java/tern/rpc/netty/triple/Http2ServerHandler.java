@@ -2,6 +2,7 @@ package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
 import io.netty.handler.codec.http2.DefaultHttp2Connection;
@@ -27,6 +28,8 @@ import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.handler.codec.http2.UniformStreamByteDistributor;
 import io.netty.util.AsciiString;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -77,6 +80,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private @Nullable ChannelHandlerContext context;
     private boolean draining;
     private final UnreadAnswers unread = new UnreadAnswers();
+    private final List<Http2Exchange> gathering = new ArrayList<>(); // with messages for the next flush
     private boolean watching;
     private boolean drainAnnounced;
     private boolean settingsKnown; // by the client
@@ -251,6 +255,24 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         connection.refused(Refusal.CONNECTION);
         resetByUs(stream, Http2Error.REFUSED_STREAM);
         history.refused(stream.id());
+    }
+
+    /** The exchange has messages to be written with the next flush. */
+    void gathering(Http2Exchange exchange) {
+        gathering.add(exchange);
+    }
+
+    ChannelFuture write(Http2Stream stream, GatheredMessages messages) {
+        return messages.write(context(), encoder(), stream, joined);
+    }
+
+    @Override
+    public void flush(ChannelHandlerContext flushed) {
+        for (int i = 0; i < gathering.size(); i++) {
+            gathering.get(i).writeGathered();
+        }
+        gathering.clear();
+        super.flush(flushed);
     }
 
     /** Something of an answer is being written. */

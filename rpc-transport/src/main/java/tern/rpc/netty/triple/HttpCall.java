@@ -55,6 +55,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     private volatile boolean ended; // written on the event loop
     private boolean endTold;
     private int demand;
+    private int allowedBytes = ALLOWED_BYTES;
     private int held;
     private long arrived;
     private int countedIncomplete;
@@ -158,14 +159,14 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
 
     private void deliver() {
         try {
-            while (demand > 0 && !over) {
+            while (wantsMore() && !over) {
                 Frame frame = body.next(ended);
                 if (frame == null) {
                     break;
                 }
                 deliver(frame);
             }
-            if (demand > 0 && held > 0) {
+            if (wantsMore() && held > 0) {
                 exchange.consumed(held);
                 held = 0;
             }
@@ -178,10 +179,14 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         }
     }
 
+    private boolean wantsMore() {
+        return demand > 0 && allowedBytes > 0;
+    }
+
     /** Tells how much of the memory for requests is held: by a message that is to become complete, or by others. */
     private void account() {
         int bytes = over ? 0 : InboundAccount.counted(body.held());
-        int wanted = demand > 0 && !ended ? bytes : 0;
+        int wanted = wantsMore() && !ended ? bytes : 0;
         InboundAccount inbound = connection().inbound();
         inbound.kept(bytes - wanted - countedUnwanted);
         countedUnwanted = bytes - wanted;
@@ -196,6 +201,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         Receiver present = receiver;
         if (present != null) {
             demand--;
+            allowedBytes -= frame.payload().readableBytes();
             present.message(new StreamMessage(frame));
         } else if (first != null) {
             drop(frame);
@@ -435,6 +441,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     public void request(int messages) {
         exchange.execute(() -> {
             demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messages);
+            allowedBytes = ALLOWED_BYTES;
             if (!over) {
                 deliver();
                 account();
@@ -469,6 +476,11 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
 
         StreamMessage(Frame frame) {
             this.frame = frame;
+        }
+
+        @Override
+        public int bytes() {
+            return frame.payload().readableBytes();
         }
 
         @Override

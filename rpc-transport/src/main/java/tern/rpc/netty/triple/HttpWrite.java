@@ -12,6 +12,9 @@ final class HttpWrite extends WriteCommand {
     /** What a head or trailers count as while they wait. */
     private static final int HEADERS_BYTES = 128;
 
+    /** What a message counts as beside its bytes, so that empty messages are not free. */
+    private static final int MESSAGE_BYTES = 32;
+
     private final HttpExchange exchange;
     private @Nullable Http2Headers head; // of a plain answer, made when somebody asks
     private final byte @Nullable [] body;
@@ -75,9 +78,14 @@ final class HttpWrite extends WriteCommand {
         return end;
     }
 
+    /** Whether this is a message of a stream with neither head nor trailers, and more may follow. */
+    boolean isMessageAlone() {
+        return head == null && trailers == null && plainType == null && !end && body != null;
+    }
+
     @Override
     public int bytes() {
-        return HEADERS_BYTES + (body == null ? 0 : body.length);
+        return (isMessageAlone() ? MESSAGE_BYTES : HEADERS_BYTES) + (body == null ? 0 : body.length);
     }
 
     @Override

@@ -73,6 +73,11 @@ final class JoinedWrites extends ChannelDuplexHandler {
         countedBytes += bytes;
     }
 
+    /** Completed when the socket has taken what was written to {@link #room} so far, or will never take it. */
+    void promised(ChannelPromise promise) {
+        promises.add(promise);
+    }
+
     @Override
     public void write(ChannelHandlerContext own, Object message, ChannelPromise promise) {
         if (!(message instanceof ByteBuf bytes) || bytes.readableBytes() > SMALL_BYTES) {

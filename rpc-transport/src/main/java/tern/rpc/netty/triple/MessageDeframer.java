@@ -50,6 +50,7 @@ final class MessageDeframer {
     private final Receiver receiver;
     private @Nullable ByteBuf waiting; // a copy of what no message was made of yet
     private int demand;
+    private long allowedBytes;
     private long received;
     private long credited;
     private boolean delivering;
@@ -83,14 +84,25 @@ final class MessageDeframer {
         }
     }
 
+    /** Lets this many more messages be handed out, however large they are. */
+    void request(int messages) {
+        request(messages, Long.MAX_VALUE);
+    }
+
     /**
      * Lets this many more messages be handed out; those that came before are handed out at once.
      *
+     * @param bytes of messages that may be handed out until the next request; the message that reaches it still is
      * @throws RpcException as {@link #add}
      */
-    void request(int messages) {
+    void request(int messages, long bytes) {
         demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messages);
+        allowedBytes = bytes;
         deliverWaiting();
+    }
+
+    private boolean wantsMore() {
+        return demand > 0 && allowedBytes > 0;
     }
 
     private void deliverWaiting() {
@@ -113,7 +125,7 @@ final class MessageDeframer {
     private void deliver(ByteBuf bytes, boolean own) {
         delivering = true;
         try {
-            while (!closed && demand > 0 && bytes.readableBytes() >= PREFIX_BYTES) {
+            while (!closed && wantsMore() && bytes.readableBytes() >= PREFIX_BYTES) {
                 int start = bytes.readerIndex();
                 int flags = bytes.getUnsignedByte(start);
                 long length = bytes.getUnsignedInt(start + 1);
@@ -125,6 +137,7 @@ final class MessageDeframer {
                 if (demand != Integer.MAX_VALUE) {
                     demand--;
                 }
+                allowedBytes -= length;
                 boolean last = own && bytes.readableBytes() == length;
                 if (last) {
                     waiting = null; // handed out as it is
@@ -178,7 +191,7 @@ final class MessageDeframer {
      */
     int takeCredit() {
         ByteBuf bytes = waiting;
-        long consumed = closed || demand > 0 || bytes == null ? received : received - bytes.readableBytes();
+        long consumed = closed || wantsMore() || bytes == null ? received : received - bytes.readableBytes();
         long credit = Math.max(0, consumed - credited);
         credited += credit;
         return (int) credit;
@@ -197,7 +210,7 @@ final class MessageDeframer {
 
     /** Whether the rest is the beginning of a message; once nothing follows it never becomes one. */
     boolean isIncomplete() {
-        return waiting != null && demand > 0;
+        return waiting != null && wantsMore();
     }
 
     /** Lets go of everything; what comes later is dropped. */

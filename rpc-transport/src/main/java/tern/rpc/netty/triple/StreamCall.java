@@ -1,10 +1,10 @@
 package tern.rpc.netty.triple;
 
-import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -18,6 +18,7 @@ import tern.rpc.netty.Connection;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.PendingCall;
 
 /** A call with any number of messages in one direction or both. Event loop only. */
@@ -28,7 +29,12 @@ final class StreamCall extends ClientCall {
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
     private final ClientStream.Receiver receiver;
+    /** Below this many unsent bytes the next message should be sent (docs/wire-protocol.md 3.10). */
+    private static final long READY_BYTES = 32 << 10;
+
+    private final AtomicLong unsentBytes = new AtomicLong(); // any thread
     private final Queue<SendMessage> unsent = new ArrayDeque<>(); // until there is a stream
+    private final GatheredMessages gathered = new GatheredMessages(); // of this drain of the connection's queue
     private @Nullable Http2ClientHandler handler;
     private @Nullable GrpcAnswer ending;
 
@@ -54,15 +60,44 @@ final class StreamCall extends ClientCall {
         }
     }
 
+    /** Bytes that wait to be sent. Any thread. */
+    long unsentBytes() {
+        return unsentBytes.get();
+    }
+
+    /** Whether so little waits to be sent that one more message should be. Any thread. */
+    boolean isReady() {
+        return unsentBytes.get() < READY_BYTES;
+    }
+
+    /** A message is in the connection's queue. Any thread. */
+    void queued(int bytes) {
+        unsentBytes.addAndGet(bytes);
+    }
+
+    /** The socket took bytes that were queued, or they were dropped. */
+    void gone(int bytes) {
+        connection().queue().left(bytes);
+        long before = unsentBytes.getAndAdd(-bytes);
+        if (before >= READY_BYTES && before - bytes < READY_BYTES) {
+            ready();
+        }
+    }
+
+    /** Messages that are written with the next flush. */
+    GatheredMessages gathered() {
+        return gathered;
+    }
+
     /** Sends it, or keeps it until it can be sent. */
     void send(SendMessage message) {
         Http2Stream stream = stream();
         if (isOver()) {
-            message.promise().trySuccess();
+            gone(message.bytes());
         } else if (stream == null || handler == null) {
             unsent.add(message);
         } else {
-            handler.send(stream, message);
+            handler.send(this, stream, message);
         }
     }
 
@@ -85,8 +120,7 @@ final class StreamCall extends ClientCall {
         tell(() -> receiver.message(new TripleMessage(codecs, payload, connection(), frame)));
     }
 
-    /** Little waits to be sent again. */
-    void ready() {
+    private void ready() {
         if (!isOver()) {
             tell(receiver::ready);
         }
@@ -99,6 +133,11 @@ final class StreamCall extends ClientCall {
             LOG.warn("{}: who receives its messages failed", pending(), e);
             fail(StatusCode.INTERNAL, "who receives its messages failed: " + e, Executed.MAYBE);
         }
+    }
+
+    @Override
+    long allowedBytes() {
+        return MessageStream.ALLOWED_BYTES;
     }
 
     @Override
@@ -149,7 +188,7 @@ final class StreamCall extends ClientCall {
     void close() {
         super.close();
         for (SendMessage message = unsent.poll(); message != null; message = unsent.poll()) {
-            message.promise().trySuccess();
+            gone(message.bytes());
         }
     }
 
@@ -171,30 +210,10 @@ final class StreamCall extends ClientCall {
         }
     }
 
-    /** Something that is sent on the stream, in order. */
-    static final class SendMessage {
-
-        private final byte @Nullable [] message;
-        private final boolean end;
-        private final ChannelPromise promise;
-
-        /** @param promise done when it is with the socket, or is not sent at all */
-        SendMessage(byte @Nullable [] message, boolean end, ChannelPromise promise) {
-            this.message = message;
-            this.end = end;
-            this.promise = promise;
-        }
-
-        byte @Nullable [] message() {
-            return message;
-        }
-
-        boolean isEnd() {
-            return end;
-        }
-
-        ChannelPromise promise() {
-            return promise;
-        }
-    }
+    /**
+     * Something that is sent on the stream, in order.
+     *
+     * @param bytes that it counts until {@link #gone}
+     */
+    record SendMessage(byte @Nullable [] message, boolean end, int bytes) {}
 }

@@ -1,8 +1,6 @@
 package tern.rpc.netty.triple;
 
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelPromise;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -20,9 +18,6 @@ import tern.rpc.transport.PendingCall;
 /** What a caller sends and asks for on a stream, from any thread; all of it goes through the connection's queue. */
 final class TripleClientStream implements ClientStream {
 
-    /** Bytes waiting to be sent from which on the stream is not ready (wire document 3.10). */
-    static final long READY_BYTES = 32 << 10;
-
     /** Bytes waiting to be sent that no heedful writer reaches (decision 16). */
     static final long MOST_BYTES = 1 << 20;
 
@@ -32,7 +27,6 @@ final class TripleClientStream implements ClientStream {
     private final StreamCall call;
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
-    private final AtomicLong waitingBytes = new AtomicLong();
     private volatile boolean plain; // by who sends
 
     TripleClientStream(StreamCall call, TripleCodecs codecs, PayloadCodec payload) {
@@ -58,7 +52,7 @@ final class TripleClientStream implements ClientStream {
             return;
         }
         byte[] message = encode(value);
-        long waiting = waitingBytes.get();
+        long waiting = call.unsentBytes();
         long queued = connection().queue().queuedBytes();
         long mostQueued = connection().settings().maxQueuedBytes();
         if (waiting > MOST_BYTES || queued > mostQueued) {
@@ -74,7 +68,7 @@ final class TripleClientStream implements ClientStream {
             throw failure;
         }
         int bytes = message.length + BYTES_PER_MESSAGE;
-        waitingBytes.addAndGet(bytes);
+        call.queued(bytes);
         connection().queue().add(new Send(message, false, bytes));
     }
 
@@ -104,7 +98,7 @@ final class TripleClientStream implements ClientStream {
 
     @Override
     public boolean isReady() {
-        return waitingBytes.get() < READY_BYTES && !call.pending().isDone();
+        return call.isReady() && !call.pending().isDone();
     }
 
     @Override
@@ -114,14 +108,6 @@ final class TripleClientStream implements ClientStream {
 
     private Connection connection() {
         return call.connection();
-    }
-
-    /** Event loop. */
-    private void left(int bytes) {
-        long before = waitingBytes.getAndAdd(-bytes);
-        if (before >= READY_BYTES && before - bytes < READY_BYTES) {
-            call.ready();
-        }
     }
 
     private final class Send extends WriteCommand {
@@ -143,10 +129,8 @@ final class TripleClientStream implements ClientStream {
 
         @Override
         protected void write(WriteBatch batch) {
-            ChannelPromise promise = batch.channel().newPromise();
-            batch.handedOver(bytes, promise);
-            promise.addListener(done -> left(bytes));
-            call.send(new SendMessage(message, end, promise));
+            batch.handedOn(bytes);
+            call.send(new SendMessage(message, end, bytes));
         }
     }
 

@@ -25,6 +25,11 @@ final class TripleMessage implements Message {
     }
 
     @Override
+    public int bytes() {
+        return frame.payload().readableBytes();
+    }
+
+    @Override
     public @Nullable Object decode() {
         int limit = connection.settings().maxMessageBytes();
         try {

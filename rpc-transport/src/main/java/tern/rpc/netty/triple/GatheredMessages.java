@@ -1,0 +1,101 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2RemoteFlowController;
+import io.netty.handler.codec.http2.Http2Stream;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Messages of one stream that one drain of the queue found together. They leave in one DATA frame, with one promise for
+ * all, since a frame and a promise for each message cost several times the message. Event loop only.
+ */
+final class GatheredMessages {
+
+    /** Payload of the largest frame that fits into one buffer of {@link JoinedWrites} and into every peer's frame size. */
+    static final int MAX_BYTES = JoinedWrites.MOST_ROOM_BYTES - Http2Frames.HEAD_BYTES;
+
+    private final List<byte[]> messages = new ArrayList<>();
+    private int bytes;
+    private int countedBytes;
+
+    boolean isEmpty() {
+        return messages.isEmpty();
+    }
+
+    boolean hasRoomFor(byte[] message) {
+        return bytes + message.length <= MAX_BYTES;
+    }
+
+    /** @param counted how much the message counts as unsent */
+    void add(byte[] message, int counted) {
+        messages.add(message);
+        bytes += message.length;
+        countedBytes += counted;
+    }
+
+    /** What the messages count as unsent. */
+    int countedBytes() {
+        return countedBytes;
+    }
+
+    void clear() {
+        messages.clear();
+        bytes = 0;
+        countedBytes = 0;
+    }
+
+    /**
+     * Writes the messages, and forgets them.
+     *
+     * @return done when the socket has taken them, or never will
+     */
+    ChannelFuture write(
+            ChannelHandlerContext context, Http2ConnectionEncoder encoder, Http2Stream stream, JoinedWrites joined) {
+        ChannelPromise taken = context.newPromise();
+        if (takeWindows(encoder, stream)) {
+            ByteBuf out = joined.room(Http2Frames.HEAD_BYTES + bytes);
+            Http2Frames.head(out, bytes, Http2Frames.DATA, 0, stream.id());
+            copyTo(out);
+            joined.promised(taken);
+        } else {
+            ByteBuf data = context.alloc().directBuffer(bytes);
+            copyTo(data);
+            encoder.writeData(context, stream.id(), data, 0, false, taken);
+        }
+        clear();
+        return taken;
+    }
+
+    /** Whether the frame can go right now, past the codec's own queue; if so its bytes are taken from both windows. */
+    private boolean takeWindows(Http2ConnectionEncoder encoder, Http2Stream stream) {
+        Http2Connection connection = encoder.connection();
+        Http2RemoteFlowController windows = encoder.flowController();
+        Http2Stream whole = connection.connectionStream();
+        if (!stream.isHeadersSent()
+                || windows.hasFlowControlled(stream)
+                || bytes > windows.windowSize(stream)
+                || bytes > windows.windowSize(whole)) {
+            return false;
+        }
+        try {
+            windows.incrementWindowSize(whole, -bytes);
+            windows.incrementWindowSize(stream, -bytes);
+        } catch (Http2Exception e) {
+            throw new IllegalStateException("a window that shrinks cannot overflow", e);
+        }
+        return true;
+    }
+
+    private void copyTo(ByteBuf out) {
+        for (byte[] message : messages) {
+            out.writeBytes(message);
+        }
+    }
+}
