@@ -1,6 +1,7 @@
 package tern.rpc.load.peer;
 
 import com.linecorp.armeria.client.ClientFactory;
+import com.linecorp.armeria.client.grpc.GrpcClientBuilder;
 import com.linecorp.armeria.client.grpc.GrpcClients;
 import com.linecorp.armeria.common.util.BlockingTaskExecutor;
 import com.linecorp.armeria.server.Server;
@@ -8,6 +9,7 @@ import com.linecorp.armeria.server.grpc.GrpcService;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import tern.rpc.load.peer.proto.BenchmarkGrpc.BenchmarkBlockingStub;
+import tern.rpc.load.peer.proto.StreamsGrpc.StreamsStub;
 
 /** Armeria's gRPC, server and client, with its defaults; the methods run on its executor for them, of 200 threads. */
 final class ArmeriaPeer implements Peer {
@@ -23,6 +25,7 @@ final class ArmeriaPeer implements Peer {
                 .blockingTaskExecutor(workers, true)
                 .service(GrpcService.builder()
                         .addService(new GrpcAnswers(new ProtobufAnswers(services)))
+                        .addService(new GrpcStreamAnswers())
                         .useBlockingTaskExecutor(true)
                         .build())
                 .build();
@@ -32,10 +35,11 @@ final class ArmeriaPeer implements Peer {
     @Override
     public Services connect(int port) {
         ClientFactory factory = opened.add(ClientFactory.builder().build());
-        return GrpcCalls.over(GrpcClients.builder(
+        GrpcClientBuilder clients = GrpcClients.builder(
                         "gproto+h2c://" + InetAddress.getLoopbackAddress().getHostAddress() + ":" + port + "/")
-                .factory(factory)
-                .build(BenchmarkBlockingStub.class));
+                .factory(factory);
+        return GrpcCalls.over(clients.build(BenchmarkBlockingStub.class))
+                .withStreams(new GrpcStreamCalls(clients.build(StreamsStub.class)));
     }
 
     @Override

@@ -39,7 +39,9 @@ final class DubboPeer implements Peer {
                 .registry(new RegistryConfig(RegistryConfig.NO_AVAILABLE))
                 .protocol(listening);
         if (protobuf) {
-            bootstrap.service(service(ProtobufBenchmark.class, new ProtobufAnswers(services)));
+            bootstrap
+                    .service(service(ProtobufBenchmark.class, new ProtobufAnswers(services)))
+                    .service(service(DubboStreams.class, new DubboStreamAnswers()));
         } else {
             bootstrap
                     .service(service(UserService.class, services.users()))
@@ -60,7 +62,8 @@ final class DubboPeer implements Peer {
     public Services connect(int port) {
         DubboBootstrap bootstrap = bootstrap("load-consumer");
         if (protobuf) {
-            return ProtobufCalls.over(refer(bootstrap, ProtobufBenchmark.class, port));
+            return ProtobufCalls.over(refer(bootstrap, ProtobufBenchmark.class, port))
+                    .withStreams(new DubboStreamCalls(refer(bootstrap, DubboStreams.class, port)));
         }
         return new Services(
                 refer(bootstrap, UserService.class, port),

@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import tern.rpc.load.peer.proto.BenchmarkGrpc;
+import tern.rpc.load.peer.proto.StreamsGrpc;
 
 /** grpc-java over Netty with generated blocking stubs, and its defaults but 200 threads for the methods. */
 final class GrpcPeer implements Peer {
@@ -20,6 +21,7 @@ final class GrpcPeer implements Peer {
         Server server = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
                 .executor(Workers.jdk())
                 .addService(new GrpcAnswers(new ProtobufAnswers(services)))
+                .addService(new GrpcStreamAnswers())
                 .build();
         try {
             server.start();
@@ -36,7 +38,8 @@ final class GrpcPeer implements Peer {
                 .usePlaintext()
                 .build();
         opened.add(channel::shutdownNow);
-        return GrpcCalls.over(BenchmarkGrpc.newBlockingStub(channel));
+        return GrpcCalls.over(BenchmarkGrpc.newBlockingStub(channel))
+                .withStreams(new GrpcStreamCalls(StreamsGrpc.newStub(channel)));
     }
 
     @Override

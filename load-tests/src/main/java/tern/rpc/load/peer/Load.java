@@ -96,7 +96,7 @@ final class Load {
                 while (started < end) {
                     callOnce();
                     long ended = System.nanoTime();
-                    latencies.recordValue(Math.min(LONGEST_NANOS, ended - started));
+                    call.record(latencies, ended - started);
                     started = ended;
                 }
             } catch (InterruptedException e) {

@@ -21,7 +21,20 @@ interface Peer extends AutoCloseable {
     void close();
 
     /** What is called: the proxies on the client, what answers on the server. */
-    record Services(UserService users, EchoService echo, WorkService work) {}
+    record Services(UserService users, EchoService echo, WorkService work, ProtobufStreams streams) {
+
+        /** Without streams. */
+        Services(UserService users, EchoService echo, WorkService work) {
+            this(users, echo, work, ProtobufStreams.NONE);
+        }
+
+        Services withStreams(ProtobufStreams added) {
+            return new Services(users, echo, work, added);
+        }
+    }
+
+    /** The peers that take part in the scenes of streams. */
+    List<String> STREAMING = List.of("tern-proto", "dubbo-proto", "grpc-java", "armeria");
 
     List<String> NAMES = List.of(
             "tern-dubbo",

@@ -79,9 +79,17 @@ public final class PeerComparison {
 
     private void measure(String peer, int pairs, List<Scene> scenes) {
         List<Scene> missing = new ArrayList<>(scenes);
+        if (!Peer.STREAMING.contains(peer)) {
+            List<Scene> streams = scenes.stream().filter(Scene::streams).toList();
+            results.failed(peer, streams, "has no streams here");
+            missing.removeAll(streams);
+        }
+        if (missing.isEmpty()) {
+            return;
+        }
         try (Trial trial = new Trial(peer, pairs)) {
             int training = Math.max(LEAST_TRAINING_MILLIS, selection.millis());
-            trial.run(scenes, training, selection.millis(), (scene, round) -> {
+            trial.run(List.copyOf(missing), training, selection.millis(), (scene, round) -> {
                 results.add(peer, scene, round);
                 missing.remove(scene);
             });

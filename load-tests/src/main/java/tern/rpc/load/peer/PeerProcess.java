@@ -53,7 +53,7 @@ public final class PeerProcess {
             Peer peer = Peer.named(name);
             if (server) {
                 BenchmarkServices target = new BenchmarkServices();
-                peer.serve(Integer.parseInt(port), new Peer.Services(target, target, target));
+                peer.serve(Integer.parseInt(port), new Peer.Services(target, target, target, new StreamAnswers()));
             } else {
                 services.add(peer.connect(Integer.parseInt(port)));
             }

@@ -115,7 +115,8 @@ final class ReportPage {
 
     private void scene(Scene scene) {
         add("<section><h2>" + escaped(scene.name()) + "</h2><p class=\"soft\">" + escaped(scene.description()) + "; "
-                + scene.callers() + " callers" + (scene.pairs() > 1 ? " in each of " + scene.pairs() + " clients" : "")
+                + scene.callers() + (scene.streams() ? " streams" : " callers")
+                + (scene.pairs() > 1 ? " in each of " + scene.pairs() + " clients" : "")
                 + "</p><div class=\"charts\">\n<div><h3>CPU per call</h3><p>");
         key("client", "client");
         key("server", "server");

@@ -3,9 +3,9 @@ package tern.rpc.load.peer;
 import java.util.List;
 
 /**
- * One kind of load.
+ * One kind of load. In scenes of streams, each message is one call of the report.
  *
- * @param callers threads that wait for their answers, in each client
+ * @param callers threads that wait for their answers, in each client; or streams at once
  * @param pairs servers and clients; every client calls every server in turn
  */
 record Scene(String name, int callers, int pairs, String description) {
@@ -13,6 +13,7 @@ record Scene(String name, int callers, int pairs, String description) {
     private static final int MANY = 200;
     private static final int SOME = 20;
     private static final int FEW = 10;
+    private static final int STREAMS = 50;
 
     static final List<Scene> ALL = List.of(
             new Scene("existUser", MANY, 1, "a short text there, a boolean back"),
@@ -28,7 +29,12 @@ record Scene(String name, int callers, int pairs, String description) {
             new Scene("200KB-few", FEW, 1, "a text of 200 KiB there and back"),
             new Scene("Person-few", FEW, 1, "a nested person there and back"),
             new Scene("work", SOME, 1, "the server builds a text of 1 KB 10,000 times"),
-            new Scene("mixed", SOME, 2, "texts of 20 bytes to 200 KB that change with time, two servers, two clients"));
+            new Scene("mixed", SOME, 2, "texts of 20 bytes to 200 KB that change with time, two servers, two clients"),
+            new Scene("feed1", 1, 1, "one stream of 200,000 messages of 100 bytes from the server"),
+            new Scene("feed50", STREAMS, 1, "50 streams at once, each of 20,000 messages of 100 bytes from the server"),
+            new Scene("ping1", 1, 1, "messages of 100 bytes there and back on one stream, one at a time"),
+            new Scene(
+                    "ping50", STREAMS, 1, "messages of 100 bytes there and back on 50 streams, one at a time on each"));
 
     /** Not among those that are compared: {@link Stability}. */
     static final Scene STABILITY = new Scene("stability", SOME, 1, "all kinds of calls in turn");
@@ -45,6 +51,11 @@ record Scene(String name, int callers, int pairs, String description) {
 
     Scene withCallers(int replaced) {
         return new Scene(name, replaced, pairs, description);
+    }
+
+    /** Whether messages of streams are counted instead of calls. */
+    boolean streams() {
+        return name.startsWith("feed") || name.startsWith("ping");
     }
 
     /** What is called: several scenes differ in their callers only. */

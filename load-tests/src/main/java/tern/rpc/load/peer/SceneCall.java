@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.load.peer.Peer.Services;
 import tern.sample.api.EchoService;
@@ -23,6 +24,15 @@ interface SceneCall {
     /** Makes the call and looks at its answer. */
     boolean isRight();
 
+    /**
+     * Adds the latency of the call that has just ended, or those of its messages.
+     *
+     * @param nanos duration of the call
+     */
+    default void record(Histogram latencies, long nanos) {
+        latencies.recordValue(Math.min(Load.LONGEST_NANOS, nanos));
+    }
+
     /** @param name as {@link Scene#call} */
     static SceneCall of(String name, Services services) {
         return switch (name) {
@@ -36,6 +46,9 @@ interface SceneCall {
             case "Person" -> person(services.echo());
             case "work" -> () -> services.work().build(BUILDS).length() == KILOBYTE;
             case "mixed" -> new ChangingTexts(services.echo());
+            case "feed1" -> new FeedCall(services.streams(), 200_000);
+            case "feed50" -> new FeedCall(services.streams(), 20_000);
+            case "ping1", "ping50" -> new PingCall(services.streams(), 1_000);
             case "stability" -> new InTurn(services);
             default -> throw new IllegalArgumentException("call '" + name + "' is not known");
         };

@@ -73,6 +73,7 @@ final class TernPeer implements Peer {
                                 new TripleProtocol(codecs, HttpSettings.defaults()),
                                 new Http1Protocol(codecs, HttpSettings.defaults()))))
                 .export(ServiceExport.of(ProtobufBenchmark.class, new ProtobufAnswers(services)))
+                .export(ServiceExport.of(ProtobufStreams.class, services.streams()))
                 .export(ServiceExport.of(UserService.class, services.users()))
                 .export(ServiceExport.of(EchoService.class, services.echo()))
                 .export(ServiceExport.of(WorkService.class, services.work()))
@@ -92,7 +93,8 @@ final class TernPeer implements Peer {
                 .build());
         EndpointResolver address = new StaticEndpoints(List.of(new Endpoint("127.0.0.1", port)));
         if (protobuf) {
-            return ProtobufCalls.over(refer(caller, ProtobufBenchmark.class, address));
+            return ProtobufCalls.over(refer(caller, ProtobufBenchmark.class, address))
+                    .withStreams(refer(caller, ProtobufStreams.class, address));
         }
         return new Services(
                 refer(caller, UserService.class, address),

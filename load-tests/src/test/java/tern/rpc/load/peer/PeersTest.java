@@ -8,6 +8,7 @@ import java.net.ServerSocket;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
@@ -37,6 +38,9 @@ class PeersTest {
             assertThat(services.users().existUser("")).isFalse();
             assertThat(services.users().createUser(unknown)).isFalse();
             assertThat(services.work().build(2)).isEqualTo(new BenchmarkServices().build(2));
+            if (Peer.STREAMING.contains(name)) {
+                assertStreams(services.streams());
+            }
         }
     }
 
@@ -46,6 +50,19 @@ class PeersTest {
         try (Peer peer = Peer.named(name)) {
             assertAnswers(served(peer));
         }
+    }
+
+    private static void assertStreams(ProtobufStreams streams) {
+        Histogram latencies = Load.newHistogram();
+        SceneCall feed = new FeedCall(streams, 3_000);
+        SceneCall ping = new PingCall(streams, 100);
+
+        assertThat(feed.isRight()).isTrue();
+        feed.record(latencies, 1_000_000);
+        assertThat(latencies.getTotalCount()).isEqualTo(3_000);
+        assertThat(ping.isRight()).isTrue();
+        ping.record(latencies, 1_000_000);
+        assertThat(latencies.getTotalCount()).isEqualTo(3_100);
     }
 
     private static void assertAnswers(Services services) {
@@ -110,7 +127,7 @@ class PeersTest {
 
     private static Services services() {
         BenchmarkServices target = new BenchmarkServices();
-        return new Services(target, target, target);
+        return new Services(target, target, target, new StreamAnswers());
     }
 
     private static int freePort() throws IOException {

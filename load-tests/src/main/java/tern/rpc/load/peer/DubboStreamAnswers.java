@@ -1,0 +1,37 @@
+package tern.rpc.load.peer;
+
+import org.apache.dubbo.common.stream.StreamObserver;
+import tern.rpc.load.peer.proto.FeedRequest;
+import tern.rpc.load.peer.proto.Item;
+
+/** The streams on a Dubbo server. Its {@code onNext} never waits; what the client does not read stays in memory. */
+final class DubboStreamAnswers implements DubboStreams {
+
+    @Override
+    public void feed(FeedRequest request, StreamObserver<Item> items) {
+        for (int number = 0; number < request.getItems(); number++) {
+            items.onNext(Items.item(number));
+        }
+        items.onCompleted();
+    }
+
+    @Override
+    public StreamObserver<Item> ping(StreamObserver<Item> answers) {
+        return new StreamObserver<>() {
+            @Override
+            public void onNext(Item item) {
+                answers.onNext(item);
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+                answers.onError(failure);
+            }
+
+            @Override
+            public void onCompleted() {
+                answers.onCompleted();
+            }
+        };
+    }
+}

@@ -1,0 +1,13 @@
+package tern.rpc.load.peer;
+
+import org.apache.dubbo.common.stream.StreamObserver;
+import tern.rpc.load.peer.proto.FeedRequest;
+import tern.rpc.load.peer.proto.Item;
+
+/** {@link ProtobufStreams} with the observers of Dubbo. */
+public interface DubboStreams {
+
+    void feed(FeedRequest request, StreamObserver<Item> items);
+
+    StreamObserver<Item> ping(StreamObserver<Item> answers);
+}

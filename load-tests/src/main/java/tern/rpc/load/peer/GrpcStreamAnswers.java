@@ -1,0 +1,62 @@
+package tern.rpc.load.peer;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import tern.rpc.load.peer.proto.FeedRequest;
+import tern.rpc.load.peer.proto.Item;
+import tern.rpc.load.peer.proto.StreamsGrpc;
+
+/** The streams as gRPC's generated service: sent while the call is ready, since {@code onNext} never waits there. */
+final class GrpcStreamAnswers extends StreamsGrpc.StreamsImplBase {
+
+    @Override
+    public void feed(FeedRequest request, StreamObserver<Item> items) {
+        ServerCallStreamObserver<Item> call = (ServerCallStreamObserver<Item>) items;
+        call.setOnReadyHandler(new Writer(request.getItems(), call));
+    }
+
+    /** Called by one thread at a time. */
+    private static final class Writer implements Runnable {
+
+        private final int items;
+        private final ServerCallStreamObserver<Item> call;
+        private int next;
+        private boolean completed;
+
+        Writer(int items, ServerCallStreamObserver<Item> call) {
+            this.items = items;
+            this.call = call;
+        }
+
+        @Override
+        public void run() {
+            while (next < items && call.isReady()) {
+                call.onNext(Items.item(next++));
+            }
+            if (next == items && !completed) {
+                completed = true;
+                call.onCompleted();
+            }
+        }
+    }
+
+    @Override
+    public StreamObserver<Item> ping(StreamObserver<Item> answers) {
+        return new StreamObserver<>() {
+            @Override
+            public void onNext(Item item) {
+                answers.onNext(item);
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+                answers.onError(failure);
+            }
+
+            @Override
+            public void onCompleted() {
+                answers.onCompleted();
+            }
+        };
+    }
+}
