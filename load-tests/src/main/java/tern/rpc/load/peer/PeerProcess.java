@@ -10,7 +10,7 @@ import java.util.List;
 /**
  * One side of a comparison in a process of its own. It obeys lines on its standard input and answers on its output:
  * {@code before} and {@code after} tell what it has used so far, {@code resources} what it holds after a collection of
- * garbage, {@code run CALL CALLERS MILLIS} makes calls, {@code end} ends. An answer that begins with {@code failed} gives a
+ * garbage, {@code live} its live objects by class, {@code run CALL CALLERS MILLIS} makes calls, {@code end} ends. An answer that begins with {@code failed} gives a
  * reason.
  */
 public final class PeerProcess {
@@ -70,6 +70,7 @@ public final class PeerProcess {
                 case "after" -> answer("used " + meter.after().words());
                 case "resources" ->
                     answer("resources " + Resources.read(looks++).words());
+                case "live" -> answer("live " + LiveObjects.count().words());
                 default -> answer(run(words[1], Integer.parseInt(words[2]), Long.parseLong(words[3])));
             }
         }

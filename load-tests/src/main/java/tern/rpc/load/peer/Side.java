@@ -8,12 +8,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** The handle of a process with one side of a peer. Not thread-safe. */
+/**
+ * The handle of a process with one side of a peer. A thread reads whatever the process prints, since a peer that logs every
+ * connection would otherwise stop when the pipe is full. Not thread-safe.
+ */
 final class Side implements AutoCloseable {
 
     /** The same for all peers. */
@@ -32,14 +35,10 @@ final class Side implements AutoCloseable {
 
     private final String name;
     private final Process process;
-    private final BufferedReader answers;
     private final OutputStream commands;
-    private final ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(work -> {
-        Thread thread = new Thread(work, "side-watch");
-        thread.setDaemon(true);
-        return thread;
-    });
-    private volatile boolean late;
+
+    /** Empty for the end of the process. */
+    private final BlockingQueue<Optional<String>> answers = new LinkedBlockingQueue<>();
 
     /**
      * Starts it; {@link #awaitReady} tells whether it got there.
@@ -57,8 +56,25 @@ final class Side implements AutoCloseable {
         process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
-        answers = process.inputReader(StandardCharsets.UTF_8);
         commands = process.getOutputStream();
+        Thread reader = new Thread(this::read, "side-reader");
+        reader.setDaemon(true);
+        reader.start();
+    }
+
+    private void read() {
+        try (BufferedReader output = process.inputReader(StandardCharsets.UTF_8)) {
+            String line;
+            while ((line = output.readLine()) != null) {
+                if (line.startsWith(PeerProcess.MARK)) {
+                    answers.add(Optional.of(line.substring(PeerProcess.MARK.length())));
+                }
+            }
+        } catch (IOException e) {
+            // the process was ended
+        } finally {
+            answers.add(Optional.empty());
+        }
     }
 
     void awaitReady() throws IOException {
@@ -90,21 +106,18 @@ final class Side implements AutoCloseable {
     }
 
     private String answer(Duration patience) throws IOException {
-        Future<?> alarm = watch.schedule(this::giveUp, patience.toMillis(), TimeUnit.MILLISECONDS);
+        Optional<String> answer;
         try {
-            String line;
-            while ((line = answers.readLine()) != null) {
-                if (line.startsWith(PeerProcess.MARK)) {
-                    return checked(line.substring(PeerProcess.MARK.length()));
-                }
-            }
-        } finally {
-            alarm.cancel(false);
+            answer = answers.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new Failure("interrupted while the " + name + " was at work");
         }
-        throw new Failure(
-                late
-                        ? "the " + name + " did not answer within " + patience.toSeconds() + " s"
-                        : "the " + name + " ended early");
+        if (answer == null) {
+            process.destroyForcibly();
+            throw new Failure("the " + name + " did not answer within " + patience.toSeconds() + " s");
+        }
+        return checked(answer.orElseThrow(() -> new Failure("the " + name + " ended early")));
     }
 
     private String checked(String answer) throws Failure {
@@ -114,14 +127,8 @@ final class Side implements AutoCloseable {
         return answer;
     }
 
-    private void giveUp() {
-        late = true;
-        process.destroyForcibly();
-    }
-
     @Override
     public void close() {
-        watch.shutdownNow();
         process.destroyForcibly();
     }
 }

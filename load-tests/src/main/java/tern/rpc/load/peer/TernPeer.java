@@ -39,6 +39,8 @@ final class TernPeer implements Peer {
     /** More than any scene has callers. */
     private static final int CALLS = 2_000;
 
+    private static final int MOST_CONNECTIONS = 20_000;
+
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final Serializer serializer = HessianSerializer.builder().build();
@@ -66,7 +68,7 @@ final class TernPeer implements Peer {
     @Override
     public void serve(int port, Services services) {
         RpcServer server = RpcServer.builder(new NettyServerTransport(
-                        ServerTransportSettings.onPort(port),
+                        settings(port),
                         opened.add(EventLoops.start(0)),
                         List.of(
                                 dubbo,
@@ -81,6 +83,20 @@ final class TernPeer implements Peer {
                 .maxQueueWait(PATIENCE)
                 .build();
         opened.add(server).start();
+    }
+
+    /** With as many connections as there may be, all of them from one address. */
+    private static ServerTransportSettings settings(int port) {
+        ServerTransportSettings defaults = ServerTransportSettings.onPort(port);
+        return new ServerTransportSettings(
+                null,
+                port,
+                MOST_CONNECTIONS,
+                MOST_CONNECTIONS,
+                defaults.maxInFlight(),
+                defaults.maxMessageBytes(),
+                defaults.idleTimeout(),
+                defaults.firstBytesTimeout());
     }
 
     @Override

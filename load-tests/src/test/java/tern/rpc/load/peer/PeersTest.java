@@ -32,7 +32,9 @@ class PeersTest {
         User unknown = BenchmarkServices.user(1);
         unknown.setName("Ada Lovelace");
         try (Peer peer = Peer.named(name)) {
-            Services services = served(peer);
+            int port = freePort();
+            peer.serve(port, services());
+            Services services = peer.connect(port);
 
             assertAnswers(services);
             assertThat(services.users().existUser("")).isFalse();
@@ -40,6 +42,9 @@ class PeersTest {
             assertThat(services.work().build(2)).isEqualTo(new BenchmarkServices().build(2));
             if (Peer.STREAMING.contains(name)) {
                 assertStreams(services.streams());
+            }
+            if (BareConnection.PEERS.contains(name)) {
+                assertBareClientIsAnswered(name, port);
             }
         }
     }
@@ -63,6 +68,15 @@ class PeersTest {
         assertThat(ping.isRight()).isTrue();
         ping.record(latencies, 1_000_000);
         assertThat(latencies.getTotalCount()).isEqualTo(3_100);
+    }
+
+    private static void assertBareClientIsAnswered(String name, int port) throws IOException {
+        try (BareConnection client = BareConnection.to(name, port)) {
+            client.open();
+            client.call();
+            client.call();
+            client.ping();
+        }
     }
 
     private static void assertAnswers(Services services) {

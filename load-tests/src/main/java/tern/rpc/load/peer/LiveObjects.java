@@ -1,0 +1,121 @@
+package tern.rpc.load.peer;
+
+import io.netty.util.internal.PlatformDependent;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import javax.management.JMException;
+import javax.management.ObjectName;
+
+/**
+ * The live objects of a process, counted by the JVM after a full collection.
+ *
+ * @param heapBytes of all classes
+ * @param directBytes in direct buffers
+ * @param classes instances and bytes by class
+ */
+record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classes) {
+
+    /** Those of one class. */
+    record Counted(long instances, long bytes) {
+
+        static final Counted NONE = new Counted(0, 0);
+    }
+
+    /** A line of the histogram: number, instances, bytes, class and perhaps its module. */
+    private static final int WORDS = 4;
+
+    LiveObjects {
+        classes = Map.copyOf(classes);
+    }
+
+    /** Counts twice, since the first collection may leave objects for others to clear. */
+    static LiveObjects count() {
+        histogram();
+        String histogram = histogram();
+        Map<String, Counted> classes = parse(histogram);
+        return new LiveObjects(
+                classes.values().stream().mapToLong(Counted::bytes).sum(), directBytesNow(), classes);
+    }
+
+    private static String histogram() {
+        try {
+            return (String) ManagementFactory.getPlatformMBeanServer()
+                    .invoke(
+                            new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                            "gcClassHistogram",
+                            new Object[] {new String[0]},
+                            new String[] {String[].class.getName()});
+        } catch (JMException e) {
+            throw new IllegalStateException("this JVM does not count its objects", e);
+        }
+    }
+
+    /** Classes of the same name, of several loaders, are added. */
+    static Map<String, Counted> parse(String histogram) {
+        Map<String, Counted> classes = new HashMap<>();
+        histogram
+                .lines()
+                .map(String::strip)
+                .filter(line -> line.matches("\\d+: .*"))
+                .forEach(line -> {
+                    String[] words = line.split("\\s+", -1);
+                    if (words.length >= WORDS) {
+                        classes.merge(
+                                words[3],
+                                new Counted(Long.parseLong(words[1]), Long.parseLong(words[2])),
+                                (one, other) -> new Counted(one.instances + other.instances, one.bytes + other.bytes));
+                    }
+                });
+        return classes;
+    }
+
+    /** Those of the JDK, and those that Netty takes past them where it can. */
+    private static long directBytesNow() {
+        long jdk = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+                .filter(pool -> pool.getName().equals("direct"))
+                .mapToLong(BufferPoolMXBean::getMemoryUsed)
+                .sum();
+        return Math.max(jdk, PlatformDependent.usedDirectMemory());
+    }
+
+    LiveObjects since(LiveObjects earlier) {
+        Map<String, Counted> grown = new HashMap<>();
+        classes.forEach((name, now) -> {
+            Counted before = earlier.classes.getOrDefault(name, Counted.NONE);
+            grown.put(name, new Counted(now.instances - before.instances, now.bytes - before.bytes));
+        });
+        return new LiveObjects(heapBytes - earlier.heapBytes, directBytes - earlier.directBytes, grown);
+    }
+
+    /** The classes with the most bytes, the largest first. */
+    Map<String, Counted> largest(int most) {
+        Map<String, Counted> found = new LinkedHashMap<>();
+        classes.entrySet().stream()
+                .sorted((one, other) ->
+                        Long.compare(other.getValue().bytes(), one.getValue().bytes()))
+                .limit(most)
+                .forEach(entry -> found.put(entry.getKey(), entry.getValue()));
+        return found;
+    }
+
+    /** On one line. */
+    String words() {
+        StringBuilder words = new StringBuilder(heapBytes + " " + directBytes);
+        classes.forEach(
+                (name, counted) -> words.append(' ').append(name + " " + counted.instances + " " + counted.bytes));
+        return words.toString();
+    }
+
+    static LiveObjects of(String[] words, int first) {
+        List<String> all = List.of(words);
+        Map<String, Counted> classes = new HashMap<>();
+        for (int i = first + 2; i + 2 < all.size(); i += 3) {
+            classes.put(all.get(i), new Counted(Long.parseLong(all.get(i + 1)), Long.parseLong(all.get(i + 2))));
+        }
+        return new LiveObjects(Long.parseLong(all.get(first)), Long.parseLong(all.get(first + 1)), classes);
+    }
+}
