@@ -15,6 +15,11 @@ final class GrpcStreamAnswers extends StreamsGrpc.StreamsImplBase {
         call.setOnReadyHandler(new Writer(request.getItems(), call));
     }
 
+    @Override
+    public void watch(FeedRequest request, StreamObserver<Item> items) {
+        feed(request, items);
+    }
+
     /** Called by one thread at a time. */
     private static final class Writer implements Runnable {
 

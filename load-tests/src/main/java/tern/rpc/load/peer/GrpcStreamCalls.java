@@ -1,5 +1,8 @@
 package tern.rpc.load.peer;
 
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import java.util.concurrent.Flow;
 import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
@@ -11,6 +14,46 @@ record GrpcStreamCalls(StreamsStub stub) implements ProtobufStreams {
     @Override
     public void feed(FeedRequest request, StreamObserver<Item> items) {
         stub.feed(request, new Receiver(items));
+    }
+
+    @Override
+    public Flow.Publisher<Item> watch(FeedRequest request) {
+        return subscriber -> stub.watch(request, new Demanded(subscriber));
+    }
+
+    /** Messages are asked for by the subscriber, instead of one after the other. */
+    private record Demanded(Flow.Subscriber<? super Item> to) implements ClientResponseObserver<FeedRequest, Item> {
+
+        @Override
+        public void beforeStart(ClientCallStreamObserver<FeedRequest> call) {
+            call.disableAutoRequestWithInitial(0);
+            to.onSubscribe(new Flow.Subscription() {
+                @Override
+                public void request(long count) {
+                    call.request((int) count);
+                }
+
+                @Override
+                public void cancel() {
+                    call.cancel("the reader is gone", null);
+                }
+            });
+        }
+
+        @Override
+        public void onNext(Item item) {
+            to.onNext(item);
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            to.onError(failure);
+        }
+
+        @Override
+        public void onCompleted() {
+            to.onComplete();
+        }
     }
 
     @Override

@@ -49,8 +49,8 @@ public final class IdleConnections {
             String value = option.substring(option.indexOf('=') + 1);
             switch (option.substring(0, option.length() - value.length())) {
                 case "--peers=" -> chosen = peers(value);
-                case "--connections=" -> many = number(option, value, MOST_CONNECTIONS);
-                case "--classes=" -> shown = number(option, value, MOST_CLASSES);
+                case "--connections=" -> many = Selection.number("--connections", value, MOST_CONNECTIONS);
+                case "--classes=" -> shown = Selection.number("--classes", value, MOST_CLASSES);
                 default -> throw new IllegalArgumentException("option '" + option + "' is not known; --help shows all");
             }
         }
@@ -65,13 +65,6 @@ public final class IdleConnections {
             throw new IllegalArgumentException("--peers is '" + names + "'; known here are " + BareConnection.PEERS);
         }
         return chosen;
-    }
-
-    private static int number(String option, String text, int most) {
-        if (text.matches("[0-9]{1,6}") && Integer.parseInt(text) >= 1 && Integer.parseInt(text) <= most) {
-            return Integer.parseInt(text);
-        }
-        throw new IllegalArgumentException(option + ": expected a whole number from 1 to " + most);
     }
 
     public static void main(String[] options) {

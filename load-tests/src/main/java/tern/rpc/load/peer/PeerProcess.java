@@ -10,7 +10,8 @@ import java.util.List;
 /**
  * One side of a comparison in a process of its own. It obeys lines on its standard input and answers on its output:
  * {@code before} and {@code after} tell what it has used so far, {@code resources} what it holds after a collection of
- * garbage, {@code live} its live objects by class, {@code run CALL CALLERS MILLIS} makes calls, {@code end} ends. An answer that begins with {@code failed} gives a
+ * garbage, {@code live} its live objects by class, {@code slow READERS MESSAGES} opens
+ * streams that are read slowly, {@code progress} tells how far they got, {@code run CALL CALLERS MILLIS} makes calls, {@code end} ends. An answer that begins with {@code failed} gives a
  * reason.
  */
 public final class PeerProcess {
@@ -20,6 +21,7 @@ public final class PeerProcess {
 
     private final List<Peer.Services> services = new ArrayList<>();
     private final ProcessMeter meter = new ProcessMeter();
+    private final SlowReading slow = new SlowReading();
     private long looks;
 
     private PeerProcess() {}
@@ -71,6 +73,11 @@ public final class PeerProcess {
                 case "resources" ->
                     answer("resources " + Resources.read(looks++).words());
                 case "live" -> answer("live " + LiveObjects.count().words());
+                case "slow" -> {
+                    slow.start(services.get(0).streams(), Integer.parseInt(words[1]), Integer.parseInt(words[2]));
+                    answer("reading");
+                }
+                case "progress" -> answer("progress " + slow.progress().words());
                 default -> answer(run(words[1], Integer.parseInt(words[2]), Long.parseLong(words[3])));
             }
         }

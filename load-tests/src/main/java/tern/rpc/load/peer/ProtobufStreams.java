@@ -1,5 +1,6 @@
 package tern.rpc.load.peer;
 
+import java.util.concurrent.Flow;
 import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
@@ -10,6 +11,9 @@ public interface ProtobufStreams {
     /** Sends as many items as the request says. */
     void feed(FeedRequest request, StreamObserver<Item> items);
 
+    /** The same for readers that say how many items they take. */
+    Flow.Publisher<Item> watch(FeedRequest request);
+
     /** Sends every item back. */
     StreamObserver<Item> ping(StreamObserver<Item> answers);
 
@@ -17,6 +21,11 @@ public interface ProtobufStreams {
     ProtobufStreams NONE = new ProtobufStreams() {
         @Override
         public void feed(FeedRequest request, StreamObserver<Item> items) {
+            throw new UnsupportedOperationException("this peer has no streams here");
+        }
+
+        @Override
+        public Flow.Publisher<Item> watch(FeedRequest request) {
             throw new UnsupportedOperationException("this peer has no streams here");
         }
 

@@ -108,7 +108,8 @@ record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis,
         return names;
     }
 
-    private static int number(String option, String text, int most) {
+    /** @throws IllegalArgumentException if it is none from 1 to the most */
+    static int number(String option, String text, int most) {
         if (text.matches("[0-9]{1,6}") && Integer.parseInt(text) >= 1 && Integer.parseInt(text) <= most) {
             return Integer.parseInt(text);
         }

@@ -1,5 +1,6 @@
 package tern.rpc.load.peer;
 
+import java.util.concurrent.Flow;
 import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
@@ -13,6 +14,11 @@ final class StreamAnswers implements ProtobufStreams {
             items.onNext(Items.item(number));
         }
         items.onCompleted();
+    }
+
+    @Override
+    public Flow.Publisher<Item> watch(FeedRequest request) {
+        return new ItemPublisher(request.getItems());
     }
 
     @Override

@@ -8,11 +8,18 @@ import java.net.ServerSocket;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Flow;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
 import tern.rpc.load.peer.Peer.Services;
+import tern.rpc.load.peer.proto.FeedRequest;
+import tern.rpc.load.peer.proto.Item;
 import tern.sample.api.Page;
 import tern.sample.api.User;
 
@@ -28,7 +35,7 @@ class PeersTest {
 
     @ParameterizedTest
     @FieldSource("OTHERS")
-    void everyCallOfTheScenesIsAnswered(String name) throws IOException {
+    void everyCallOfTheScenesIsAnswered(String name) throws IOException, InterruptedException {
         User unknown = BenchmarkServices.user(1);
         unknown.setName("Ada Lovelace");
         try (Peer peer = Peer.named(name)) {
@@ -42,6 +49,9 @@ class PeersTest {
             assertThat(services.work().build(2)).isEqualTo(new BenchmarkServices().build(2));
             if (Peer.STREAMING.contains(name)) {
                 assertStreams(services.streams());
+            }
+            if (SlowReaders.PEERS.contains(name)) {
+                assertItemsComeAsAskedFor(services.streams());
             }
             if (BareConnection.PEERS.contains(name)) {
                 assertBareClientIsAnswered(name, port);
@@ -68,6 +78,39 @@ class PeersTest {
         assertThat(ping.isRight()).isTrue();
         ping.record(latencies, 1_000_000);
         assertThat(latencies.getTotalCount()).isEqualTo(3_100);
+    }
+
+    private static void assertItemsComeAsAskedFor(ProtobufStreams streams) throws InterruptedException {
+        BlockingQueue<Object> told = new LinkedBlockingQueue<>();
+        AtomicReference<Flow.Subscription> subscription = new AtomicReference<>();
+        streams.watch(FeedRequest.newBuilder().setItems(2).build()).subscribe(new Flow.Subscriber<>() {
+            @Override
+            public void onSubscribe(Flow.Subscription given) {
+                subscription.set(given);
+            }
+
+            @Override
+            public void onNext(Item item) {
+                told.add(item);
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+                told.add(failure);
+            }
+
+            @Override
+            public void onComplete() {
+                told.add("end");
+            }
+        });
+
+        subscription.get().request(1);
+        assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(0));
+        subscription.get().request(1);
+        assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(1));
+        assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("end");
+        assertThat(told).isEmpty();
     }
 
     private static void assertBareClientIsAnswered(String name, int port) throws IOException {

@@ -1,0 +1,54 @@
+package tern.rpc.load.peer;
+
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicLong;
+import tern.rpc.load.peer.proto.Item;
+
+/** Gives as many items as are asked for, up to its end. */
+record ItemPublisher(int items) implements Flow.Publisher<Item> {
+
+    @Override
+    public void subscribe(Flow.Subscriber<? super Item> subscriber) {
+        subscriber.onSubscribe(new Source(items, subscriber));
+    }
+
+    private static final class Source implements Flow.Subscription {
+
+        private final int items;
+        private final Flow.Subscriber<? super Item> subscriber;
+        private final AtomicLong wanted = new AtomicLong();
+        private int next; // only the thread that raised wanted from zero
+        private volatile boolean over;
+
+        Source(int items, Flow.Subscriber<? super Item> subscriber) {
+            this.items = items;
+            this.subscriber = subscriber;
+        }
+
+        @Override
+        public void request(long count) {
+            if (wanted.getAndAdd(count) > 0) {
+                return; // asked for within onNext, or by another thread: the loop below goes on
+            }
+            do {
+                give();
+            } while (wanted.decrementAndGet() > 0);
+        }
+
+        private void give() {
+            if (over) {
+                return;
+            }
+            subscriber.onNext(Items.item(next++));
+            if (next == items) {
+                over = true;
+                subscriber.onComplete();
+            }
+        }
+
+        @Override
+        public void cancel() {
+            over = true;
+        }
+    }
+}
