@@ -25,7 +25,7 @@ final class AttemptsBeyondTimeout implements Rule {
                         + Advisor.millis(limits.timeout()) + " are allowed for all together, "
                         + Advisor.number(call.retries())
                         + " repeated a second",
-                limits.property() + "=" + all.toMillis() + "ms",
+                limits.property() + "=" + PoolSetting.wholeMillis(all) + "ms",
                 "a second attempt has the time to succeed; or declare the method not idempotent, and it is not tried again",
                 Duration.ZERO));
     }

@@ -29,7 +29,7 @@ final class CallerRuns implements Rule {
                         + " threads busy, "
                         + pool.waiting() + " of " + pool.queueCapacity() + " places in the queue taken"
                         + (spent.isZero() ? "" : ", " + Advisor.millis(spent) + " a call"),
-                threads.property() + "=" + needed,
+                threads.line(needed),
                 "tasks start at once; a longer queue only hides that there are too few threads",
                 felt);
     }

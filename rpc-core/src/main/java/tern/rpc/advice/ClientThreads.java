@@ -37,7 +37,8 @@ final class ClientThreads implements Rule {
                         + " processors busy, the process " + Advisor.number(cpu.busy()) + ", the machine "
                         + Advisor.number(cpu.machine()),
                 "spring.data.redis.client-type=jedis",
-                "callers decode their own answers: about half the processor time per command, on all threads",
+                "callers decode their own answers: about half the processor time per command, on all threads; needs"
+                        + " redis.clients:jedis on the class path",
                 heavy ? slow : Duration.ZERO));
     }
 }

@@ -39,7 +39,7 @@ record Demand(PoolSnapshot pool, Goal goal, double usesPerCall, double holdSecon
         return new Demand(pool, situation.goal(), uses, hold, wait);
     }
 
-    private static @Nullable Phase waitingFor(PoolKind kind) {
+    static @Nullable Phase waitingFor(PoolKind kind) {
         return switch (kind) {
             case WORKERS -> Phase.QUEUE;
             case JDBC -> Phase.JDBC_CONNECTION;

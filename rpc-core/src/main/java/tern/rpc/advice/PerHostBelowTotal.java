@@ -26,7 +26,7 @@ final class PerHostBelowTotal implements Rule {
                 "connections of the HTTP pool \"" + pool.name() + "\"",
                 hosts(pool.hosts()) + ", total " + pool.max() + ", per host " + pool.maxPerHost() + ": effective limit "
                         + pool.effectiveMax() + demand.evidence(),
-                setting.property() + "=" + pool.max(),
+                setting.line(pool.max()),
                 "all " + pool.max() + " can be used, for " + demand.servedBy(pool.max()),
                 demand.waited()));
     }

@@ -16,7 +16,7 @@ final class PoolBelowDemand implements Rule {
             return Stream.empty(); // a ring is drained by one thread; caller-runs has its own rule
         }
         Demand demand = Demand.of(situation, pool);
-        boolean tooSmall = isTooSmall(pool, demand);
+        boolean tooSmall = isTooSmall(situation, pool, demand);
         boolean perHost = pool.effectiveMax() < pool.max() && demand.needed() <= pool.max();
         if (perHost || !(tooSmall || (demand.isFelt() && demand.isFull()))) {
             return Stream.empty();
@@ -25,22 +25,22 @@ final class PoolBelowDemand implements Rule {
                 pool.kind() == PoolKind.WORKERS ? situation.callsMostlyWait() : demand.isHeldUp(situation.cpu());
         int enough = Math.max(demand.needed(), tooSmall ? 0 : pool.max() * 2);
         PoolSetting setting = Demand.setting(pool, PoolSetting.Use.MAX, "size of " + pool.name());
+        String change = setting.nearest(enough) > pool.max()
+                ? setting.line(enough)
+                : "another instance, since " + setting.property() + " takes no more";
         return Stream.of(new Finding(
                 "pool-below-demand",
                 demand.isFelt() && !symptom ? situation.urgency() : Severity.RISKS,
                 Demand.thing(pool.kind()) + " of the pool \"" + pool.name() + "\"",
                 demand.arithmetic() + demand.evidence(),
-                symptom
-                        ? "shorten what the calls wait for, as the other findings say; else " + setting.property() + "="
-                                + enough
-                        : setting.property() + "=" + enough,
+                symptom ? "shorten what the calls wait for, as the other findings say; else " + change : change,
                 "enough for " + demand.servedBy(enough),
                 symptom ? Duration.ZERO : demand.waited()));
     }
 
     /** Tasks of an executor need not come with calls, so that only a queue shows a lack of threads. */
-    private static boolean isTooSmall(PoolSnapshot pool, Demand demand) {
-        boolean byArithmetic = demand.needed() > pool.effectiveMax();
+    private static boolean isTooSmall(Situation situation, PoolSnapshot pool, Demand demand) {
+        boolean byArithmetic = situation.isUsedByCalls(pool.kind()) && demand.needed() > pool.effectiveMax();
         return byArithmetic && (pool.kind() != PoolKind.EXECUTOR || pool.waiting() > 0);
     }
 }

@@ -32,7 +32,7 @@ final class QueueBeyondTarget implements Rule {
                         + (demand.isMeasured()
                                 ? " for " + pool.max() + " threads, " + pool.waiting() + " taken"
                                 : " at " + situation.goal().qps() + " a second"),
-                setting.property() + "=" + enough,
+                setting.line(enough),
                 "overload is refused while it can be helped; first give the pool the threads that it needs",
                 Duration.ZERO));
     }

@@ -92,6 +92,21 @@ public record Situation(
         return missesTarget() ? Severity.BLOCKS : Severity.RISKS;
     }
 
+    /**
+     * Whether served calls take something from pools of this kind. Statements of the start or of a health check say
+     * nothing about calls. Without ledgers nobody knows, and they are taken to do so.
+     */
+    boolean isUsedByCalls(PoolKind kind) {
+        Phase waiting = Demand.waitingFor(kind);
+        if (waiting == null || kind == PoolKind.WORKERS) {
+            return true;
+        }
+        boolean ledgers = served.stream().anyMatch(call -> !call.phases().isEmpty());
+        return !served.isEmpty()
+                && (!ledgers
+                        || served.stream().anyMatch(call -> call.use(waiting).operations() > 0));
+    }
+
     /** Operations per served call, over all methods; 1 when nobody counts. */
     double operationsPerCall(Phase phase) {
         double calls = served.stream().mapToDouble(CallSnapshot::qps).sum();

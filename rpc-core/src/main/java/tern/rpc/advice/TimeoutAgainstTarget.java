@@ -30,7 +30,8 @@ final class TimeoutAgainstTarget implements Rule {
                 "timeout of " + call.name(),
                 "one call in a hundred takes " + Advisor.millis(call.p99()) + ", " + Advisor.millis(timeout)
                         + " are allowed, " + Advisor.number(call.timeouts()) + " a second run out of time",
-                call.limits().property() + "=" + 2 * call.p99().toMillis() + "ms",
+                call.limits().property() + "="
+                        + PoolSetting.wholeMillis(call.p99().multipliedBy(2)) + "ms",
                 "slow calls end with an answer; make them faster first",
                 Duration.ZERO));
     }
@@ -48,8 +49,7 @@ final class TimeoutAgainstTarget implements Rule {
                 "timeout of " + call.name(),
                 "a call may take " + Advisor.millis(timeout) + ", served calls are meant to end within "
                         + Advisor.millis(target),
-                call.limits().property() + "="
-                        + target.multipliedBy(PATIENCE / 3).toMillis() + "ms",
+                call.limits().property() + "=" + PoolSetting.wholeMillis(target.multipliedBy(PATIENCE / 3)) + "ms",
                 "when the other side hangs, threads come back sooner",
                 Duration.ZERO));
     }

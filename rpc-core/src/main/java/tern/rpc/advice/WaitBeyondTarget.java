@@ -14,9 +14,10 @@ final class WaitBeyondTarget implements Rule {
     private static Stream<Finding> check(Situation situation, PoolSnapshot pool) {
         Duration target = situation.goal().latency();
         PoolSetting setting = Demand.setting(pool, PoolSetting.Use.WAIT_LIMIT, "longest wait of " + pool.name());
+        Duration shortest = setting.nearest(target);
         boolean unbounded = pool.waitLimit().isNegative();
         if (setting.source() == PoolSetting.Source.TUNED
-                || (!unbounded && pool.waitLimit().compareTo(target) <= 0)) {
+                || (!unbounded && pool.waitLimit().compareTo(shortest) <= 0)) {
             return Stream.empty();
         }
         return Stream.of(new Finding(
@@ -25,7 +26,7 @@ final class WaitBeyondTarget implements Rule {
                 "waits at the pool \"" + pool.name() + "\"",
                 (unbounded ? "nothing bounds a wait" : "a wait may take " + Advisor.millis(pool.waitLimit()))
                         + ", a call is meant to end within " + Advisor.millis(target),
-                setting.property() + "=" + target.toMillis() + (setting.value().endsWith("s") ? "ms" : ""),
+                setting.line(target),
                 "a call that cannot be in time fails at once, and its thread serves another",
                 Duration.ZERO));
     }

@@ -21,13 +21,16 @@ final class WorkersBeyondConnections implements Rule {
         if (setting.source() == PoolSetting.Source.TUNED || demand.isMeasured() || wanted <= pool.max()) {
             return Stream.empty(); // once it is measured, Little's law knows better
         }
+        if (!situation.served().isEmpty() && !situation.isUsedByCalls(PoolKind.JDBC)) {
+            return Stream.empty(); // these calls need no connection
+        }
         return Stream.of(new Finding(
                 "workers-beyond-connections",
                 Severity.RISKS,
                 "connections of the pool \"" + pool.name() + "\"",
                 workers + " threads serve calls, " + pool.max() + " connections; at the target " + atOnce
                         + " calls run at once, " + (wanted - pool.max()) + " of which may wait for a connection",
-                setting.property() + "=" + wanted,
+                setting.line(wanted),
                 "no call at the target waits for a connection, however long it keeps one",
                 Duration.ZERO));
     }

@@ -4,6 +4,7 @@ import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -77,7 +78,7 @@ final class ExportedBeans {
     }
 
     private static Set<Class<?>> all(String name, Class<?> own) {
-        Set<Class<?>> services = ClassUtils.getAllInterfacesForClassAsSet(own);
+        Set<Class<?>> services = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(own)); // may be fixed
         services.removeIf(type -> isForeign(type) || !hasMethods(type));
         if (services.isEmpty()) {
             throw new RpcStartException(

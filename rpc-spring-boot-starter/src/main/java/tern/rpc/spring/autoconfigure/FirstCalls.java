@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import java.io.Serializable;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -10,6 +11,8 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyClientTransport;
@@ -39,6 +42,9 @@ final class FirstCalls {
 
     /** No start waits longer for them. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    /** First calls are slow, which is why they are made here; nobody is warned of them. */
+    private static final Slo NO_TARGET = new Slo(1, PATIENCE.multipliedBy(2));
 
     /** What is called. */
     public interface Probe {
@@ -93,13 +99,16 @@ final class FirstCalls {
     }
 
     private static void make(ServerTransport served, ClientTransport called, String protocol) {
+        RpcMeters meters = new RpcMeters(new CompositeMeterRegistry(), NO_TARGET);
         try (called;
                 served;
                 RpcServer server = RpcServer.builder(served)
+                        .meters(meters)
                         .export(ServiceExport.of(Probe.class, message -> message))
                         .build();
                 RpcClient client = RpcClient.builder()
                         .transport(called)
+                        .meters(meters)
                         .checkTimeout(PATIENCE)
                         .timeout(PATIENCE)
                         .build()) {

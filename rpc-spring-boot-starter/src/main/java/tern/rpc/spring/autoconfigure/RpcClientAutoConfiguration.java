@@ -8,6 +8,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.DependsOn;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
 import tern.rpc.ClientFilter;
 import tern.rpc.client.RpcClient;
 import tern.rpc.metrics.RpcMeters;
@@ -32,8 +33,12 @@ public final class RpcClientAutoConfiguration {
 
     @Bean
     RpcReferences rpcReferences(
-            ClientSettings settings, ObjectProvider<RpcClient> client, ConfigurableBeanFactory beans) {
-        return new RpcReferences(settings, client, beans);
+            ClientSettings settings,
+            ObjectProvider<RpcClient> client,
+            ConfigurableBeanFactory beans,
+            Environment environment) {
+        boolean lazily = environment.getProperty("spring.main.lazy-initialization", Boolean.class, false);
+        return new RpcReferences(settings, client, beans, lazily);
     }
 
     @Bean

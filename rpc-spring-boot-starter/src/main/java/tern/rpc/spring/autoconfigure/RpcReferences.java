@@ -22,13 +22,19 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final ClientSettings settings;
     private final ObjectProvider<RpcClient> client;
     private final ConfigurableBeanFactory beans;
+    private final boolean initializesLazily;
     private final Map<ReferenceSettings, Object> proxies = new LinkedHashMap<>(); // guarded by this
     private final Set<String> names = new TreeSet<>(); // guarded by this; as the properties write them
 
-    RpcReferences(ClientSettings settings, ObjectProvider<RpcClient> client, ConfigurableBeanFactory beans) {
+    RpcReferences(
+            ClientSettings settings,
+            ObjectProvider<RpcClient> client,
+            ConfigurableBeanFactory beans,
+            boolean initializesLazily) {
         this.settings = settings;
         this.client = client;
         this.beans = beans;
+        this.initializesLazily = initializesLazily;
     }
 
     /** The client behind the proxies, or null as long as there are none. */
@@ -84,14 +90,20 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
     }
 
-    /** Settings under a name with a typing error would go unnoticed. */
+    /**
+     * Settings under a name with a typing error would go unnoticed. An application that initializes lazily has made no
+     * reference yet.
+     */
     @Override
     public synchronized void afterSingletonsInstantiated() {
+        if (initializesLazily) {
+            return;
+        }
         settings.services().keySet().stream()
                 .filter(name -> !names.contains(name))
                 .forEach(name -> LOG.warn(
-                        "rpc.client.services.{} is set, but no reference is called so; there are {}",
+                        "rpc.client.services.{} is set, but no reference has that name; {}",
                         name,
-                        String.join(", ", names)));
+                        names.isEmpty() ? "there is no reference" : "there are " + String.join(", ", names)));
     }
 }

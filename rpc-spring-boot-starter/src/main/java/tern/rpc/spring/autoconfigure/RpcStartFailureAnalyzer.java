@@ -22,7 +22,12 @@ final class RpcStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartExce
         String description = cause instanceof InvalidPropertyException invalid
                 ? cause.getMessage() + origin(invalid.property())
                 : String.valueOf(cause.getMessage());
-        return new FailureAnalysis(description + ".", cause.action(), cause);
+        return new FailureAnalysis(sentence(description), cause.action(), cause);
+    }
+
+    /** A question has its mark already. */
+    private static String sentence(String description) {
+        return description.endsWith("?") || description.endsWith(".") ? description : description + ".";
     }
 
     private String origin(String property) {

@@ -41,9 +41,9 @@ record ServerSettings(
         Duration shutdownTimeout) {
 
     /** Far more threads than help; a typing error is likelier. */
-    private static final int MOST_THREADS = 10_000;
+    static final int MOST_THREADS = 10_000;
 
-    private static final int MOST_QUEUED = 1_000_000;
+    static final int MOST_QUEUED = 1_000_000;
     private static final int MOST_FRAMES = 64; // reliability table, exceptions on the wire
     private static final DataSize LEAST_MESSAGE = DataSize.ofKilobytes(1);
     private static final DataSize MOST_MESSAGE = DataSize.ofMegabytes(1_024);

@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import java.util.List;
 import tern.rpc.advice.PoolKind;
+import tern.rpc.advice.PoolSetting.Range;
 import tern.rpc.advice.PoolSetting.Source;
 import tern.rpc.advice.PoolSetting.Use;
 import tern.rpc.advice.PoolSnapshot;
@@ -30,12 +31,14 @@ final class WorkerPoolSource implements PoolSource {
                 .queueCapacity(settings.queueCapacity())
                 .waitLimit(settings.maxQueueWait())
                 .settings(List.of(
-                        origins.setting("rpc.server.threads", settings.threads(), Source.TUNED, Use.MAX),
+                        origins.setting("rpc.server.threads", settings.threads(), Source.TUNED, Use.MAX)
+                                .accepting(new Range(1, ServerSettings.MOST_THREADS)),
                         origins.setting(
-                                "rpc.server.queue-capacity",
-                                settings.queueCapacity(),
-                                Source.TUNED,
-                                Use.QUEUE_CAPACITY),
+                                        "rpc.server.queue-capacity",
+                                        settings.queueCapacity(),
+                                        Source.TUNED,
+                                        Use.QUEUE_CAPACITY)
+                                .accepting(new Range(0, ServerSettings.MOST_QUEUED)),
                         origins.setting(
                                 "rpc.server.max-queue-wait", settings.maxQueueWait(), Source.TUNED, Use.WAIT_LIMIT)))
                 .build();

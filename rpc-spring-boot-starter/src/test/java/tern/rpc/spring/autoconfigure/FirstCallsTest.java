@@ -4,12 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.client.RpcClient;
+import tern.rpc.metrics.Slo;
 import tern.rpc.netty.EventLoops;
 import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.ObjectWriter;
@@ -111,6 +117,34 @@ class FirstCallsTest {
 
         assertThat(counted.writers).hasPositiveValue();
         assertThat(counted.readers).hasPositiveValue();
+    }
+
+    /** They are made because they are slow. */
+    @Test
+    void nobodyIsWarnedOfThem() {
+        Logger log = (Logger) LoggerFactory.getLogger("tern.rpc");
+        ListAppender<ILoggingEvent> lines = new ListAppender<>();
+        lines.start();
+        log.addAppender(lines);
+        try (EventLoops loops = EventLoops.start(1)) {
+            FirstCalls.overLoopback(new SlowSerializer(), loops);
+        } finally {
+            log.detachAppender(lines);
+        }
+
+        assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage).isEmpty();
+    }
+
+    /** Takes longer than a call is meant to. */
+    static class SlowSerializer extends CountingSerializer {
+        @Override
+        public ObjectReader newReader() {
+            long end = System.nanoTime() + Slo.DEFAULT.latency().toNanos();
+            while (System.nanoTime() - end < 0) {
+                LockSupport.parkNanos(end - System.nanoTime());
+            }
+            return super.newReader();
+        }
     }
 
     @Test

@@ -34,6 +34,7 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.io.InputStreamSource;
 import org.springframework.javapoet.ClassName;
 import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.advice.RpcAdviceAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
@@ -81,6 +82,7 @@ class RpcAotTest {
                 .accepts(hints);
         assertThat(RuntimeHintsPredicates.reflection().onType(CounterService.class))
                 .accepts(hints);
+        assertThat(RuntimeHintsPredicates.reflection().onType(Doubling.class)).accepts(hints);
     }
 
     private static ClassName prepare(Class<?> configuration, InMemoryGeneratedFiles files, RuntimeHints hints) {
@@ -160,6 +162,17 @@ class RpcAotTest {
         String greeting(@RpcReference GreetingService greetings) {
             return greetings.greet("z");
         }
+
+        /** Ahead of time its interface is all that is known of it. */
+        @Bean
+        @RpcService
+        Doubling doubling() {
+            return number -> 2 * number;
+        }
+    }
+
+    interface Doubling {
+        int twice(int number);
     }
 
     static class User {

@@ -105,7 +105,7 @@ class RpcReferenceTest {
                 .run(here -> assertThat(here).hasNotFailed());
 
         assertThat(output)
-                .contains("rpc.client.services.greting-service is set, but no reference is called so;"
+                .contains("rpc.client.services.greting-service is set, but no reference has that name;"
                         + " there are greeting-service")
                 .doesNotContain("rpc.client.services.greeting-service is set");
     }

@@ -9,12 +9,17 @@ import java.io.Serializable;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.InitializingBean;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Scope;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
@@ -75,6 +80,33 @@ class RpcServiceTest {
                 .run(there -> consumerOf(there, User.class).run(here -> {
                     assertThat(here.getBean(User.class).greetings.greet("x")).isEqualTo("made x");
                 }));
+    }
+
+    /** Before such a bean is made, its interface is all that is known of it. */
+    @ParameterizedTest
+    @ValueSource(classes = {LazyFactoryMethod.class, PrototypeFactoryMethod.class})
+    void factoryMethodThatReturnsAnInterfaceIsExportedBeforeItRuns(Class<?> configuration) {
+        provider(configuration)
+                .run(there -> consumerOf(there, User.class).run(here -> {
+                    assertThat(here.getBean(User.class).greetings.greet("x")).isEqualTo("made x");
+                }));
+    }
+
+    @ParameterizedTest
+    @ValueSource(classes = {FactoryMethod.class, Greeter.class, TransactionalFactoryMethod.class})
+    void applicationThatInitializesLazilyServes(Class<?> configuration) {
+        lazily(provider(configuration))
+                .run(there -> lazily(consumerOf(there, User.class)).run(here -> {
+                    assertThat(here.getBean(User.class).greetings.greet("x")).endsWith(" x");
+                }));
+    }
+
+    /** As {@code spring.main.lazy-initialization=true} does it. */
+    private static ApplicationContextRunner lazily(ApplicationContextRunner application) {
+        return application
+                .withPropertyValues("spring.main.lazy-initialization=true")
+                .withInitializer(context ->
+                        context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
     }
 
     @Test
@@ -243,6 +275,41 @@ class RpcServiceTest {
         @RpcService
         GreetingService madeGreeter() {
             return name -> "made " + name;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class LazyFactoryMethod {
+        @Bean
+        @Lazy
+        @RpcService
+        GreetingService madeGreeter() {
+            return name -> "made " + name;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class PrototypeFactoryMethod {
+        @Bean
+        @Scope("prototype")
+        @RpcService
+        GreetingService madeGreeter() {
+            return name -> "made " + name;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableTransactionManagement
+    static class TransactionalFactoryMethod {
+        @Bean
+        Transactions transactions() {
+            return new Transactions();
+        }
+
+        @Bean
+        @RpcService
+        GreetingService madeGreeter() {
+            return new TransactionalGreeter();
         }
     }
 

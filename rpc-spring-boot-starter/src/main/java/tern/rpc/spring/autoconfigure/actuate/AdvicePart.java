@@ -54,7 +54,7 @@ final class AdvicePart implements RpcReportPart {
             long taken,
             long refused,
             long callerRuns,
-            List<PoolSetting> settings) {
+            List<Setting> settings) {
 
         static Pool of(PoolSnapshot pool) {
             return new Pool(
@@ -68,7 +68,15 @@ final class AdvicePart implements RpcReportPart {
                     pool.taken(),
                     pool.refused(),
                     pool.callerRuns(),
-                    pool.settings());
+                    pool.settings().stream().map(Setting::of).toList());
+        }
+    }
+
+    /** An effective setting. */
+    record Setting(String property, String value, PoolSetting.Source source, PoolSetting.Use use) {
+
+        static Setting of(PoolSetting setting) {
+            return new Setting(setting.property(), setting.value(), setting.source(), setting.use());
         }
     }
 

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -11,13 +12,17 @@ import org.springframework.context.SmartLifecycle;
 import tern.rpc.advice.Finding;
 import tern.rpc.advice.Severity;
 
-/** Says once what can be said of the configuration, then looks every few seconds until the application ends. */
+/**
+ * Says once what can be said of the configuration, as a hint, and once what a minute of calls showed. Looks every few
+ * seconds until the application ends.
+ */
 final class AdviceLifecycle implements SmartLifecycle {
 
     private static final Logger LOG = LoggerFactory.getLogger(CapacityAdvice.class);
 
     private final CapacityAdvice advice;
     private boolean said; // guarded by this
+    private boolean warned; // thread of the timer only
 
     @Nullable
     private ScheduledExecutorService timer; // guarded by this
@@ -30,7 +35,7 @@ final class AdviceLifecycle implements SmartLifecycle {
     public synchronized void start() {
         if (!said) {
             said = true;
-            say(advice.atStart());
+            hint(advice.atStart());
         }
         if (timer == null) {
             timer = Executors.newSingleThreadScheduledExecutor(AdviceLifecycle::thread);
@@ -44,19 +49,33 @@ final class AdviceLifecycle implements SmartLifecycle {
         return thread;
     }
 
-    private static void say(List<Finding> findings) {
-        for (Finding finding : findings) {
-            if (finding.severity() == Severity.HINTS) {
-                LOG.info("{}", finding);
-            } else {
-                LOG.warn("{}", finding);
-            }
+    /** No call was made yet, so that this is arithmetic and no warning. */
+    private static void hint(List<Finding> findings) {
+        if (!findings.isEmpty()) {
+            LOG.info("Hints on capacity, by the settings alone: {}", joined(findings));
         }
+    }
+
+    private void warn(List<Finding> findings) {
+        warned = true;
+        List<Finding> serious = findings.stream()
+                .filter(finding -> finding.severity() != Severity.HINTS)
+                .toList();
+        if (!serious.isEmpty()) {
+            LOG.warn("Capacity, by a minute of calls: {}", joined(serious));
+        }
+    }
+
+    private static String joined(List<Finding> findings) {
+        return findings.stream().map(Finding::toString).collect(Collectors.joining(" | "));
     }
 
     private void look() {
         try {
             advice.look();
+            if (!warned) {
+                advice.afterAMinuteOfCalls().ifPresent(this::warn);
+            }
         } catch (RuntimeException e) {
             LOG.warn("A pool could not be looked at; advice is about the others and what was seen before", e);
         }

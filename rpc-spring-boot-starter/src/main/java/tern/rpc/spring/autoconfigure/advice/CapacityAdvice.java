@@ -4,10 +4,12 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import tern.rpc.NanoClock;
 import tern.rpc.advice.Advisor;
+import tern.rpc.advice.CallSnapshot;
 import tern.rpc.advice.Finding;
 import tern.rpc.advice.Goal;
 import tern.rpc.advice.PoolSnapshot;
@@ -26,6 +28,9 @@ public final class CapacityAdvice {
 
     /** How many are kept: a minute of them. */
     private static final int LOOKS = 7;
+
+    /** In a minute: fewer say nothing about the application under load. */
+    private static final int FEWEST_CALLS = 100;
 
     private final Goal goal;
     private final Supplier<Stream<PoolSource>> sources;
@@ -60,9 +65,25 @@ public final class CapacityAdvice {
         return sources.get().map(PoolSource::snapshot).toList();
     }
 
-    /** Findings on the configuration alone. */
+    /** Findings on the configuration alone; what the start itself asked of the pools does not count. */
     List<Finding> atStart() {
-        return Advisor.advise(Situation.atStart(goal, pools(), logging.get()));
+        List<PoolSnapshot> unused =
+                pools().stream().map(pool -> pool.since(pool)).toList();
+        return Advisor.advise(Situation.atStart(goal, unused, logging.get()));
+    }
+
+    /** Findings on a minute with calls; empty as long as there was none, or too few calls to judge by. */
+    Optional<List<Finding>> afterAMinuteOfCalls() {
+        synchronized (this) {
+            if (looks.size() < LOOKS) {
+                return Optional.empty();
+            }
+        }
+        Situation situation = situation();
+        double rate = Stream.concat(situation.served().stream(), situation.called().stream())
+                .mapToDouble(CallSnapshot::qps)
+                .sum();
+        return rate * 60 < FEWEST_CALLS ? Optional.empty() : Optional.of(Advisor.advise(situation));
     }
 
     Situation situation() {

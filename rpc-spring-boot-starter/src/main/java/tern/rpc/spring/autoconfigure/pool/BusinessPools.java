@@ -22,8 +22,8 @@ final class BusinessPools implements BeanDefinitionRegistryPostProcessor {
 
     static final String PREFIX = "rpc.pools.executors";
 
-    private static final int MOST_THREADS = 10_000;
-    private static final int MOST_QUEUED = 1_000_000;
+    static final int MOST_THREADS = 10_000;
+    static final int MOST_QUEUED = 1_000_000;
     private static final int QUEUED_PER_THREAD = 10;
 
     private final Environment environment;

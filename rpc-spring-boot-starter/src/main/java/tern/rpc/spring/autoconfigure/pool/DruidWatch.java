@@ -42,7 +42,7 @@ final class DruidWatch implements BeanPostProcessor {
                 .fair(!pool.isUseUnfairLock())
                 .now(pool.getActiveCount(), pool.getPoolingCount(), borrowings.waiting())
                 .queueCapacity(pool.getMaxWaitThreadCount() > 0 ? pool.getMaxWaitThreadCount() : Integer.MAX_VALUE)
-                .waitLimit(wait < 0 ? PoolSnapshot.UNKNOWN : Duration.ofMillis(wait))
+                .waitLimit(wait <= 0 ? PoolSnapshot.UNKNOWN : Duration.ofMillis(wait))
                 .settings(settings(pool, ours))
                 .build();
     }
@@ -51,7 +51,7 @@ final class DruidWatch implements BeanPostProcessor {
     private List<PoolSetting> settings(DruidDataSource pool, boolean ours) {
         Source otherwise = ours ? Source.TUNED : Source.USER;
         return List.of(
-                setting("max-active", pool.getMaxActive(), otherwise, Use.MAX),
+                setting("max-active", pool.getMaxActive(), otherwise, Use.MAX).accepting(PoolSources.SIZES),
                 setting("min-idle", pool.getMinIdle(), otherwise, Use.OTHER),
                 setting("initial-size", pool.getInitialSize(), otherwise, Use.OTHER),
                 setting("max-wait", pool.getMaxWait(), otherwise, Use.WAIT_LIMIT),

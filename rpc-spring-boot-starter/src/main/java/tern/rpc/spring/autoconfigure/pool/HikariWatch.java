@@ -17,6 +17,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 import tern.rpc.advice.PoolKind;
 import tern.rpc.advice.PoolSetting;
+import tern.rpc.advice.PoolSetting.Range;
 import tern.rpc.advice.PoolSetting.Source;
 import tern.rpc.advice.PoolSetting.Use;
 import tern.rpc.advice.PoolSnapshot;
@@ -30,6 +31,10 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware {
 
     /** Of HikariCP; above it nothing bounds a wait. */
     private static final long NO_TIMEOUT = Integer.MAX_VALUE;
+
+    /** HikariCP refuses shorter waits; its own system property changes that. */
+    private static final Range WAITS =
+            new Range(Long.getLong("com.zaxxer.hikari.timeoutMs.floor", 250), NO_TIMEOUT - 1);
 
     private final ObjectProvider<PoolSources> sources;
     private final ObjectProvider<SettingOrigins> origins;
@@ -85,9 +90,10 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware {
                 .now(active(open), open == null ? 0 : open.getIdleConnections(), borrowings.waiting())
                 .waitLimit(wait >= NO_TIMEOUT ? PoolSnapshot.UNKNOWN : Duration.ofMillis(wait))
                 .settings(List.of(
-                        setting("maximum-pool-size", pool.getMaximumPoolSize(), Use.MAX),
+                        setting("maximum-pool-size", pool.getMaximumPoolSize(), Use.MAX)
+                                .accepting(PoolSources.SIZES),
                         setting("minimum-idle", pool.getMinimumIdle(), Use.OTHER),
-                        setting("connection-timeout", wait, Use.WAIT_LIMIT)))
+                        setting("connection-timeout", wait, Use.WAIT_LIMIT).accepting(WAITS)))
                 .build();
     }
 

@@ -63,9 +63,10 @@ final class HttpPoolCustomizer
                 .now(now.getLeased(), now.getAvailable(), now.getPending())
                 .waitLimit(origins.isTuned() ? settings.maxWait() : PoolSnapshot.UNKNOWN)
                 .settings(List.of(
-                        origins.setting(HttpPoolSettings.PREFIX + ".max-total", total, otherwise, Use.MAX),
-                        origins.setting(
-                                HttpPoolSettings.PREFIX + ".max-per-host", perHost, otherwise, Use.MAX_PER_HOST),
+                        origins.setting(HttpPoolSettings.PREFIX + ".max-total", total, otherwise, Use.MAX)
+                                .accepting(PoolSources.SIZES),
+                        origins.setting(HttpPoolSettings.PREFIX + ".max-per-host", perHost, otherwise, Use.MAX_PER_HOST)
+                                .accepting(PoolSources.SIZES),
                         origins.setting(
                                 HttpPoolSettings.PREFIX + ".max-wait", settings.maxWait(), otherwise, Use.WAIT_LIMIT)))
                 .build();

@@ -55,7 +55,8 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
         return connections
                 .snapshot(name)
                 .settings(List.of(
-                        setting(".jedis.pool.max-active", connections.getPool().getMaxTotal(), Use.MAX),
+                        setting(".jedis.pool.max-active", connections.getPool().getMaxTotal(), Use.MAX)
+                                .accepting(PoolSources.SIZES),
                         setting(".jedis.pool.max-idle", connections.getPool().getMaxIdle(), Use.OTHER),
                         setting(".jedis.pool.min-idle", connections.getPool().getMinIdle(), Use.OTHER),
                         setting(".jedis.pool.max-wait", connections.getPool().getMaxWaitDuration(), Use.WAIT_LIMIT),

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import tern.rpc.advice.PoolSetting;
 import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.advice.PoolSource;
 
@@ -20,6 +21,9 @@ import tern.rpc.advice.PoolSource;
  * gets its gauges once there is a registry. Thread-safe.
  */
 final class PoolSources implements SmartInitializingSingleton {
+
+    /** Numbers of connections that every library accepts; our own properties refuse more. */
+    static final PoolSetting.Range SIZES = new PoolSetting.Range(1, 10_000);
 
     /** Clients that are made over and over again would else be remembered for ever. */
     private static final int MOST = 64;

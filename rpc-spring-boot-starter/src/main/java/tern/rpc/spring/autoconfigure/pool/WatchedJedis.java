@@ -81,7 +81,8 @@ final class WatchedJedis implements CommandExecutor {
         return connections
                 .snapshot(name)
                 .settings(List.of(
-                        setting(origins, "max-total", settings.maxTotal(), Use.MAX),
+                        setting(origins, "max-total", settings.maxTotal(), Use.MAX)
+                                .accepting(PoolSources.SIZES),
                         setting(origins, "max-wait", settings.maxWait(), Use.WAIT_LIMIT),
                         setting(origins, "connect-timeout", settings.connectTimeout(), Use.OTHER),
                         setting(origins, "read-timeout", settings.readTimeout(), Use.OTHER)))

@@ -118,6 +118,37 @@ class CapacityAdviceTest {
         assertThat(advice.findings()).extracting(Finding::rule).contains("chatty-calls");
     }
 
+    /** A constructor may create tables, and a health check asks for a connection now and then. */
+    @Test
+    void whatIsNotAskedByCallsIsNoDemand() {
+        pool.set(jdbc(1_000));
+
+        assertThat(advice.atStart()).extracting(Finding::rule).doesNotContain("pool-below-demand");
+
+        advice.look();
+        pool.set(jdbc(2_000));
+        seconds(10);
+
+        assertThat(advice.findings()).extracting(Finding::rule).doesNotContain("pool-below-demand");
+    }
+
+    @Test
+    void nothingIsJudgedBeforeAMinuteWithCalls() {
+        CallMeters server =
+                meters.server(ServiceDescriptor.of(Shop.class).methods().get(0), "dubbo");
+        for (int i = 0; i < 7; i++) {
+            advice.look();
+            seconds(10);
+        }
+        assertThat(advice.afterAMinuteOfCalls()).isEmpty();
+
+        for (int i = 0; i < 200; i++) {
+            server.ended(null, Duration.ofMillis(5).toNanos());
+        }
+
+        assertThat(advice.afterAMinuteOfCalls()).isPresent();
+    }
+
     @Test
     void callsToOthersAreJudgedByTheirMethodWithItsRetries() {
         CallMeters client =
@@ -218,7 +249,7 @@ class CapacityAdviceTest {
             assertThat(part.report())
                     .asString()
                     .contains("wait-beyond-target")
-                    .contains("spring.datasource.hikari.connection-timeout=100")
+                    .contains("spring.datasource.hikari.connection-timeout=250")
                     .contains("spring.datasource.hikari.maximum-pool-size");
         });
     }
@@ -237,11 +268,12 @@ class CapacityAdviceTest {
             log.setLevel(null);
         }
 
-        assertThat(lines.list)
-                .extracting(ILoggingEvent::getFormattedMessage)
-                .filteredOn(line -> line.contains("spring.datasource.hikari.connection-timeout=100"))
-                .singleElement()
-                .asString()
-                .contains("a wait may take 30 s, a call is meant to end within 100 ms");
+        assertThat(lines.list).singleElement().satisfies(line -> {
+            assertThat(line.getLevel()).isEqualTo(Level.INFO);
+            assertThat(line.getFormattedMessage())
+                    .startsWith("Hints on capacity, by the settings alone: ")
+                    .contains("a wait may take 30 s, a call is meant to end within 100 ms")
+                    .contains("spring.datasource.hikari.connection-timeout=250");
+        });
     }
 }

@@ -1,0 +1,174 @@
+package tern.rpc.spring.firstday;
+
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.w3c.dom.Element;
+import org.w3c.dom.Node;
+import org.w3c.dom.NodeList;
+
+/**
+ * The class path of an application whose only dependency is the starter. The poms say which artifacts belong to it; the
+ * jars are those of this test's own class path, since the local repository has the poms beside them.
+ */
+final class StarterJars {
+
+    private static final List<Path> MODULES = List.of(
+            Path.of("..", "rpc-core"), Path.of("..", "rpc-transport"), Path.of("..", "rpc-spring-boot-starter"));
+
+    private final Map<String, Path> jars = new LinkedHashMap<>(); // by group:artifact
+    private final List<Path> classes = new ArrayList<>();
+
+    private StarterJars() {}
+
+    static StarterJars resolve() throws Exception {
+        List<Path> own = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                .map(Path::of)
+                .toList();
+        StarterJars resolved = new StarterJars();
+        Deque<String> left = new ArrayDeque<>();
+        Set<String> known = new HashSet<>();
+        for (Path module : MODULES) {
+            left.addAll(dependencies(module.resolve("pom.xml")));
+            resolved.classes.add(own.stream()
+                    .filter(path -> isMainOf(module, path))
+                    .findFirst()
+                    .orElseThrow(() -> new AssertionError(module + " is not on the class path")));
+        }
+        while (!left.isEmpty()) {
+            String artifact = left.pop();
+            if (known.add(artifact) && !artifact.startsWith("io.github.tern-rpc:")) {
+                Optional<Path> found = jar(own, artifact);
+                if (found.isPresent()) {
+                    Path jar = found.get();
+                    resolved.jars.put(artifact, jar);
+                    String pom = jar.getFileName().toString().replaceAll("\\.jar$", ".pom");
+                    left.addAll(dependencies(jar.resolveSibling(pom)));
+                }
+            }
+        }
+        return resolved;
+    }
+
+    /** Classes of a module, or its jar when it was packaged before. */
+    private static boolean isMainOf(Path module, Path path) {
+        Path folder = module.toAbsolutePath().normalize();
+        return path.startsWith(folder)
+                && !path.endsWith("test-classes")
+                && !path.getFileName().toString().contains("-tests");
+    }
+
+    /** Empty for an artifact that a parent pom gives to tests alone. */
+    private static Optional<Path> jar(List<Path> own, String artifact) {
+        String[] names = artifact.split(":");
+        Path folder = Path.of(names[0].replace('.', '/'), names[1]);
+        return own.stream()
+                .filter(path ->
+                        path.getNameCount() > 2 && path.getParent().getParent().endsWith(folder))
+                .findFirst();
+    }
+
+    /** Those that others inherit: neither optional nor for tests. */
+    private static List<String> dependencies(Path pom) throws Exception {
+        Element project = DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(pom.toFile())
+                .getDocumentElement();
+        String group = text(project, "groupId", text(child(project, "parent"), "groupId", ""));
+        List<String> found = new ArrayList<>();
+        for (Element dependency : children(child(project, "dependencies"))) {
+            String scope = text(dependency, "scope", "compile");
+            boolean inherited = scope.equals("compile") || scope.equals("runtime");
+            if (inherited
+                    && text(dependency, "optional", "false").equals("false")
+                    && text(dependency, "classifier", "").isEmpty()) {
+                found.add(text(dependency, "groupId", "").replace("${project.groupId}", group) + ":"
+                        + text(dependency, "artifactId", ""));
+            }
+        }
+        return found;
+    }
+
+    private static Element child(Element parent, String name) {
+        return children(parent).stream()
+                .filter(element -> element.getTagName().equals(name))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static List<Element> children(Element parent) {
+        List<Element> found = new ArrayList<>();
+        NodeList nodes = parent == null ? null : parent.getChildNodes();
+        for (int i = 0; nodes != null && i < nodes.getLength(); i++) {
+            if (nodes.item(i).getNodeType() == Node.ELEMENT_NODE) {
+                found.add((Element) nodes.item(i));
+            }
+        }
+        return found;
+    }
+
+    private static String text(Element parent, String name, String otherwise) {
+        Element element = parent == null ? null : child(parent, name);
+        return element == null ? otherwise : element.getTextContent().strip();
+    }
+
+    /** Group and artifact of each jar that is not ours. */
+    Set<String> artifacts() {
+        return jars.keySet();
+    }
+
+    /**
+     * Runs an application with these jars alone, until it ends.
+     *
+     * @param main in a package of the tests
+     * @param folder for its classes, since those of the tests have settings for logging beside them
+     * @return its output, both streams
+     */
+    String run(Path folder, Class<?> main, String... arguments) throws Exception {
+        copyClasses(main, folder);
+        String classPath = Stream.of(Stream.of(folder), classes.stream(), jars.values().stream())
+                .flatMap(paths -> paths)
+                .map(Path::toString)
+                .collect(Collectors.joining(File.pathSeparator));
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                classPath,
+                main.getName()));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        try {
+            return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static void copyClasses(Class<?> main, Path to) throws Exception {
+        Path from =
+                Path.of(main.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Path topPackage = from.resolve(main.getName().split("\\.")[0]);
+        try (Stream<Path> files = Files.walk(topPackage)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                Path copy = to.resolve(from.relativize(file).toString());
+                Files.createDirectories(copy.getParent());
+                Files.copy(file, copy);
+            }
+        }
+    }
+}
