@@ -1,6 +1,7 @@
 package tern.rpc.load.peer;
 
 import java.util.List;
+import java.util.stream.Stream;
 import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 
@@ -34,9 +35,17 @@ interface Peer extends AutoCloseable {
     }
 
     /** The peers that take part in the scenes of streams. */
-    List<String> STREAMING = List.of("tern-proto", "dubbo-proto", "grpc-java", "armeria");
+    List<String> STREAMING = List.of(
+            "tern-proto",
+            "tern-proto-tls",
+            "tern-proto-boringssl",
+            "dubbo-proto",
+            "grpc-java",
+            "grpc-java-tls",
+            "grpc-java-boringssl",
+            "armeria");
 
-    List<String> NAMES = List.of(
+    List<String> CLEAR_TEXT = List.of(
             "tern-dubbo",
             "dubbo-hessian2",
             "dubbo-fastjson2",
@@ -53,17 +62,34 @@ interface Peer extends AutoCloseable {
             "floor",
             "floor-queue");
 
+    /** The peers that are also there with TLS. */
+    List<String> ENCRYPTED = List.of("tern-dubbo", "tern-tri", "tern-proto", "grpc-java");
+
+    /** Those of clear text, then the others. */
+    List<String> NAMES = Stream.of(
+                    CLEAR_TEXT.stream(),
+                    ENCRYPTED.stream().map(Encryption.JDK::added),
+                    ENCRYPTED.stream().map(Encryption.BORING_SSL::added))
+            .flatMap(names -> names)
+            .toList();
+
     static Peer named(String name) {
-        return switch (name) {
-            case "tern-dubbo" -> new TernPeer("dubbo", false);
-            case "tern-tri" -> new TernPeer("tri", false);
-            case "tern-proto" -> new TernPeer("tri", true);
-            case "tern-http" -> new TernPeer("http", false);
+        Encryption encryption = Encryption.of(name);
+        boolean encrypted = encryption != Encryption.NONE;
+        String peer = encryption.clearText(name);
+        if (encrypted && !ENCRYPTED.contains(peer)) {
+            throw new IllegalArgumentException("peer '" + name + "' is not known; known are " + NAMES);
+        }
+        return switch (peer) {
+            case "tern-dubbo" -> new TernPeer("dubbo", false, encrypted);
+            case "tern-tri" -> new TernPeer("tri", false, encrypted);
+            case "tern-proto" -> new TernPeer("tri", true, encrypted);
+            case "tern-http" -> new TernPeer("http", false, encrypted);
             case "dubbo-hessian2" -> new DubboPeer("dubbo", "hessian2", false);
             case "dubbo-tri" -> new DubboPeer("tri", "hessian2", false);
             case "dubbo-fastjson2" -> new DubboPeer("dubbo", "fastjson2", false);
             case "dubbo-proto" -> new DubboPeer("tri", "hessian2", true);
-            case "grpc-java" -> new GrpcPeer();
+            case "grpc-java" -> new GrpcPeer(encrypted);
             case "armeria" -> new ArmeriaPeer();
             case "http-json" -> new HttpJsonPeer();
             case "hessian-http" -> new HessianPeer();

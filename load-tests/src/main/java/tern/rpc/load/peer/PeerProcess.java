@@ -51,6 +51,7 @@ public final class PeerProcess {
 
     private void start(boolean server, String name, String ports) throws Exception {
         meter.start();
+        Encryption.of(name).check();
         for (String port : ports.split(",", -1)) {
             Peer peer = Peer.named(name);
             if (server) {

@@ -33,13 +33,14 @@ record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis,
             Options (names separated by commas, or 'all'):
               --peers=NAME,…    default %s
                                 known: %s
+                                with TLS by the engine of the JDK (-tls) or by netty-tcnative (-boringssl)
               --scenes=NAME,…   default %s
                                 known: %s
               --rounds=N        default %d; each peer once in each, in turn, every other round in reverse
               --millis=N        of each scene in each round, default %d
               --callers=N       in place of the scenes' own
               --report=FILE     default load-tests/target/peers.html
-              --long            all peers, all scenes, %d rounds
+              --long            all peers in clear text, all scenes, %d rounds
               --help
             """.formatted(
                     String.join(",", knownOf(SHORT_PEERS)),
@@ -58,7 +59,7 @@ record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis,
     /** @throws IllegalArgumentException if one is not known or makes no sense, saying what would */
     static Selection of(String... options) {
         boolean everything = Arrays.asList(options).contains("--long");
-        List<String> peers = everything ? Peer.NAMES : knownOf(SHORT_PEERS);
+        List<String> peers = everything ? Peer.CLEAR_TEXT : knownOf(SHORT_PEERS);
         List<String> scenes = everything ? Scene.NAMES : SHORT_SCENES;
         int rounds = everything ? LONG_ROUNDS : SHORT_ROUNDS;
         int millis = MILLIS;

@@ -51,6 +51,7 @@ final class Side implements AutoCloseable {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(FLAGS);
+        command.addAll(Encryption.of(peer).flags());
         command.addAll(
                 List.of("-cp", System.getProperty("java.class.path"), PeerProcess.class.getName(), side, peer, ports));
         process = new ProcessBuilder(command)

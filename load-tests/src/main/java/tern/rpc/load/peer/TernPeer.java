@@ -26,6 +26,7 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.Tls;
 import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 import tools.jackson.databind.json.JsonMapper;
@@ -49,14 +50,17 @@ final class TernPeer implements Peer {
             new TripleCodecs(serializer, new JsonCodec(JsonMapper.builder().build()), 0);
     private final ClientProtocol client;
     private final boolean protobuf;
+    private final boolean encrypted;
     private final Opened opened = new Opened();
 
     /**
      * @param protocol of the client; the server speaks all
      * @param protobuf whether the client sends protobuf messages; the server reads both
+     * @param encrypted whether with TLS
      */
-    TernPeer(String protocol, boolean protobuf) {
+    TernPeer(String protocol, boolean protobuf, boolean encrypted) {
         this.protobuf = protobuf;
+        this.encrypted = encrypted;
         this.client = switch (protocol) {
             case DubboProtocol.NAME -> dubbo;
             case TripleClientProtocol.NAME -> new TripleClientProtocol(codecs);
@@ -86,9 +90,9 @@ final class TernPeer implements Peer {
     }
 
     /** With as many connections as there may be, all of them from one address. */
-    private static ServerTransportSettings settings(int port) {
+    private ServerTransportSettings settings(int port) {
         ServerTransportSettings defaults = ServerTransportSettings.onPort(port);
-        return new ServerTransportSettings(
+        ServerTransportSettings settings = new ServerTransportSettings(
                 null,
                 port,
                 MOST_CONNECTIONS,
@@ -97,6 +101,20 @@ final class TernPeer implements Peer {
                 defaults.maxMessageBytes(),
                 defaults.idleTimeout(),
                 defaults.firstBytesTimeout());
+        if (!encrypted) {
+            return settings;
+        }
+        Tls tls = Tls.named("load").withKeys(RunCertificate.keys());
+        return settings.withTls(() -> tls, false);
+    }
+
+    private ClientTransportSettings settings() {
+        ClientTransportSettings settings = ClientTransportSettings.named("load");
+        if (!encrypted) {
+            return settings;
+        }
+        Tls tls = Tls.named("load").withTrust(RunCertificate.trust());
+        return settings.withTls(() -> tls);
     }
 
     @Override
@@ -104,8 +122,7 @@ final class TernPeer implements Peer {
         RpcClient caller = opened.add(RpcClient.builder()
                 .checkTimeout(PATIENCE)
                 .timeout(PATIENCE)
-                .transport(new NettyClientTransport(
-                        ClientTransportSettings.named("load"), opened.add(EventLoops.start(0)), client))
+                .transport(new NettyClientTransport(settings(), opened.add(EventLoops.start(0)), client))
                 .build());
         EndpointResolver address = new StaticEndpoints(List.of(new Endpoint("127.0.0.1", port)));
         if (protobuf) {

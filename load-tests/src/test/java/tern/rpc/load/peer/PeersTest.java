@@ -9,10 +9,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,12 +30,15 @@ class PeersTest {
 
     static final List<String> FLOORS =
             Peer.NAMES.stream().filter(name -> name.startsWith(FLOOR)).toList();
-    static final List<String> OTHERS =
-            Peer.NAMES.stream().filter(name -> !name.startsWith(FLOOR)).toList();
+
+    /** Which engine encrypts is decided by flags of a process, so that one kind is enough here. */
+    static final List<String> OTHERS = Peer.NAMES.stream()
+            .filter(name -> !name.startsWith(FLOOR) && Encryption.of(name) != Encryption.JDK)
+            .toList();
 
     @ParameterizedTest
     @FieldSource("OTHERS")
-    void everyCallOfTheScenesIsAnswered(String name) throws IOException, InterruptedException {
+    void everyCallOfTheScenesIsAnswered(String name) throws Exception {
         User unknown = BenchmarkServices.user(1);
         unknown.setName("Ada Lovelace");
         try (Peer peer = Peer.named(name)) {
@@ -80,13 +83,13 @@ class PeersTest {
         assertThat(latencies.getTotalCount()).isEqualTo(3_100);
     }
 
-    private static void assertItemsComeAsAskedFor(ProtobufStreams streams) throws InterruptedException {
+    private static void assertItemsComeAsAskedFor(ProtobufStreams streams) throws Exception {
         BlockingQueue<Object> told = new LinkedBlockingQueue<>();
-        AtomicReference<Flow.Subscription> subscription = new AtomicReference<>();
+        CompletableFuture<Flow.Subscription> subscribed = new CompletableFuture<>();
         streams.watch(FeedRequest.newBuilder().setItems(2).build()).subscribe(new Flow.Subscriber<>() {
             @Override
             public void onSubscribe(Flow.Subscription given) {
-                subscription.set(given);
+                subscribed.complete(given);
             }
 
             @Override
@@ -105,10 +108,12 @@ class PeersTest {
             }
         });
 
-        subscription.get().request(1);
+        Flow.Subscription subscription = subscribed.get(30, TimeUnit.SECONDS);
+        subscription.request(1);
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(0));
-        subscription.get().request(1);
+        subscription.request(1);
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(1));
+        subscription.request(1); // without it, Armeria does not tell the end
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("end");
         assertThat(told).isEmpty();
     }

@@ -26,7 +26,7 @@ class SelectionTest {
     void longRunHasEverything() {
         Selection selection = Selection.of("--long", "--rounds=2");
 
-        assertThat(selection.peers()).isEqualTo(Peer.NAMES);
+        assertThat(selection.peers()).isEqualTo(Peer.CLEAR_TEXT);
         assertThat(selection.scenes()).isEqualTo(Scene.ALL);
         assertThat(selection.rounds()).isEqualTo(2);
     }

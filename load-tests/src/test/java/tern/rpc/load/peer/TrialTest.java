@@ -22,6 +22,16 @@ class TrialTest {
     }
 
     @Test
+    void processesAgreeOnACertificateAndUseTheEngineOfTheName() throws IOException {
+        try (Trial trial = new Trial("tern-dubbo-tls", 1)) {
+            Measurement ran = trial.run(Scene.named("existUser"), 1, 100);
+
+            assertThat(ran.errors()).as(ran.firstError()).isZero();
+            assertThat(ran.calls()).isPositive();
+        }
+    }
+
+    @Test
     void everySceneIsMeasuredOnBothSides() throws IOException {
         List<Scene> scenes = List.of(
                 Scene.named("getUser").withCallers(2), Scene.named("Person").withCallers(3));

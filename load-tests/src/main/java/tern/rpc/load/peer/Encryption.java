@@ -1,0 +1,62 @@
+package tern.rpc.load.peer;
+
+import io.netty.handler.ssl.OpenSsl;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Whether and by which engine the bytes of a peer are encrypted; the end of the peer's name tells. */
+enum Encryption {
+    NONE("", null),
+
+    /** By the engine of the JDK. */
+    JDK("-tls", true),
+
+    /** By netty-tcnative. */
+    BORING_SSL("-boringssl", false);
+
+    private final String suffix;
+    private final @Nullable Boolean withoutNative;
+
+    Encryption(String suffix, @Nullable Boolean withoutNative) {
+        this.suffix = suffix;
+        this.withoutNative = withoutNative;
+    }
+
+    static Encryption of(String peer) {
+        for (Encryption encryption : values()) {
+            if (encryption != NONE && peer.endsWith(encryption.suffix)) {
+                return encryption;
+            }
+        }
+        return NONE;
+    }
+
+    /** The name without what the encryption adds. */
+    String clearText(String peer) {
+        return peer.substring(0, peer.length() - suffix.length());
+    }
+
+    String added(String peer) {
+        return peer + suffix;
+    }
+
+    /** For the processes of a peer: Netty takes its native engine wherever it can, unless told otherwise. */
+    List<String> flags() {
+        List<String> flags = new ArrayList<>();
+        if (withoutNative != null) {
+            flags.add(RunCertificate.flag());
+            flags.add("-Dio.netty.handler.ssl.noOpenSsl=" + withoutNative);
+        }
+        return flags;
+    }
+
+    /** @throws IllegalStateException if Netty takes another engine in this process */
+    void check() {
+        if (withoutNative != null && withoutNative == OpenSsl.isAvailable()) {
+            throw new IllegalStateException(
+                    withoutNative ? "netty-tcnative is used" : "netty-tcnative is not used",
+                    OpenSsl.unavailabilityCause());
+        }
+    }
+}
