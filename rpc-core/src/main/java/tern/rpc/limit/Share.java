@@ -1,22 +1,25 @@
 package tern.rpc.limit;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /** How many of the calls inside a {@link Limiter} came from one tenant, such as a connection. Thread-safe. */
 public final class Share {
 
-    private final AtomicInteger held = new AtomicInteger();
+    private static final AtomicIntegerFieldUpdater<Share> HELD =
+            AtomicIntegerFieldUpdater.newUpdater(Share.class, "held");
+
+    private volatile int held; // changed by HELD
 
     /** Calls inside at present. */
     public int held() {
-        return held.get();
+        return held;
     }
 
     void entered() {
-        held.incrementAndGet();
+        HELD.incrementAndGet(this);
     }
 
     void left() {
-        held.decrementAndGet();
+        HELD.decrementAndGet(this);
     }
 }

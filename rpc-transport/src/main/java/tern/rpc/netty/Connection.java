@@ -67,7 +67,7 @@ public final class Connection implements PendingCall.Carrier {
     private final Owner owner;
     private final boolean replacement;
     private final PendingCalls pending;
-    private final WriteQueue queue = new WriteQueue(() -> {});
+    private final WriteQueue queue = new WriteQueue();
     private final AtomicBoolean sweeping = new AtomicBoolean();
     private final AtomicLong lateAnswers = new AtomicLong();
     private final KeepAlive keepAlive;
@@ -197,7 +197,7 @@ public final class Connection implements PendingCall.Carrier {
                 ready(opened);
                 return;
             }
-            WriteQueue aheadOfCalls = new WriteQueue(() -> {});
+            WriteQueue aheadOfCalls = new WriteQueue();
             aheadOfCalls.add(ping);
             aheadOfCalls.start(opened);
         }

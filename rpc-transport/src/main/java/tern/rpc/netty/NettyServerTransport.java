@@ -1,10 +1,12 @@
 package tern.rpc.netty;
 
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.RecvByteBufAllocator;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -29,6 +31,7 @@ public final class NettyServerTransport implements ServerTransport {
 
     private static final Logger LOG = LoggerFactory.getLogger(NettyServerTransport.class);
     private static final int BACKLOG = 1_024;
+    private static final int MOST_READS_IN_A_ROW = 16; // Netty's default for channels of TCP
     private static final long CLOSE_SECONDS = 5;
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
 
@@ -39,6 +42,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
     private final Map<InetAddress, Integer> perHost = new ConcurrentHashMap<>();
     private final Tenancy.Of tenants = new Tenancy.Of();
+    private final IdleSweep idle;
     private final SeldomWarning tooMany = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final Counters counters = new Counters();
     private final InboundBudget budget;
@@ -67,6 +71,7 @@ public final class NettyServerTransport implements ServerTransport {
     public NettyServerTransport(
             ServerTransportSettings settings, EventLoops loops, List<? extends ServerProtocol> protocols) {
         this.settings = settings;
+        this.idle = new IdleSweep(settings.idleTimeout(), connections.values());
         this.budget = InboundBudget.forAll(settings.maxInboundBytes());
         this.strangers = InboundBudget.forStrangers(settings.maxInboundBytes());
         this.loops = loops;
@@ -84,16 +89,18 @@ public final class NettyServerTransport implements ServerTransport {
         InetSocketAddress address = settings.address() == null
                 ? new InetSocketAddress(settings.port())
                 : new InetSocketAddress(settings.address(), settings.port());
+        ServerPort shared = new ServerPort(settings, handler, counters, budget, strangers, tenants, idle);
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops.group())
                 .channel(loops.serverChannel())
                 .option(ChannelOption.SO_BACKLOG, BACKLOG)
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.TCP_NODELAY, true)
+                .childOption(ChannelOption.RECVBUF_ALLOCATOR, readSizes())
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel accepted) {
-                        accept(accepted, handler);
+                        accept(accepted, shared);
                     }
                 })
                 .bind(address)
@@ -115,7 +122,7 @@ public final class NettyServerTransport implements ServerTransport {
         }
     }
 
-    private void accept(Channel accepted, CallHandler handler) {
+    private void accept(Channel accepted, ServerPort shared) {
         InetAddress host = ((InetSocketAddress) accepted.remoteAddress()).getAddress();
         int ofHost = perHost.merge(host, 1, Integer::sum);
         if (connections.size() >= settings.maxConnections() || ofHost > settings.maxConnectionsPerHost()) {
@@ -129,15 +136,22 @@ public final class NettyServerTransport implements ServerTransport {
             accepted.close();
             return;
         }
-        accepted.closeFuture().addListener(done -> perHost.merge(host, -1, NettyServerTransport::sumOrNothing));
-        ServerConnection connection = new ServerConnection(
-                accepted, settings, handler, counters, budget, strangers, new Tenancy(tenants, host));
+        ServerConnection connection = new ServerConnection(shared, accepted, host);
         connections.put(accepted, connection);
+        // One listener with few references, since there may be thousands of idle connections.
         accepted.closeFuture().addListener(done -> {
-            connections.remove(accepted);
-            connection.closed();
+            perHost.merge(host, -1, NettyServerTransport::sumOrNothing);
+            ServerConnection closed = connections.remove(accepted);
+            if (closed != null) {
+                closed.closed();
+            }
         });
         accepted.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
+    }
+
+    /** What each channel has by default, but one for all: what it learns is kept by its channels. */
+    private static RecvByteBufAllocator readSizes() {
+        return new AdaptiveRecvByteBufAllocator().maxMessagesPerRead(MOST_READS_IN_A_ROW);
     }
 
     private static @Nullable Integer sumOrNothing(int count, int change) {

@@ -2,25 +2,25 @@ package tern.rpc.netty;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.ssl.SslHandler;
-import io.netty.util.concurrent.Future;
+import java.net.InetAddress;
 import java.net.SocketAddress;
 import java.security.Principal;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
 import tern.rpc.transport.AcceptedTokens;
-import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServiceLookup;
 
 /**
@@ -30,9 +30,6 @@ import tern.rpc.transport.ServiceLookup;
 public final class ServerConnection {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
-
-    /** How often an idle connection is looked at in the time after which it is closed. */
-    private static final int IDLE_CHECKS = 4;
 
     private static final long SWEEP_MILLIS = 20;
 
@@ -47,69 +44,46 @@ public final class ServerConnection {
     /** A body slower than this much a second is given up once its time of grace is over (reliability table, slow peers). */
     private static final long SLOWEST_BODY_BYTES = 1 << 10;
 
+    private static final AtomicIntegerFieldUpdater<ServerConnection> IN_FLIGHT =
+            AtomicIntegerFieldUpdater.newUpdater(ServerConnection.class, "inFlight");
+
+    private final ServerPort port;
     private final Channel channel;
-    private final ServerTransportSettings settings;
-    private final CallHandler handler;
-    private final NettyServerTransport.Counters counters;
-    private final WriteQueue queue = new WriteQueue(this::resumeReading);
-    private final AtomicLong nextId = new AtomicLong(ThreadLocalRandom.current().nextLong());
-    private final AtomicInteger inFlight = new AtomicInteger();
+    private final WriteQueue queue = new WriteQueue() {
+        @Override
+        void lowered() {
+            resumeReading();
+        }
+    };
     private final Tenancy tenancy;
-    private final InboundAccount inbound;
-    private final List<NettyServerCall> calls = new ArrayList<>();
+    private volatile int inFlight; // changed by IN_FLIGHT
+    private List<NettyServerCall> calls = Collections.emptyList(); // replaced by one that can grow while there are any
+    private @Nullable InboundAccount inbound; // made for the first bytes that count; seen by the calls that have them
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
-    private final InboundBudget budget; // once its caller is known
     private volatile boolean known; // who calls, or nobody asks
     private boolean sweeping;
-    private @Nullable Future<?> idleCheck;
     private boolean paused; // by answers that the peer does not read
     private boolean unwanted; // by the protocol
     private boolean overBudget; // by the memory for requests of all connections
     private long heardNanos = System.nanoTime();
 
-    ServerConnection(
-            Channel channel,
-            ServerTransportSettings settings,
-            CallHandler handler,
-            NettyServerTransport.Counters counters,
-            InboundBudget budget,
-            InboundBudget strangers,
-            Tenancy tenancy) {
-        this.tenancy = tenancy;
-        this.budget = budget;
-        this.known = !handler.asksWhoCalls();
-        this.inbound = new InboundAccount(
-                known ? budget : strangers,
-                known,
-                channel.eventLoop(),
-                settings.firstBytesTimeout(),
-                new InboundAccount.Reading() {
-                    @Override
-                    public void pause(boolean stop) {
-                        overBudget = stop;
-                        setAutoRead();
-                    }
-
-                    @Override
-                    public void tooSlow(String how) {
-                        violated(how);
-                    }
-                });
+    /** @param host at the other end */
+    ServerConnection(ServerPort port, Channel channel, InetAddress host) {
+        this.port = port;
         this.channel = channel;
-        this.settings = settings;
-        this.handler = handler;
-        this.counters = counters;
+        this.tenancy = new Tenancy(port.tenants(), host);
+        this.known = !port.handler().asksWhoCalls();
     }
 
     /** The channel is open. */
     void opened() {
         queue.start(channel);
-        closeWhenIdle();
+        port.idle().opened(channel.eventLoop());
     }
 
     public ServerTransportSettings settings() {
-        return settings;
+        return port.settings();
     }
 
     public WriteQueue queue() {
@@ -150,13 +124,15 @@ public final class ServerConnection {
     private void leaveStrangers() {
         if (!known) { // several calls may have been let in at once
             known = true;
-            inbound.moveTo(budget);
+            if (inbound != null) {
+                inbound.moveTo(port.budget());
+            }
         }
     }
 
     /** An id for a frame that is not an answer. */
     public long newId() {
-        return nextId.getAndIncrement();
+        return ThreadLocalRandom.current().nextLong();
     }
 
     /** Something was read; more only when the peer has taken what was queued for it. */
@@ -199,7 +175,7 @@ public final class ServerConnection {
 
     /** Whether one more call may be taken. */
     public boolean mayTakeCall() {
-        return inFlight.get() < settings.maxInFlight();
+        return inFlight < port.settings().maxInFlight();
     }
 
     /** A request was read. */
@@ -210,6 +186,9 @@ public final class ServerConnection {
 
     /** A request has begun to come; its time is looked after until it is answered. */
     public void arriving(NettyServerCall call) {
+        if (calls.isEmpty()) {
+            calls = new ArrayList<>();
+        }
         calls.add(call);
         if (!sweeping) {
             sweeping = true;
@@ -219,24 +198,78 @@ public final class ServerConnection {
 
     /** A request that was arriving can be served. */
     public void complete(NettyServerCall call) {
-        counters.received();
-        inFlight.incrementAndGet();
-        handler.handle(call);
+        port.counters().received();
+        IN_FLIGHT.incrementAndGet(this);
+        port.handler().handle(call);
     }
 
     /** A call was refused here and answered. */
     public void refused(Refusal reason) {
-        handler.refused(reason);
+        port.handler().refused(reason);
     }
 
-    /** What its requests hold of the memory for those of all connections. */
-    public InboundAccount inbound() {
-        return inbound;
+    /**
+     * Complete messages of requests came, on the event loop, or somebody has read or dropped some, on any thread.
+     *
+     * @param bytes as {@linkplain InboundAccount#counted counted}; negative for those that are gone
+     */
+    public void kept(int bytes) {
+        if (bytes != 0) {
+            inbound().kept(bytes);
+        }
+    }
+
+    /**
+     * To be called after each read: the bytes held of messages that are not complete are more or fewer by so many.
+     *
+     * @param bytes as {@linkplain InboundAccount#counted counted}
+     */
+    public void incomplete(int bytes) {
+        if (inbound != null || (bytes != 0 && channel.isOpen())) { // else nobody would give them back
+            inbound().incomplete(bytes);
+        }
+    }
+
+    /** A message of a request is complete: the connection has had its turn. */
+    public void messageComplete() {
+        if (inbound != null) {
+            inbound.messageComplete();
+        }
+    }
+
+    /** Whether it is not read for the memory that requests hold, so that its peer cannot be blamed for being slow. */
+    public boolean isPausedByBudget() {
+        return overBudget;
+    }
+
+    private InboundAccount inbound() {
+        InboundAccount made = inbound;
+        if (made == null) {
+            made = new InboundAccount(
+                    known ? port.budget() : port.strangers(),
+                    known,
+                    channel.eventLoop(),
+                    port.settings().firstBytesTimeout(),
+                    new InboundAccount.Reading() {
+                        @Override
+                        public void pause(boolean stop) {
+                            overBudget = stop;
+                            setAutoRead();
+                        }
+
+                        @Override
+                        public void tooSlow(String how) {
+                            violated(how);
+                        }
+                    });
+            inbound = made;
+        }
+        return made;
     }
 
     /** Whether the body of a request is slower than bodies may be, once its time of grace is over. */
     public boolean isTooSlow(long arrivedBytes, long beganNanos, long now) {
-        long late = now - beganNanos - settings.firstBytesTimeout().toNanos();
+        long late = now - beganNanos - port.settings().firstBytesTimeout().toNanos();
         return late > 0 && arrivedBytes < SLOWEST_BODY_BYTES * TimeUnit.NANOSECONDS.toSeconds(late);
     }
 
@@ -244,7 +277,7 @@ public final class ServerConnection {
     public String slowBody(long arrivedBytes, long beganNanos, long now) {
         return arrivedBytes + " bytes of the request came in " + TimeUnit.NANOSECONDS.toSeconds(now - beganNanos)
                 + " s; at least " + SLOWEST_BODY_BYTES + " a second are expected after "
-                + settings.firstBytesTimeout().toMillis() + " ms (set by rpc.limits.first-bytes-timeout)";
+                + port.settings().firstBytesTimeout().toMillis() + " ms (set by rpc.limits.first-bytes-timeout)";
     }
 
     /** What a call that comes now counts to. */
@@ -254,18 +287,18 @@ public final class ServerConnection {
 
     /** What is exported. */
     public ServiceLookup services() {
-        return handler.services();
+        return port.handler().services();
     }
 
     /** What callers have to show. */
     public AcceptedTokens tokens() {
-        return handler.tokens();
+        return port.handler().tokens();
     }
 
     /** A call was answered. Any thread. */
     void answered() {
-        inFlight.decrementAndGet();
-        counters.answered();
+        IN_FLIGHT.decrementAndGet(this);
+        port.counters().answered();
     }
 
     private void sweepLater() {
@@ -280,26 +313,34 @@ public final class ServerConnection {
             sweeping = !calls.isEmpty();
             if (sweeping) {
                 sweepLater();
+            } else {
+                calls = Collections.emptyList();
             }
         }
     }
 
-    /** Looks often enough that none is closed whose last call is being answered just now. */
-    private void closeWhenIdle() {
-        long patience = settings.idleTimeout().toNanos();
-        long now = System.nanoTime();
-        if (!channel.isOpen()) {
-            return;
-        }
-        if (inFlight.get() > 0) {
+    boolean isOf(EventLoop loop) {
+        return channel.eventLoop() == loop;
+    }
+
+    /**
+     * Closes the connection if nothing was read for too long and no call is in flight. Event loop.
+     *
+     * @return nanoseconds after which that may have become so
+     */
+    long closeIfIdle(long now) {
+        long patience = port.settings().idleTimeout().toNanos();
+        if (inFlight > 0) {
             heardNanos = now;
         } else if (now - heardNanos >= patience) {
-            LOG.debug("Closing {}: nothing was read for {}", channel, settings.idleTimeout());
+            LOG.debug(
+                    "Closing {}: nothing was read for {}",
+                    channel,
+                    port.settings().idleTimeout());
             channel.close();
-            return;
+            return patience;
         }
-        long pause = Math.min(patience / IDLE_CHECKS, Math.max(1, patience - (now - heardNanos)));
-        idleCheck = channel.eventLoop().schedule(this::closeWhenIdle, pause, TimeUnit.NANOSECONDS);
+        return patience - (now - heardNanos);
     }
 
     /** The protocol of this connection is known. */
@@ -346,14 +387,13 @@ public final class ServerConnection {
 
     /** The channel is closed: nobody waits for the calls any more. */
     public void closed() {
-        if (idleCheck != null) {
-            idleCheck.cancel(false);
-        }
         for (NettyServerCall call : List.copyOf(calls)) {
             call.disconnected();
         }
-        calls.clear();
-        inbound.closed();
+        calls = Collections.emptyList();
+        if (inbound != null) {
+            inbound.closed();
+        }
         tenancy.closed();
     }
 

@@ -11,14 +11,14 @@ import tern.rpc.limit.Share;
 /**
  * Whose share of the server the calls of a connection count to: of whoever its certificate names; else of its address, if
  * there are connections from several, which may be proxies with many behind each but are more than the one proxy in front
- * of everybody; else of the connection alone (decision note 19). Thread-safe.
+ * of everybody; else of the connection alone (decision note 19). Event loop only.
  */
 final class Tenancy {
 
     /** Whoever has one address of IPv6 has as many as he likes with the same beginning. */
     private static final int NETWORK_BYTES = 8;
 
-    /** What the connections of a server have in common. */
+    /** What the connections of a server have in common. Thread-safe. */
     static final class Of {
         private final Tenants<InetAddress> networks = new Tenants<>();
         private final Tenants<String> names = new Tenants<>();
@@ -27,9 +27,9 @@ final class Tenancy {
     private final Of all;
     private final InetAddress network;
     private final Share ofNetwork;
-    private final Share ofConnection = new Share();
-    private volatile @Nullable Share ofName;
-    private @Nullable String name; // event loop only
+    private @Nullable Share ofConnection; // made for the first call that needs it
+    private @Nullable Share ofName;
+    private @Nullable String name;
 
     Tenancy(Of all, InetAddress host) {
         this.all = all;
@@ -50,7 +50,7 @@ final class Tenancy {
         }
     }
 
-    /** Event loop; at most once. */
+    /** At most once. */
     void named(Principal principal) {
         name = principal.getName();
         ofName = all.names.join(name);
@@ -62,10 +62,19 @@ final class Tenancy {
         if (named != null) {
             return named;
         }
-        return all.networks.areSeveral() ? ofNetwork : ofConnection;
+        return all.networks.areSeveral() ? ofNetwork : ofConnection();
     }
 
-    /** The connection is gone; event loop, once. */
+    private Share ofConnection() {
+        Share made = ofConnection;
+        if (made == null) {
+            made = new Share();
+            ofConnection = made;
+        }
+        return made;
+    }
+
+    /** The connection is gone; once. */
     void closed() {
         all.networks.leave(network);
         if (name != null) {

@@ -1,8 +1,8 @@
 package tern.rpc.netty;
 
 import io.netty.channel.Channel;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,26 +11,33 @@ import org.jspecify.annotations.Nullable;
  * drain, so a busy connection costs one task and one system call for many frames. Commands may be queued before the
  * channel is open. Thread-safe; drained by the event loop only.
  */
-public final class WriteQueue implements Runnable {
+public class WriteQueue implements Runnable {
 
-    private final AtomicReference<@Nullable WriteCommand> stack = new AtomicReference<>();
-    private final AtomicLong queuedBytes = new AtomicLong();
-    private final Runnable lower;
+    // No atomic objects, since there may be thousands of idle connections.
+    private static final AtomicReferenceFieldUpdater<WriteQueue, @Nullable WriteCommand> STACK =
+            AtomicReferenceFieldUpdater.newUpdater(WriteQueue.class, WriteCommand.class, "stack");
+    private static final AtomicLongFieldUpdater<WriteQueue> QUEUED_BYTES =
+            AtomicLongFieldUpdater.newUpdater(WriteQueue.class, "queuedBytes");
+
+    private volatile @Nullable WriteCommand stack; // changed by STACK
+    private volatile long queuedBytes; // changed by QUEUED_BYTES
     private volatile @Nullable Channel channel;
 
-    /** @param lower told on the event loop when bytes have left */
-    WriteQueue(Runnable lower) {
-        this.lower = lower;
+    WriteQueue() {}
+
+    /** Bytes have left. Event loop. */
+    void lowered() {
+        // nothing, unless a subclass cares
     }
 
     /** Adds a command; it is dropped if the channel is closed. */
     public void add(WriteCommand command) {
-        queuedBytes.addAndGet(command.bytes());
+        QUEUED_BYTES.addAndGet(this, command.bytes());
         WriteCommand top;
         do {
-            top = stack.get();
+            top = stack;
             command.next = top;
-        } while (!stack.compareAndSet(top, command));
+        } while (!STACK.compareAndSet(this, top, command));
         Channel open = channel;
         if (top == null && open != null) {
             open.eventLoop().execute(this);
@@ -45,13 +52,13 @@ public final class WriteQueue implements Runnable {
 
     /** Bytes queued, or handed to the channel and not taken by the socket yet. */
     public long queuedBytes() {
-        return queuedBytes.get();
+        return queuedBytes;
     }
 
     /** Bytes that were handed over have been taken by the socket, or were dropped. Event loop only. */
     public void left(long bytes) {
-        queuedBytes.addAndGet(-bytes);
-        lower.run();
+        QUEUED_BYTES.addAndGet(this, -bytes);
+        lowered();
     }
 
     /** Writes all that is queued. Event loop only. */
@@ -61,7 +68,7 @@ public final class WriteQueue implements Runnable {
         if (open == null) {
             return;
         }
-        WriteCommand newest = stack.getAndSet(null);
+        WriteCommand newest = STACK.getAndSet(this, null);
         if (newest == null) {
             return;
         }

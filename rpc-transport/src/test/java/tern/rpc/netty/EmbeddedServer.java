@@ -7,6 +7,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -64,20 +65,22 @@ public final class EmbeddedServer implements AutoCloseable {
     /** Feeds one connection, in pieces that depend on the input alone. */
     public void feed(byte[] input) {
         int cut = Math.floorMod(Arrays.hashCode(input), input.length + 1);
-        NettyServerTransport.Counters counters = new NettyServerTransport.Counters();
         InboundBudget budget = InboundBudget.forAll(settings.maxInboundBytes());
         EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel made) {
                 buffers.count(made);
-                ServerConnection connection = new ServerConnection(
-                        made,
+                List<ServerConnection> connections = new ArrayList<>();
+                ServerPort port = new ServerPort(
                         settings,
                         Objects.requireNonNull(EmbeddedServer.this.handler),
-                        counters,
+                        new NettyServerTransport.Counters(),
                         budget,
                         InboundBudget.forStrangers(settings.maxInboundBytes()),
-                        new Tenancy(new Tenancy.Of(), InetAddress.getLoopbackAddress()));
+                        new Tenancy.Of(),
+                        new IdleSweep(settings.idleTimeout(), connections));
+                ServerConnection connection = new ServerConnection(port, made, InetAddress.getLoopbackAddress());
+                connections.add(connection);
                 made.closeFuture().addListener(done -> connection.closed());
                 made.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
             }

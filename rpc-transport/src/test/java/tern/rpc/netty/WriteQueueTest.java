@@ -73,7 +73,7 @@ class WriteQueueTest {
         }
     }
 
-    private final WriteQueue queue = new WriteQueue(() -> {});
+    private final WriteQueue queue = new WriteQueue();
     private final Counter counter = new Counter();
     private final AtomicInteger written = new AtomicInteger();
 

@@ -55,7 +55,7 @@ final class DubboServerCall extends NettyServerCall {
         this.id = id;
         this.body = body;
         this.countedBytes = InboundAccount.counted(body.readableBytes());
-        connection.inbound().kept(countedBytes);
+        connection.kept(countedBytes);
     }
 
     @Override
@@ -102,7 +102,7 @@ final class DubboServerCall extends NettyServerCall {
 
     private void release(ByteBuf bytes) {
         bytes.release();
-        connection().inbound().kept(-countedBytes);
+        connection().kept(-countedBytes);
     }
 
     @Override

@@ -46,7 +46,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
     private void arriving(ChannelHandlerContext context, int bytes) {
         arrived = bytes;
         int held = InboundAccount.counted(bytes);
-        connection.inbound().incomplete(held - countedBytes);
+        connection.incomplete(held - countedBytes);
         countedBytes = held;
         if (bytes > 0 && !watching) {
             watching = true;
@@ -65,7 +65,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
             return;
         }
         long now = System.nanoTime();
-        if (connection.inbound().isPaused()) {
+        if (connection.isPausedByBudget()) {
             beganNanos = now; // nobody reads what it sends
         }
         if (connection.isTooSlow(arrived, beganNanos, now)) {
@@ -84,7 +84,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
     @Override
     void frame(int flags, int status, long id, ByteBuf body) {
         beganNanos = System.nanoTime();
-        connection.inbound().messageComplete();
+        connection.messageComplete();
         if (broken || !DubboHeader.isRequest(flags)) {
             body.release(); // an answer to a heartbeat of ours, or nothing that we asked for
         } else if (DubboHeader.isEvent(flags)) {

@@ -1,5 +1,7 @@
 package tern.rpc.netty.triple;
 
+import io.netty.buffer.ByteBuf;
+
 /** What a block of headers (RFC 7541, 6) does beside telling its fields, found by its form alone: no text is read. */
 enum BlockKind {
     /** It refers to fields that are known, and has texts that leave the table as it is. */
@@ -20,13 +22,15 @@ enum BlockKind {
     private static final int NAME_BITS = 4;
     private static final int TEXT_BITS = 7; // behind that of Huffman's code
 
-    static BlockKind of(byte[] block, int length) {
+    /** @param block its readable bytes, which are left unread */
+    static BlockKind of(ByteBuf block) {
         BlockKind kind = MAY_BE_KEPT;
-        int at = 0;
-        while (at < length) {
-            int first = block[at];
+        int end = block.writerIndex();
+        int at = block.readerIndex();
+        while (at < end) {
+            int first = block.getByte(at);
             if ((first & INDEXED) != 0) {
-                at = afterNumber(block, at, length, INDEX_BITS);
+                at = afterNumber(block, at, end, INDEX_BITS);
             } else if ((first & CHANGING) != 0) {
                 return CHANGES_THE_TABLE;
             } else {
@@ -34,11 +38,11 @@ enum BlockKind {
                     kind = SECRET;
                 }
                 boolean namedByIndex = (first & ones(NAME_BITS)) != 0;
-                at = namedByIndex ? afterNumber(block, at, length, NAME_BITS) : afterText(block, at + 1, length);
-                at = afterText(block, at, length);
+                at = namedByIndex ? afterNumber(block, at, end, NAME_BITS) : afterText(block, at + 1, end);
+                at = afterText(block, at, end);
             }
         }
-        return at == length ? kind : CHANGES_THE_TABLE;
+        return at == end ? kind : CHANGES_THE_TABLE;
     }
 
     private static int ones(int bits) {
@@ -46,22 +50,22 @@ enum BlockKind {
     }
 
     /** Beyond the end if the number is not complete. */
-    private static int afterNumber(byte[] block, int start, int length, int bits) {
+    private static int afterNumber(ByteBuf block, int start, int end, int bits) {
         int at = start;
-        if ((block[at] & ones(bits)) == ones(bits)) {
+        if ((block.getByte(at) & ones(bits)) == ones(bits)) {
             do {
                 at++;
-            } while (at < length && block[at] < 0);
+            } while (at < end && block.getByte(at) < 0);
         }
-        return at < length ? at + 1 : length + 1;
+        return at < end ? at + 1 : end + 1;
     }
 
     /** Beyond the end if the text is not complete, or so long that its length needs more than a byte. */
-    private static int afterText(byte[] block, int start, int length) {
-        if (start >= length) {
-            return length + 1;
+    private static int afterText(ByteBuf block, int start, int end) {
+        if (start >= end) {
+            return end + 1;
         }
-        int bytes = block[start] & ones(TEXT_BITS);
-        return bytes == ones(TEXT_BITS) ? length + 1 : start + 1 + bytes;
+        int bytes = block.getByte(start) & ones(TEXT_BITS);
+        return bytes == ones(TEXT_BITS) ? end + 1 : start + 1 + bytes;
     }
 }

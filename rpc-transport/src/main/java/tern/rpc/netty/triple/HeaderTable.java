@@ -9,6 +9,7 @@ import io.netty.util.AsciiString;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,9 +28,10 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     /** Entries of the static table (RFC 7541, appendix A). */
     private static final int STATIC = 61;
 
-    private static final int PLACES = 1 << 8;
     private static final int MOST_ENTRIES = MOST_TABLE_BYTES / ENTRY_BYTES;
-    private static final int SEEN = 1 << 6;
+    private static final int FEWEST_ENTRIES = 8;
+    private static final int MOST_SEEN = 1 << 6;
+    private static final int FEWEST_SEEN = 8;
 
     /** So many blocks must pass before a full table is given up for a new one. */
     private static final int BLOCKS_OF_A_TABLE = 10_000;
@@ -46,10 +48,11 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         STATIC_NAMES.put(AsciiString.cached("user-agent"), 58);
     }
 
-    private final @Nullable AsciiString[] names = new @Nullable AsciiString[MOST_ENTRIES];
-    private final @Nullable AsciiString[] values = new @Nullable AsciiString[MOST_ENTRIES];
-    private final short[] places = new short[PLACES]; // of an entry, plus one, by hash
-    private final int[] seen = new int[SEEN]; // hashes of the last fields that came for the first time
+    // These grow, as most connections need few entries.
+    private @Nullable AsciiString[] names = new @Nullable AsciiString[FEWEST_ENTRIES];
+    private @Nullable AsciiString[] values = new @Nullable AsciiString[FEWEST_ENTRIES];
+    private short[] places = new short[2 * FEWEST_ENTRIES]; // of an entry, plus one, by hash
+    private int[] seen = new int[FEWEST_SEEN]; // hashes of the last fields that came for the first time
     private int nextSeen;
     private int entries;
     private int bytes;
@@ -123,14 +126,14 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
             writeTimeout(out, value);
             return;
         }
-        int hash = name.hashCode() * 31 + value.hashCode();
+        int hash = hash(name, value);
         int place = place(hash, name, value);
         if (places[place] != 0) {
             Http2Frames.number(out, Http2Frames.INDEXED, 7, index(places[place] - 1));
             return;
         }
         if (cameBefore(hash) && remember(name, value)) {
-            places[place] = (short) entries;
+            places[place(hash, name, value)] = (short) entries;
             literal(out, Http2Frames.REMEMBERED, 6, name, value);
         } else {
             literal(out, Http2Frames.NOT_REMEMBERED, 4, name, value);
@@ -143,9 +146,19 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
                 return true;
             }
         }
-        seen[nextSeen] = hash;
-        nextSeen = (nextSeen + 1) & (SEEN - 1);
+        if (nextSeen == seen.length) {
+            if (nextSeen < MOST_SEEN) {
+                seen = Arrays.copyOf(seen, nextSeen * 2);
+            } else {
+                nextSeen = 0;
+            }
+        }
+        seen[nextSeen++] = hash;
         return false;
+    }
+
+    private static int hash(AsciiString name, AsciiString value) {
+        return name.hashCode() * 31 + value.hashCode();
     }
 
     /** What is left of the time differs from call to call; only the name is worth remembering. */
@@ -186,11 +199,27 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         if (emptied) {
             return false;
         }
+        if (entries == names.length) {
+            grow();
+        }
         names[entries] = name;
         values[entries] = value;
         entries++;
         bytes += size;
         return true;
+    }
+
+    private void grow() {
+        names = Arrays.copyOf(names, entries * 2);
+        values = Arrays.copyOf(values, entries * 2);
+        places = new short[entries * 4];
+        for (int entry = 0; entry < entries; entry++) {
+            AsciiString name = Objects.requireNonNull(names[entry]);
+            AsciiString value = Objects.requireNonNull(values[entry]);
+            if (entry != timeoutName) { // which is not looked for by its value
+                places[place(hash(name, value), name, value)] = (short) (entry + 1);
+            }
+        }
     }
 
     private void empty() {
@@ -206,13 +235,13 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
 
     /** Where the entry is, or would be. */
     private int place(int hash, AsciiString name, AsciiString value) {
-        int place = (hash ^ hash >>> 16) & (PLACES - 1);
+        int place = (hash ^ hash >>> 16) & (places.length - 1);
         while (places[place] != 0) {
             int entry = places[place] - 1;
             if (same(values[entry], value) && same(names[entry], name)) {
                 break;
             }
-            place = (place + 1) & (PLACES - 1);
+            place = (place + 1) & (places.length - 1);
         }
         return place;
     }

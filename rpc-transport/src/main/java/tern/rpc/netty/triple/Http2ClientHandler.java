@@ -79,6 +79,12 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     /** How much earlier than ours a server's clock may end a call. */
     private static final long CLOCK_SKEW_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
+    /** What a client announces: one object that nobody changes, since Netty keeps it for each connection. */
+    private static final Http2Settings SETTINGS = new Http2Settings()
+            .pushEnabled(false)
+            .initialWindowSize(STREAM_WINDOW_BYTES)
+            .maxHeaderListSize(HEADER_LIST_BYTES);
+
     private static final AsciiString METHOD = Http2Headers.PseudoHeaderName.METHOD.value();
     private static final AsciiString PATH = Http2Headers.PseudoHeaderName.PATH.value();
     private static final AsciiString SCHEME = Http2Headers.PseudoHeaderName.SCHEME.value();
@@ -155,19 +161,15 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                             new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
             Http2ConnectionEncoder encoder =
                     new DefaultHttp2ConnectionEncoder(http2, new DefaultHttp2FrameWriter(table));
-            // Values are not looked at: Dubbo's providers write texts as they are.
             Http2HeadersDecoder headers =
-                    new RememberedBlocks(new DefaultHttp2HeadersDecoder(true, false, HEADER_LIST_BYTES));
+                    new RememberedBlocks(Http2ClientHandler::newHeadersDecoder, HEADER_LIST_BYTES);
             decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES); // before the codec, says the builder
             codec(
                     new DefaultHttp2ConnectionDecoder(
                             http2, encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS)),
                     encoder);
             frameListener(new Http2EventAdapter() {}); // replaced as soon as the handler exists
-            initialSettings(new Http2Settings()
-                    .pushEnabled(false)
-                    .initialWindowSize(STREAM_WINDOW_BYTES)
-                    .maxHeaderListSize(HEADER_LIST_BYTES));
+            initialSettings(SETTINGS);
             return super.build();
         }
 
@@ -176,6 +178,11 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                 Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder, Http2Settings settings) {
             return new Http2ClientHandler(decoder, encoder, settings, connection, table);
         }
+    }
+
+    /** Values are not looked at: Dubbo's providers write texts as they are. */
+    private static Http2HeadersDecoder newHeadersDecoder() {
+        return new DefaultHttp2HeadersDecoder(true, false, HEADER_LIST_BYTES);
     }
 
     private ChannelHandlerContext context() {

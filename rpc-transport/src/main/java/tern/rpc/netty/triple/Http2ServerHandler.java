@@ -4,15 +4,14 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.handler.codec.http2.AbstractHttp2ConnectionHandlerBuilder;
 import io.netty.handler.codec.http2.DefaultHttp2Connection;
 import io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder;
 import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
+import io.netty.handler.codec.http2.DefaultHttp2FrameWriter;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
 import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Connection;
-import io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.netty.handler.codec.http2.Http2ConnectionHandler;
@@ -21,6 +20,7 @@ import io.netty.handler.codec.http2.Http2EventAdapter;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Flags;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersDecoder;
 import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
@@ -96,64 +96,37 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.dispatcher = dispatcher;
         this.exchangeKey = connection().newKey();
         connection().remote().maxActiveStreams(Integer.MAX_VALUE); // see refuse()
-        connection().addListener(new Http2ConnectionAdapter() {
-            @Override
-            public void onStreamAdded(Http2Stream stream) {
-                history.opened(stream.id());
-            }
-
-            @Override
-            public void onStreamClosed(Http2Stream stream) {
-                streamClosed(stream);
-            }
-        });
-        decoder.frameListener(new Frames());
+        Frames frames = new Frames();
+        connection().addListener(frames);
+        decoder.frameListener(frames);
+        gracefulShutdownTimeoutMillis(0);
     }
 
+    /** Netty's builder has no place for our reader of headers and for an encoder that begins small (decision note 23). */
     static Http2ServerHandler of(ServerConnection connection, HttpDispatcher dispatcher) {
-        return new Builder(connection, dispatcher).build();
+        Http2Connection http2 = new DefaultHttp2Connection(true);
+        // Clients' weights count for nothing: what is told to all of them is told in turn.
+        http2.remote()
+                .flowController(new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
+        Http2ConnectionEncoder encoder =
+                new LimitedEncoder(http2, new DefaultHttp2FrameWriter(new LateHeadersEncoder()));
+        RememberedBlocks headers = new RememberedBlocks(Http2ServerHandler::newHeadersDecoder, HEADER_LIST_BYTES);
+        Http2ConnectionDecoder decoder =
+                new DefaultHttp2ConnectionDecoder(http2, encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS));
+        Http2Settings settings = dispatcher.settings(connection.settings().maxInFlight());
+        return new Http2ServerHandler(decoder, encoder, settings, connection, dispatcher);
     }
 
-    private static final class Builder extends AbstractHttp2ConnectionHandlerBuilder<Http2ServerHandler, Builder> {
+    private static Http2HeadersDecoder newHeadersDecoder() {
+        return new DefaultHttp2HeadersDecoder(true, HEADER_LIST_BYTES);
+    }
 
-        private final ServerConnection connection;
-        private final HttpDispatcher dispatcher;
-
-        Builder(ServerConnection connection, HttpDispatcher dispatcher) {
-            this.connection = connection;
-            this.dispatcher = dispatcher;
-        }
-
-        @Override
-        protected Http2ServerHandler build() {
-            Http2Connection http2 = new DefaultHttp2Connection(true);
-            // Clients' weights count for nothing: what is told to all of them is told in turn.
-            http2.remote()
-                    .flowController(
-                            new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
-            connection(http2);
-            frameListener(new Http2EventAdapter() {}); // replaced as soon as the handler exists
-            gracefulShutdownTimeoutMillis(0);
-            decoderEnforceMaxConsecutiveEmptyDataFrames(0); // counted here, since the decoder is another
-            decoderEnforceMaxRstFramesPerWindow(0, 0); // counted with more knowledge here
-            encoderEnforceMaxRstFramesPerWindow(Http2Limits.MOST_RESETS, 30);
-            initialSettings(Http2Settings.defaultSettings()
-                    .maxConcurrentStreams(connection.settings().maxInFlight())
-                    .initialWindowSize(STREAM_WINDOW_BYTES)
-                    .maxHeaderListSize(HEADER_LIST_BYTES));
-            return super.build();
-        }
-
-        @Override
-        protected Http2ServerHandler build(
-                Http2ConnectionDecoder unused, Http2ConnectionEncoder encoder, Http2Settings settings) {
-            // The encoder has limits that only the builder can give it; the decoder has no place for our reader.
-            unused.close();
-            RememberedBlocks headers = new RememberedBlocks(new DefaultHttp2HeadersDecoder(true, HEADER_LIST_BYTES));
-            Http2ConnectionDecoder decoder = new DefaultHttp2ConnectionDecoder(
-                    encoder.connection(), encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS));
-            return new Http2ServerHandler(decoder, encoder, settings, connection, dispatcher);
-        }
+    /** What a server announces. */
+    static Http2Settings newSettings(int maxStreams) {
+        return Http2Settings.defaultSettings()
+                .maxConcurrentStreams(maxStreams)
+                .initialWindowSize(STREAM_WINDOW_BYTES)
+                .maxHeaderListSize(HEADER_LIST_BYTES);
     }
 
     @Override
@@ -493,8 +466,18 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         onConnectionError(failed, false, failure, failure);
     }
 
-    /** What the decoder tells. */
+    /** What the decoder tells, and what becomes of streams. */
     private final class Frames extends Http2EventAdapter {
+
+        @Override
+        public void onStreamAdded(Http2Stream stream) {
+            history.opened(stream.id());
+        }
+
+        @Override
+        public void onStreamClosed(Http2Stream stream) {
+            streamClosed(stream);
+        }
 
         @Override
         public void onHeadersRead(

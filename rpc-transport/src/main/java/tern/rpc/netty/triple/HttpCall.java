@@ -187,17 +187,16 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     private void account() {
         int bytes = over ? 0 : InboundAccount.counted(body.held());
         int wanted = wantsMore() && !ended ? bytes : 0;
-        InboundAccount inbound = connection().inbound();
-        inbound.kept(bytes - wanted - countedUnwanted);
+        connection().kept(bytes - wanted - countedUnwanted);
         countedUnwanted = bytes - wanted;
         int change = wanted - countedIncomplete;
         countedIncomplete = wanted;
-        inbound.incomplete(change);
+        connection().incomplete(change);
     }
 
     private void deliver(Frame frame) {
-        connection().inbound().messageComplete();
-        connection().inbound().kept(counted(frame));
+        connection().messageComplete();
+        connection().kept(counted(frame));
         Receiver present = receiver;
         if (present != null) {
             demand--;
@@ -273,7 +272,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     }
 
     private void drop(Frame frame) {
-        connection().inbound().kept(-counted(frame));
+        connection().kept(-counted(frame));
         frame.payload().release();
     }
 
@@ -364,7 +363,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         try {
             read = readRequest(request, services);
         } finally {
-            connection().inbound().kept(-bytes);
+            connection().kept(-bytes);
         }
         method = read.method();
         return new Invocation(route.key(), read.method(), read.arguments(), metadata, deadline, Runnable::run);
@@ -490,7 +489,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
             try {
                 return readElement(frame);
             } finally {
-                connection().inbound().kept(-bytes);
+                connection().kept(-bytes);
             }
         }
 

@@ -3,6 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.util.AsciiString;
 import java.util.HashMap;
 import java.util.Map;
@@ -23,6 +24,7 @@ final class HttpDispatcher {
     private final JsonForm json;
     private final CorsGate cors;
     private final String contentTypes;
+    private volatile @Nullable Http2Settings settings;
 
     HttpDispatcher(TripleCodecs codecs, HttpSettings settings) {
         posted.putAll(GrpcWebForm.all(codecs));
@@ -37,6 +39,17 @@ final class HttpDispatcher {
         contentTypes = ConnectForm.JSON + ", " + String.join(", ", new TreeSet<>(posted.keySet()));
         json = new JsonForm(codecs, settings);
         cors = new CorsGate(settings.cors());
+    }
+
+    /** What a server of HTTP/2 announces: one object that nobody changes, since Netty keeps it for each connection. */
+    Http2Settings settings(int maxStreams) {
+        Http2Settings known = settings;
+        Long announced = known == null ? null : known.maxConcurrentStreams();
+        if (known == null || announced == null || announced != maxStreams) {
+            known = Http2ServerHandler.newSettings(maxStreams);
+            settings = known;
+        }
+        return known;
     }
 
     /** The head of a request was read. Event loop. */

@@ -27,12 +27,14 @@ final class JoinedWrites extends ChannelDuplexHandler {
     /** Most bytes that {@link #room} is asked for. */
     static final int MOST_ROOM_BYTES = JOINED_BYTES / 2;
 
+    private static final int FEW = 4;
+
     private final IntConsumer taken;
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
     private int expectedBytes = SMALL_BYTES; // in the next flush, which is likely to be as large as the last
     private int countedBytes; // of the joined buffer, of which taken is to be told
-    private List<ChannelPromise> promises = new ArrayList<>();
+    private @Nullable List<ChannelPromise> promises; // of what the joined buffer holds
 
     JoinedWrites() {
         this(bytes -> {});
@@ -75,7 +77,12 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     /** Completed when the socket has taken what was written to {@link #room} so far, or will never take it. */
     void promised(ChannelPromise promise) {
-        promises.add(promise);
+        List<ChannelPromise> waiting = promises;
+        if (waiting == null) {
+            waiting = new ArrayList<>(FEW);
+            promises = waiting;
+        }
+        waiting.add(promise);
     }
 
     @Override
@@ -88,7 +95,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
         room(bytes.readableBytes()).writeBytes(bytes);
         bytes.release();
         if (!promise.isVoid()) {
-            promises.add(promise);
+            promised(promise);
         }
     }
 
@@ -111,10 +118,9 @@ final class JoinedWrites extends ChannelDuplexHandler {
         int counted = countedBytes;
         countedBytes = 0;
         ChannelFuture written = own.write(full);
-        if (counted > 0 || !promises.isEmpty()) {
-            List<ChannelPromise> waiting = promises;
-            promises = waiting.isEmpty() ? waiting : new ArrayList<>(waiting.size());
-            List<ChannelPromise> told = waiting.isEmpty() ? List.of() : waiting;
+        List<ChannelPromise> told = promises == null ? List.of() : promises;
+        if (counted > 0 || !told.isEmpty()) {
+            promises = told.size() > FEW ? new ArrayList<>(told.size()) : null; // the next flush is likely to be alike
             written.addListener((ChannelFutureListener) done -> {
                 complete(told, done);
                 taken.accept(counted);

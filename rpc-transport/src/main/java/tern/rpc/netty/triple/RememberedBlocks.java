@@ -2,93 +2,158 @@ package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
 import io.netty.handler.codec.http2.ReadOnlyHttp2Headers;
 import io.netty.util.AsciiString;
-import java.util.Arrays;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Knows blocks of headers again by their bytes, so that those which come in call after call are read once. Everything else
  * is read, and checked, by the decoder inside; so is what is remembered, when it comes first and when it comes for the
- * second time.
+ * second time. The decoder is made for the first block, since its table takes as much of the heap as the rest of an idle
+ * connection's codec.
  *
  * <p>What a block says depends on its bytes, the decoder's settings and the table that both ends keep (RFC 7541, 2.3.2). So
  * everything is forgotten with each block that may change the table, which is any but one that is made of fields with an
  * index and of texts that are to be kept nowhere, and with each change of the settings. A block with a text that nobody may
  * keep (6.2.3) is not remembered, nor one with the length of a body.
  *
- * <p>Holds {@value #PLACES} blocks of {@value #MOST_BYTES} bytes and {@value #MOST_FIELDS} fields at the most. Event loop
- * only.
+ * <p>Holds {@value #MOST_PLACES} blocks of {@value #MOST_BYTES} bytes and {@value #MOST_FIELDS} fields at the most. Event
+ * loop only.
  */
 final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder.Configuration {
 
-    private static final int PLACES = 32;
+    private static final int MOST_PLACES = 32;
+    private static final int FEWEST_PLACES = 4;
     private static final int MOST_BYTES = 128;
 
     /** Fields that are known again are looked through one by one. */
     private static final int MOST_FIELDS = 32;
 
-    private record Known(byte[] block, Http2Headers headers) {}
+    private static final long HASH_FACTOR = 0x9E3779B97F4A7C15L; // 2^64 by the golden ratio, as in Fibonacci hashing
+    private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
-    private final Http2HeadersDecoder decoder;
-    private final @Nullable Known[] known = new @Nullable Known[PLACES];
-    private final int[] seen = new int[PLACES]; // hashes of blocks that came once
-    private final byte[] block = new byte[MOST_BYTES]; // the present one
-    private boolean empty = true;
+    private record Known(int hash, byte[] block, Http2Headers headers) {}
 
-    /** @param decoder whose headers are not changed by those who get them */
-    RememberedBlocks(Http2HeadersDecoder decoder) {
-        this.decoder = decoder;
+    private final Supplier<Http2HeadersDecoder> source;
+    private final int listBytes;
+    private @Nullable Http2HeadersDecoder decoder;
+    private @Nullable Known @Nullable [] known; // by hash; grows when two blocks want the same place
+    private byte @Nullable [] seen; // a part of the hashes of blocks that came once
+
+    /**
+     * @param source of the decoder, whose headers are not changed by those who get them
+     * @param listBytes limit of the fields of a block, with which the decoder is made
+     */
+    RememberedBlocks(Supplier<Http2HeadersDecoder> source, int listBytes) {
+        this.source = source;
+        this.listBytes = listBytes;
+    }
+
+    private Http2HeadersDecoder decoder() {
+        Http2HeadersDecoder made = decoder;
+        if (made == null) {
+            made = source.get();
+            decoder = made;
+        }
+        return made;
     }
 
     /** @return which cannot be changed if the block was remembered */
     @Override
     public Http2Headers decodeHeaders(int streamId, ByteBuf in) throws Http2Exception {
+        int start = in.readerIndex();
         int length = in.readableBytes();
         if (length > MOST_BYTES) {
-            forget();
-            return decoder.decodeHeaders(streamId, in);
+            known = null;
+            return decoder().decodeHeaders(streamId, in);
         }
-        in.getBytes(in.readerIndex(), block, 0, length);
-        int hash = hash(length);
-        int place = (hash ^ hash >>> 16) & (PLACES - 1);
-        Known candidate = known[place];
-        if (candidate != null && Arrays.equals(candidate.block, 0, candidate.block.length, block, 0, length)) {
+        int hash = hash(in, start, length);
+        Known candidate = known == null ? null : known[hash & (known.length - 1)];
+        if (candidate != null && candidate.hash == hash && isSame(candidate.block, in, start, length)) {
             in.skipBytes(length);
             return candidate.headers;
         }
-        BlockKind kind = BlockKind.of(block, length);
+        BlockKind kind = BlockKind.of(in);
         if (kind == BlockKind.CHANGES_THE_TABLE) {
-            forget(); // before it is read, since it may fail after it has changed something
+            known = null; // before it is read, since it may fail after it has changed something
         }
-        Http2Headers headers = decoder.decodeHeaders(streamId, in);
-        if (kind == BlockKind.MAY_BE_KEPT) {
-            if (seen[place] == hash && isKept(headers)) {
-                known[place] = new Known(Arrays.copyOf(block, length), readOnly(headers));
-                empty = false;
-            }
-            seen[place] = hash;
+        Http2Headers headers = decoder().decodeHeaders(streamId, in);
+        if (kind == BlockKind.MAY_BE_KEPT && cameBefore(hash) && isKept(headers)) {
+            byte[] block = new byte[length];
+            in.getBytes(start, block);
+            keep(new Known(hash, block, readOnly(headers)));
         }
         return headers;
     }
 
-    private int hash(int length) {
-        int hash = length;
-        for (int i = 0; i < length; i++) {
-            hash = 31 * hash + block[i];
+    /** Whether a block with this hash came lately; with few bits, since a wrong answer only keeps a block too soon. */
+    private boolean cameBefore(int hash) {
+        byte[] hashes = seen;
+        if (hashes == null) {
+            hashes = new byte[MOST_PLACES];
+            seen = hashes;
         }
-        return hash;
+        int place = hash & (MOST_PLACES - 1);
+        byte part = (byte) ((hash >>> 24) | 1); // not 0, as those are that did not come
+        boolean before = hashes[place] == part;
+        hashes[place] = part;
+        return before;
     }
 
-    private void forget() {
-        if (!empty) {
-            Arrays.fill(known, null);
-            empty = true;
+    private void keep(Known block) {
+        Known[] places = known == null ? new Known[FEWEST_PLACES] : known;
+        while (places[block.hash & (places.length - 1)] != null && places.length < MOST_PLACES) {
+            Known[] more = new Known[places.length * 2];
+            for (Known one : places) {
+                if (one != null) {
+                    more[one.hash & (more.length - 1)] = one;
+                }
+            }
+            places = more;
         }
+        places[block.hash & (places.length - 1)] = block;
+        known = places;
+    }
+
+    private static int hash(ByteBuf in, int start, int length) {
+        long hash = length;
+        int end = start + length;
+        int at = start;
+        for (; at + Long.BYTES <= end; at += Long.BYTES) {
+            hash = (hash ^ in.getLong(at)) * HASH_FACTOR;
+            hash ^= hash >>> 32;
+        }
+        for (; at < end; at++) {
+            hash = (hash ^ in.getByte(at)) * HASH_FACTOR;
+        }
+        return (int) (hash >>> 32);
+    }
+
+    private static boolean isSame(byte[] block, ByteBuf in, int start, int length) {
+        if (block.length != length) {
+            return false;
+        }
+        int at = 0;
+        for (; at + Long.BYTES <= length; at += Long.BYTES) {
+            if ((long) LONGS.get(block, at) != in.getLong(start + at)) {
+                return false;
+            }
+        }
+        for (; at < length; at++) {
+            if (block[at] != in.getByte(start + at)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Netty's connection decoder writes a length that it has checked back into the headers. */
@@ -114,28 +179,31 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
 
     @Override
     public void maxHeaderTableSize(long most) throws Http2Exception {
-        forget();
-        decoder.configuration().maxHeaderTableSize(most);
+        known = null;
+        decoder().configuration().maxHeaderTableSize(most);
     }
 
     @Override
     public long maxHeaderTableSize() {
-        return decoder.configuration().maxHeaderTableSize();
+        return decoder().configuration().maxHeaderTableSize();
     }
 
     @Override
     public void maxHeaderListSize(long most, long goAway) throws Http2Exception {
-        forget();
-        decoder.configuration().maxHeaderListSize(most, goAway);
+        if (decoder == null && most == listBytes && goAway == Http2CodecUtil.calculateMaxHeaderListSizeGoAway(most)) {
+            return; // as it will be made; comes with each acknowledgement of our settings
+        }
+        known = null;
+        decoder().configuration().maxHeaderListSize(most, goAway);
     }
 
     @Override
     public long maxHeaderListSize() {
-        return decoder.configuration().maxHeaderListSize();
+        return decoder().configuration().maxHeaderListSize();
     }
 
     @Override
     public long maxHeaderListSizeGoAway() {
-        return decoder.configuration().maxHeaderListSizeGoAway();
+        return decoder().configuration().maxHeaderListSizeGoAway();
     }
 }

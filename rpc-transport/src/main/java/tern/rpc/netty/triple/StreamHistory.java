@@ -1,71 +1,137 @@
 package tern.rpc.netty.triple;
 
-import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What became of the last streams that a client opened: frames that come too late are to be told apart from those that
- * should never have come (RFC 9113, 5.1). Event loop only.
+ * should never have come (RFC 9113, 5.1). Most clients open stream after stream and end them in order. Memory is taken for
+ * the others only: for a page of streams of which one was reset, refused or passed over. Event loop only.
  */
 final class StreamHistory {
 
-    /** How many streams, two ids apart, are remembered. */
-    private static final int STREAMS = 4_096;
+    /** Streams, two ids apart, that are remembered at least. */
+    static final int STREAMS = 4_096;
 
-    private static final byte NEVER_OPENED = 0;
-    private static final byte OPENED = 1;
-    private static final byte RESET = 2;
-    private static final byte REFUSED = 3;
+    private static final int PAGE_BITS = 8;
+    private static final int PAGE_STREAMS = 1 << PAGE_BITS;
+    private static final int PAGES = STREAMS / PAGE_STREAMS + 1; // with the one that is being filled
 
-    private final byte[] last = new byte[STREAMS];
-    private int highest = -1; // index of the newest stream
+    private static final int STATE_BITS = 2;
+    private static final int STATES_OF_A_BYTE = Byte.SIZE / STATE_BITS;
+    private static final int STATE_MASK = (1 << STATE_BITS) - 1;
+
+    private static final int OPENED = 0;
+    private static final int NEVER_OPENED = 1;
+    private static final int RESET = 2;
+    private static final int REFUSED = 3;
+
+    private byte @Nullable [] @Nullable [] pages; // a ring; all streams of an absent page are OPENED
+    private int oldest = -1; // index of the first stream that was opened
+    private int newest = -1; // index of the last one
 
     void opened(int streamId) {
         int index = index(streamId);
-        if (index - highest >= STREAMS) {
-            Arrays.fill(last, NEVER_OPENED);
+        if (newest < 0) {
+            oldest = index;
         } else {
-            for (int skipped = highest + 1; skipped < index; skipped++) {
-                last[skipped % STREAMS] = NEVER_OPENED;
+            passOver(newest + 1, index);
+        }
+        newest = index;
+    }
+
+    /** Forgets the pages whose places in the ring are needed, and notes which streams are passed over. */
+    private void passOver(int from, int to) {
+        byte[][] kept = pages;
+        if (kept != null) {
+            int first = Math.max(pageOf(from - 1) + 1, pageOf(to) - PAGES + 1);
+            for (int page = first; page <= pageOf(to); page++) {
+                kept[page % PAGES] = null;
             }
         }
-        highest = index;
-        last[index % STREAMS] = OPENED;
+        for (int index = Math.max(from, firstRemembered(to)); index < to; index++) {
+            set(index, NEVER_OPENED);
+        }
     }
 
     /** Either side ended the stream before its time, so that frames may have crossed. */
     void reset(int streamId) {
-        set(streamId, RESET);
+        setIfOpened(streamId, RESET);
     }
 
     /** The stream was one too many, and reset before anything was made of it. */
     void refused(int streamId) {
-        set(streamId, REFUSED);
+        setIfOpened(streamId, REFUSED);
     }
 
-    private void set(int streamId, byte state) {
-        if (isRemembered(streamId)) {
-            last[index(streamId) % STREAMS] = state;
+    private void setIfOpened(int streamId, int state) {
+        int index = index(streamId);
+        if (isRemembered(index) && index >= oldest) {
+            set(index, state);
         }
+    }
+
+    private void set(int index, int state) {
+        byte[][] ring = pages;
+        if (ring == null) {
+            ring = new byte[PAGES][];
+            pages = ring;
+        }
+        int place = pageOf(index) % PAGES;
+        byte[] page = ring[place];
+        if (page == null) {
+            page = new byte[PAGE_STREAMS / STATES_OF_A_BYTE];
+            ring[place] = page;
+        }
+        int at = byteOf(index);
+        page[at] = (byte) ((page[at] & ~(STATE_MASK << shiftOf(index))) | (state << shiftOf(index)));
     }
 
     /** Whether its client may still be sending what it will find out to be in vain. */
     boolean wasRefused(int streamId) {
-        return isRemembered(streamId) && last[index(streamId) % STREAMS] == REFUSED;
+        return is(REFUSED, streamId);
     }
 
     /** Whether the stream was passed over, and so closed without ever being open. */
     boolean wasNeverOpened(int streamId) {
-        return isRemembered(streamId) && last[index(streamId) % STREAMS] == NEVER_OPENED;
+        return is(NEVER_OPENED, streamId);
     }
 
     /** Whether both sides ended the stream in order. */
     boolean endedInOrder(int streamId) {
-        return isRemembered(streamId) && last[index(streamId) % STREAMS] == OPENED;
+        return is(OPENED, streamId);
     }
 
-    private boolean isRemembered(int streamId) {
+    private boolean is(int state, int streamId) {
         int index = index(streamId);
-        return index <= highest && highest - index < STREAMS;
+        return isRemembered(index) && state(index) == state;
+    }
+
+    private int state(int index) {
+        if (index < oldest) {
+            return NEVER_OPENED;
+        }
+        byte[] page = pages == null ? null : pages[pageOf(index) % PAGES];
+        return page == null ? OPENED : (page[byteOf(index)] >>> shiftOf(index)) & STATE_MASK;
+    }
+
+    private boolean isRemembered(int index) {
+        return index <= newest && index >= firstRemembered(newest);
+    }
+
+    private static int firstRemembered(int newest) {
+        return Math.max(0, (pageOf(newest) - PAGES + 1) * PAGE_STREAMS);
+    }
+
+    private static int pageOf(int index) {
+        return index >> PAGE_BITS;
+    }
+
+    private static int byteOf(int index) {
+        return (index & (PAGE_STREAMS - 1)) / STATES_OF_A_BYTE;
+    }
+
+    private static int shiftOf(int index) {
+        return index % STATES_OF_A_BYTE * STATE_BITS;
     }
 
     private static int index(int streamId) {

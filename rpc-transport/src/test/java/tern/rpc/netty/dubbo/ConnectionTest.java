@@ -375,16 +375,20 @@ class ConnectionTest {
     }
 
     @Test
-    void idleConnectionIsClosedByTheServer() {
+    void idleConnectionsAreClosedByTheServer() {
         RpcServer server = sides.serve(
                 limits -> new ServerTransportSettings(
-                        null, 0, 10, 10, 10, 1 << 20, Duration.ofSeconds(1), Duration.ofSeconds(20)),
+                        null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(500), Duration.ofSeconds(20)),
                 settings -> {});
-        try (RawSocket socket = RawSocket.connect(server.port())) {
-            socket.send(RawFrame.heartbeat(1));
-            assertThat(socket.read()).isEqualTo(RawFrame.heartbeatAnswer(1));
+        for (int i = 0; i < 2; i++) { // the second one when the server has had none for a while
+            try (RawSocket socket = RawSocket.connect(server.port());
+                    RawSocket silent = RawSocket.connect(server.port())) {
+                socket.send(RawFrame.heartbeat(1));
+                assertThat(socket.read()).isEqualTo(RawFrame.heartbeatAnswer(1));
 
-            assertThat(socket.isClosedByPeer()).isTrue();
+                assertThat(socket.isClosedByPeer()).isTrue();
+                assertThat(silent.isClosedByPeer()).isTrue();
+            }
         }
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
+import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
@@ -14,6 +15,7 @@ import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Compared with Netty's decoder, which reads every block. */
@@ -23,7 +25,7 @@ class RememberedBlocksTest {
     private static final int FIRST_OF_TABLE = 62;
 
     private final Counted decoder = new Counted();
-    private final RememberedBlocks blocks = new RememberedBlocks(decoder);
+    private final RememberedBlocks blocks = new RememberedBlocks(() -> decoder, LIST_BYTES);
 
     /** Netty's decoder, and how many blocks it was given. */
     private static final class Counted implements Http2HeadersDecoder {
@@ -51,6 +53,42 @@ class RememberedBlocksTest {
             assertThat(fields(read(block))).containsExactly(":method=POST", ":scheme=http", "a=b");
         }
         assertThat(decoder.read).isEqualTo(2);
+    }
+
+    @Test
+    void decoderIsMadeForTheFirstBlock() throws Exception {
+        AtomicInteger made = new AtomicInteger();
+        RememberedBlocks late = new RememberedBlocks(
+                () -> {
+                    made.incrementAndGet();
+                    return decoder;
+                },
+                LIST_BYTES);
+
+        late.maxHeaderListSize(LIST_BYTES, Http2CodecUtil.calculateMaxHeaderListSizeGoAway(LIST_BYTES));
+        assertThat(made).hasValue(0);
+
+        late.decodeHeaders(1, block(0x83));
+        assertThat(made).hasValue(1);
+    }
+
+    @Test
+    void asManyBlocksAsThereArePlacesAreKnownTogether() throws Exception {
+        List<ByteBuf> methods = new ArrayList<>();
+        for (int i = 0; i < 16; i++) {
+            methods.add(block(0x83).writeBytes(literal(0, "path", "method" + i)));
+        }
+        for (int i = 0; i < 40; i++) {
+            for (ByteBuf method : methods) {
+                read(method);
+            }
+        }
+
+        int before = decoder.read;
+        for (ByteBuf method : methods) {
+            read(method);
+        }
+        assertThat(decoder.read - before).isLessThan(8); // a few share a place
     }
 
     @Test
@@ -183,7 +221,7 @@ class RememberedBlocksTest {
         int known = 0;
         for (int connection = 0; connection < 3_000; connection++) {
             Counted counted = new Counted();
-            RememberedBlocks ours = new RememberedBlocks(counted);
+            RememberedBlocks ours = new RememberedBlocks(() -> counted, LIST_BYTES);
             Http2HeadersDecoder netty = new DefaultHttp2HeadersDecoder(true, LIST_BYTES);
             List<ByteBuf> sent = new ArrayList<>();
             int blocksSent = 0;

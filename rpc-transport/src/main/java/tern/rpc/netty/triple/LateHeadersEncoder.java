@@ -1,0 +1,65 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersEncoder;
+import io.netty.handler.codec.http2.Http2CodecUtil;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersEncoder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Netty's encoder of headers, made for the first block: plain answers do without it, and its tables take 750 bytes. Event
+ * loop only.
+ */
+final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncoder.Configuration {
+
+    private @Nullable DefaultHttp2HeadersEncoder encoder;
+    private long listBytes = Http2CodecUtil.MAX_HEADER_LIST_SIZE;
+
+    private DefaultHttp2HeadersEncoder encoder() throws Http2Exception {
+        DefaultHttp2HeadersEncoder made = encoder;
+        if (made == null) {
+            made = new DefaultHttp2HeadersEncoder();
+            made.maxHeaderListSize(listBytes);
+            encoder = made;
+        }
+        return made;
+    }
+
+    @Override
+    public void encodeHeaders(int streamId, Http2Headers headers, ByteBuf out) throws Http2Exception {
+        encoder().encodeHeaders(streamId, headers, out);
+    }
+
+    @Override
+    public Configuration configuration() {
+        return this;
+    }
+
+    /** Each change has to be told to the client, the smallest size too (RFC 7541, 4.2), so the encoder must know all. */
+    @Override
+    public void maxHeaderTableSize(long most) throws Http2Exception {
+        if (encoder != null || most != Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE) {
+            encoder().maxHeaderTableSize(most);
+        }
+    }
+
+    @Override
+    public long maxHeaderTableSize() {
+        return encoder == null ? Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE : encoder.maxHeaderTableSize();
+    }
+
+    @Override
+    public void maxHeaderListSize(long most) throws Http2Exception {
+        if (encoder != null) {
+            encoder.maxHeaderListSize(most);
+        }
+        listBytes = most;
+    }
+
+    @Override
+    public long maxHeaderListSize() {
+        return listBytes;
+    }
+}

@@ -1,0 +1,102 @@
+package tern.rpc.netty.triple;
+
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.http2.DefaultHttp2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2CodecUtil;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2FrameWriter;
+import io.netty.handler.codec.http2.Http2LifecycleManager;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Netty's encoder, which ends a connection whose client makes the server send too much of what carries nothing: answers to
+ * pings and settings that the client does not read, and resets. Netty has these limits too, in two encoders around this one
+ * which only its builder can make; here they take no objects of their own (decision note 23). Event loop only.
+ */
+final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements ChannelFutureListener {
+
+    /** Acknowledgements and resets that the socket has not taken; as many as Netty allows. */
+    static final int MOST_UNSENT = Http2CodecUtil.DEFAULT_MAX_QUEUED_CONTROL_FRAMES;
+
+    private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    private @Nullable Http2LifecycleManager lifecycle;
+    private int unsent;
+    private boolean tooManyUnsent;
+    private int resets; // in the window
+    private long windowNanos = System.nanoTime();
+
+    LimitedEncoder(Http2Connection connection, Http2FrameWriter writer) {
+        super(connection, writer);
+    }
+
+    @Override
+    public void lifecycleManager(Http2LifecycleManager manager) {
+        lifecycle = manager;
+        super.lifecycleManager(manager);
+    }
+
+    @Override
+    public ChannelFuture writeSettingsAck(ChannelHandlerContext context, ChannelPromise promise) {
+        return super.writeSettingsAck(context, counted(context, promise));
+    }
+
+    @Override
+    public ChannelFuture writePing(ChannelHandlerContext context, boolean ack, long data, ChannelPromise promise) {
+        return super.writePing(context, ack, data, ack ? counted(context, promise) : promise);
+    }
+
+    @Override
+    public ChannelFuture writeRstStream(
+            ChannelHandlerContext context, int streamId, long error, ChannelPromise promise) {
+        ChannelFuture written = super.writeRstStream(context, streamId, error, counted(context, promise));
+        if (error != Http2Error.CANCEL.code() && error != Http2Error.NO_ERROR.code()) { // the client's fault
+            countReset(context);
+        }
+        return written;
+    }
+
+    private ChannelPromise counted(ChannelHandlerContext context, ChannelPromise promise) {
+        if (tooManyUnsent) {
+            return promise;
+        }
+        if (unsent == MOST_UNSENT) {
+            context.flush(); // some of them may leave
+        }
+        if (unsent == MOST_UNSENT) {
+            tooManyUnsent = true;
+            end(context, MOST_UNSENT + " acknowledgements and resets wait for the client to read them");
+        }
+        unsent++;
+        return promise.unvoid().addListener(this);
+    }
+
+    @Override
+    public void operationComplete(ChannelFuture written) {
+        unsent--;
+    }
+
+    private void countReset(ChannelHandlerContext context) {
+        long now = System.nanoTime();
+        if (now - windowNanos >= WINDOW_NANOS) {
+            windowNanos = now;
+            resets = 0;
+        }
+        if (++resets > Http2Limits.MOST_RESETS) {
+            end(context, resets + " streams had to be reset within 30 s");
+        }
+    }
+
+    private void end(ChannelHandlerContext context, String reason) {
+        if (lifecycle != null) {
+            lifecycle.onError(context, true, Http2Exception.connectionError(Http2Error.ENHANCE_YOUR_CALM, reason));
+        }
+        context.close();
+    }
+}

@@ -1,0 +1,249 @@
+package tern.rpc.netty;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.StringValue;
+import io.netty.util.ResourceLeakDetector;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.LiveObjects;
+import tern.rpc.netty.peer.RawFrame;
+import tern.rpc.netty.triple.Http1Protocol;
+import tern.rpc.netty.triple.HttpSettings;
+import tern.rpc.netty.triple.TripleCodecs;
+import tern.rpc.netty.triple.TripleProtocol;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.json.JsonCodec;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What a connection on which nothing happens takes of a server's heap: figures with a fifth of slack. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+class IdleConnectionsTest {
+
+    private static final int CONNECTIONS = Integer.getInteger("idle.connections", 500);
+    private static final int FIRST = 40; // make what the others share
+    private static final int MOST = 20_000;
+
+    /** Carries what no wire can do without. */
+    public interface Shout {
+        StringValue shout(StringValue text);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"DUBBO, 0, 2300", "HTTP2, 0, 4800", "HTTP2, 5, 6700", "HTTP1, 5, 4000"})
+    void anIdleConnectionTakesLittleOfTheHeap(Peer peer, int calls, long mostBytes) throws IOException {
+        ResourceLeakDetector.Level level = ResourceLeakDetector.getLevel();
+        ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
+        HessianSerializer hessian = HessianSerializer.builder().build();
+        TripleCodecs codecs =
+                new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
+        EventLoops loops = EventLoops.start(2);
+        RpcServer server = RpcServer.builder(new NettyServerTransport(
+                        new ServerTransportSettings(
+                                null, 0, MOST, MOST, 1_024, 8 << 20, Duration.ofHours(1), Duration.ofHours(1)),
+                        loops,
+                        List.of(
+                                new DubboProtocol(hessian, 0),
+                                new TripleProtocol(codecs, HttpSettings.defaults()),
+                                new Http1Protocol(codecs, HttpSettings.defaults()))))
+                .export(ServiceExport.of(Shout.class, text -> text))
+                .build();
+        List<Socket> open = new ArrayList<>();
+        try (ServerSocket silent = new ServerSocket(0, FIRST + CONNECTIONS, InetAddress.getLoopbackAddress())) {
+            server.start();
+            long ofClient = added(open, silent.getLocalPort(), Peer.SILENT, 0).bytes();
+
+            LiveObjects added = added(open, server.port(), peer, calls);
+
+            long bytes = (added.bytes() - ofClient) / CONNECTIONS;
+            if (Boolean.getBoolean("idle.print")) {
+                System.out.println(peer + " " + calls + ": " + bytes + " (client " + ofClient / CONNECTIONS + ")\n"
+                        + added.each(CONNECTIONS));
+            }
+            assertThat(bytes)
+                    .as("%s, with %d of the test's client:%n%s", peer, ofClient / CONNECTIONS, added.each(CONNECTIONS))
+                    .isLessThan(mostBytes);
+        } finally {
+            for (Socket one : open) {
+                one.close();
+            }
+            server.close();
+            loops.close();
+            ResourceLeakDetector.setLevel(level);
+        }
+    }
+
+    private static LiveObjects added(List<Socket> open, int port, Peer peer, int calls) throws IOException {
+        for (int i = 0; i < FIRST; i++) {
+            open.add(peer.open(port, calls));
+        }
+        LiveObjects before = LiveObjects.count();
+        for (int i = 0; i < CONNECTIONS; i++) {
+            open.add(peer.open(port, calls));
+        }
+        return before.added();
+    }
+
+    /** What a client says. */
+    enum Peer {
+        SILENT {
+            @Override
+            void talk(Socket socket, int calls) {}
+        },
+
+        DUBBO {
+            @Override
+            void talk(Socket socket, int calls) throws IOException {
+                socket.getOutputStream().write(RawFrame.heartbeat(1).bytes());
+                DataInputStream in = new DataInputStream(socket.getInputStream());
+                byte[] header = in.readNBytes(RawFrame.HEADER_BYTES);
+                in.readNBytes(ByteBuffer.wrap(header).getInt(12));
+            }
+        },
+
+        HTTP1 {
+            @Override
+            void talk(Socket socket, int calls) throws IOException {
+                for (int i = 0; i < calls; i++) {
+                    socket.getOutputStream()
+                            .write(("POST /" + Shout.class.getName() + "/shout HTTP/1.1\r\n"
+                                            + "host: localhost\r\ncontent-type: application/json\r\n"
+                                            + "content-length: 4\r\n\r\n\"ab\"")
+                                    .getBytes(ISO_8859_1));
+                    StringBuilder answer = new StringBuilder();
+                    while (answer.indexOf("\r\n\r\n\"ab\"") < 0) {
+                        int next = socket.getInputStream().read();
+                        if (next < 0) {
+                            throw new EOFException(answer.toString());
+                        }
+                        answer.append((char) next);
+                    }
+                }
+            }
+        },
+
+        HTTP2 {
+            @Override
+            void talk(Socket socket, int calls) throws IOException {
+                socket.getOutputStream().write(HELLO);
+                for (int i = 0; i < calls; i++) {
+                    int stream = 2 * i + 1;
+                    ByteArrayOutputStream request = new ByteArrayOutputStream();
+                    request.write(frame(HEADERS, 4, stream, i == 0 ? head() : HEAD_AGAIN));
+                    request.write(frame(0, 1, stream, new byte[] {0, 0, 0, 0, 4, 10, 2, 'a', 'b'}));
+                    socket.getOutputStream().write(request.toByteArray());
+                    awaitFrame(socket, HEADERS, 5);
+                }
+                socket.getOutputStream().write(frame(PING, 0, 0, new byte[8]));
+                awaitFrame(socket, PING, 1);
+            }
+        };
+
+        private static final int HEADERS = 1;
+        private static final int SETTINGS = 4;
+        private static final int PING = 6;
+
+        /** The preface, settings as clients of ours announce them, and the acknowledgement of the server's. */
+        private static final byte[] HELLO = hello();
+
+        /** Five fields of the dynamic table and two of the static one. */
+        private static final byte[] HEAD_AGAIN = {
+            (byte) 0x83,
+            (byte) 0x86,
+            (byte) (0x80 | 66),
+            (byte) (0x80 | 65),
+            (byte) (0x80 | 64),
+            (byte) (0x80 | 63),
+            (byte) (0x80 | 62)
+        };
+
+        abstract void talk(Socket socket, int calls) throws IOException;
+
+        Socket open(int port, int calls) throws IOException {
+            Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
+            socket.setTcpNoDelay(true);
+            socket.getInputStream(); // made with the first use
+            socket.getOutputStream();
+            talk(socket, calls);
+            return socket;
+        }
+
+        private static byte[] hello() {
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            bytes.writeBytes("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1));
+            byte[] settings = {0, 2, 0, 0, 0, 0, 0, 4, 0, 16, 0, 0, 0, 6, 0, 0, (byte) 0x80, 0};
+            bytes.writeBytes(frame(SETTINGS, 0, 0, settings));
+            bytes.writeBytes(frame(SETTINGS, 1, 0, new byte[0]));
+            return bytes.toByteArray();
+        }
+
+        /** Of a request of gRPC, with fields that the server has to remember. */
+        private static byte[] head() {
+            ByteArrayOutputStream block = new ByteArrayOutputStream();
+            block.write(0x83); // :method: POST
+            block.write(0x86); // :scheme: http
+            remembered(block, 0x40 | 4, "", "/" + Shout.class.getName() + "/shout");
+            remembered(block, 0x40 | 1, "", "localhost:50051");
+            remembered(block, 0x40 | 31, "", "application/grpc");
+            remembered(block, 0x40, "te", "trailers");
+            remembered(block, 0x40 | 58, "", "grpc-java-netty/1.76.0");
+            return block.toByteArray();
+        }
+
+        private static void remembered(ByteArrayOutputStream block, int first, String name, String value) {
+            block.write(first);
+            if (!name.isEmpty()) {
+                block.write(name.length());
+                block.writeBytes(name.getBytes(ISO_8859_1));
+            }
+            block.write(value.length());
+            block.writeBytes(value.getBytes(ISO_8859_1));
+        }
+
+        private static byte[] frame(int type, int flags, int stream, byte[] payload) {
+            return ByteBuffer.allocate(9 + payload.length)
+                    .putShort((short) 0)
+                    .put((byte) payload.length)
+                    .put((byte) type)
+                    .put((byte) flags)
+                    .putInt(stream)
+                    .put(payload)
+                    .array();
+        }
+
+        private static void awaitFrame(Socket socket, int type, int flags) throws IOException {
+            DataInputStream in = new DataInputStream(socket.getInputStream());
+            while (true) {
+                int length = in.readUnsignedShort() << 8 | in.readUnsignedByte();
+                int cameType = in.readUnsignedByte();
+                int cameFlags = in.readUnsignedByte();
+                in.readInt();
+                in.readNBytes(length);
+                if (cameType == type && cameFlags == flags) {
+                    return;
+                }
+                if (cameType == 7 || cameType == 3) {
+                    throw new UncheckedIOException(new IOException("the server refused: frame " + cameType));
+                }
+            }
+        }
+    }
+}

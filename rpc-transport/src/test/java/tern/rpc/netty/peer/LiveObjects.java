@@ -1,0 +1,93 @@
+package tern.rpc.netty.peer;
+
+import java.lang.management.ManagementFactory;
+import java.lang.ref.Reference;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.Collectors;
+import javax.management.JMException;
+import javax.management.ObjectName;
+
+/**
+ * Objects on the heap of this JVM by class, after a full collection. Immutable.
+ *
+ * @param byClass name of a class as the JVM prints it, to its objects
+ */
+public record LiveObjects(Map<String, Count> byClass) {
+
+    /** Objects of one class. */
+    record Count(long objects, long bytes) {
+        Count minus(Count other) {
+            return new Count(objects - other.objects, bytes - other.bytes);
+        }
+    }
+
+    private static final Count NONE = new Count(0, 0);
+    private static final int COLUMNS = 4; // number, objects, bytes, class
+
+    /** Collects garbage and counts what is left. One more object of this class, as large as the result, is counted too. */
+    public static LiveObjects count() {
+        LiveObjects counted = parse(); // and what waited for a cleaner before is collected by the next count
+        try {
+            return parse();
+        } finally {
+            Reference.reachabilityFence(counted);
+        }
+    }
+
+    private static LiveObjects parse() {
+        Map<String, Count> counts = new HashMap<>();
+        histogram().lines().map(String::strip).forEach(line -> {
+            String[] columns = line.split("\\s+", COLUMNS);
+            if (columns.length == COLUMNS && columns[0].endsWith(":")) {
+                String name = columns[3].replaceFirst(" \\(.*", ""); // without the module
+                counts.merge(
+                        name,
+                        new Count(Long.parseLong(columns[1]), Long.parseLong(columns[2])),
+                        (one, other) -> new Count(one.objects + other.objects, one.bytes + other.bytes));
+            }
+        });
+        return new LiveObjects(counts);
+    }
+
+    private static String histogram() {
+        try {
+            return (String) ManagementFactory.getPlatformMBeanServer()
+                    .invoke(
+                            new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                            "gcClassHistogram",
+                            new Object[] {new String[0]},
+                            new String[] {String[].class.getName()});
+        } catch (JMException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Collects garbage and counts what was added since this count. */
+    public LiveObjects added() {
+        histogram();
+        LiveObjects now = parse();
+        Map<String, Count> added = new HashMap<>();
+        now.byClass.forEach((name, count) -> added.put(name, count.minus(byClass.getOrDefault(name, NONE))));
+        byClass.forEach((name, count) -> added.putIfAbsent(name, NONE.minus(count)));
+        return new LiveObjects(added);
+    }
+
+    public long bytes() {
+        return byClass.values().stream().mapToLong(Count::bytes).sum();
+    }
+
+    /** A line for each class that takes at least 4 bytes in each of the parts, largest first. */
+    public String each(int parts) {
+        return byClass.entrySet().stream()
+                .filter(entry -> entry.getValue().bytes >= 4L * parts)
+                .sorted(Comparator.comparingLong((Map.Entry<String, Count> entry) -> -entry.getValue().bytes))
+                .map(entry -> String.format(
+                        "%8.1f bytes in %6.2f %s",
+                        (double) entry.getValue().bytes / parts,
+                        (double) entry.getValue().objects / parts,
+                        entry.getKey()))
+                .collect(Collectors.joining("\n"));
+    }
+}
