@@ -45,6 +45,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final InboundBudget strangers;
     private volatile @Nullable Channel listening;
     private volatile int port;
+    private volatile boolean draining;
 
     /** What is counted over all connections. Thread-safe. */
     static final class Counters {
@@ -138,6 +139,9 @@ public final class NettyServerTransport implements ServerTransport {
             connection.closed();
         });
         accepted.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
+        if (draining) {
+            connection.goAway(); // drain() may have looked at the connections before this one was among them
+        }
     }
 
     private static @Nullable Integer sumOrNothing(int count, int change) {
@@ -151,6 +155,7 @@ public final class NettyServerTransport implements ServerTransport {
 
     @Override
     public void drain() {
+        draining = true;
         stopListening();
         connections.values().forEach(ServerConnection::goAway);
     }
