@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
@@ -89,12 +90,11 @@ public final class RpcClient implements AutoCloseable {
         this.pickers = builder.pickers;
         this.meters = builder.meters;
         this.clock = builder.clock;
-        AtomicInteger number = new AtomicInteger();
         this.callbacks = new WorkerPool(
                 CALLBACK_THREADS,
                 Integer.MAX_VALUE, // bounded by the calls in flight, which each connection limits
-                Duration.ofSeconds(60),
-                task -> daemon(task, "rpc-callback-" + number.incrementAndGet()));
+                builder.keepAlive,
+                builder.threadFactory);
         this.timer = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "rpc-client-timer"));
         this.retries = new RetryPolicy(clock);
         builder.transports.forEach(transport ->
@@ -297,6 +297,8 @@ public final class RpcClient implements AutoCloseable {
         private EndpointPicker.Factory pickers = RoundRobinPicker::new;
         private RpcMeters meters = RpcMeters.withoutRegistry();
         private NanoClock clock = NanoClock.SYSTEM;
+        private Duration keepAlive = Duration.ofSeconds(60);
+        private ThreadFactory threadFactory = callbackThreads();
 
         private Builder() {}
 
@@ -362,8 +364,25 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
+        /**
+         * Where the threads come from that decode answers of asynchronous calls and call user code; platform threads when
+         * never set.
+         *
+         * @param keepAlive when idle ones end; zero, as fits virtual threads, for a new one whenever one is needed
+         */
+        public Builder threads(ThreadFactory factory, Duration keepAlive) {
+            this.threadFactory = factory;
+            this.keepAlive = keepAlive;
+            return this;
+        }
+
         public RpcClient build() {
             return new RpcClient(this);
+        }
+
+        private static ThreadFactory callbackThreads() {
+            AtomicInteger number = new AtomicInteger();
+            return task -> daemon(task, "rpc-callback-" + number.incrementAndGet());
         }
     }
 }

@@ -125,7 +125,7 @@ public final class InboundAccount {
         }
         if (stop && !waiting) {
             waiting = true;
-            budget.await(this);
+            budget.await(this, incomplete > 0);
         }
     }
 

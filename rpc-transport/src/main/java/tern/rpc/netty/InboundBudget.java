@@ -76,11 +76,15 @@ final class InboundBudget {
         }
     }
 
-    /** The account looks again when the budget is not used up, or when it may be its turn to finish a message. */
-    void await(InboundAccount account) {
+    /**
+     * The account looks again when the budget is not used up, or when it may be its turn to finish a message.
+     *
+     * @param wantsTurn whether it has a message to finish; one that has none would look again for nothing
+     */
+    void await(InboundAccount account, boolean wantsTurn) {
         waiting.add(account);
-        if (!isUsedUp()) {
-            wake(); // it may have become so just before
+        if (!isUsedUp() || (wantsTurn && finishing.get() == null)) {
+            wake(); // this may have changed after the account looked and before it was in the queue
         }
     }
 

@@ -49,6 +49,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final InboundBudget strangers;
     private volatile @Nullable Channel listening;
     private volatile int port;
+    private volatile boolean draining;
 
     /** What is counted over all connections. Thread-safe. */
     static final class Counters {
@@ -147,6 +148,9 @@ public final class NettyServerTransport implements ServerTransport {
             }
         });
         accepted.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
+        if (draining) {
+            connection.goAway(); // drain() may have looked at the connections before this one was among them
+        }
     }
 
     /** What each channel has by default, but one for all: what it learns is kept by its channels. */
@@ -165,6 +169,7 @@ public final class NettyServerTransport implements ServerTransport {
 
     @Override
     public void drain() {
+        draining = true;
         stopListening();
         connections.values().forEach(ServerConnection::goAway);
     }

@@ -474,6 +474,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         int credit = call.ask(messages);
         if (call.isAnswered() && call.isOver()) { // its stream was over before; others are removed with theirs
             calls.remove(call.pending().id());
+            call.close(); // a cancel that comes later does not find it any more
         }
         if (stream != null && credit > 0) {
             try {
@@ -568,7 +569,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             return; // what was on its way when we ended the stream
         }
         ClientCall call = call(error.streamId());
-        if (call != null && !call.isOver()) {
+        boolean isLateRequest = outbound && call != null && call.isAnswered(); // the server wanted no more of them
+        if (call != null && !call.isOver() && !isLateRequest) {
             boolean headers = error instanceof Http2Exception.HeaderListSizeException;
             call.fail(
                     headers ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL,

@@ -430,6 +430,50 @@ class TripleClientStreamTest {
         ping(script);
     }
 
+    /** Its window holds some of them back when the stream ends. */
+    @Test
+    void answerThatWasNotAskedForYetSurvivesRequestsThatCannotBeSentAnyMore() {
+        Opened opened = open("both");
+        Http2Script script = Http2Script.accept(server, Http2Script.INITIAL_WINDOW_SIZE, 10);
+        opened.stream.send(new byte[100]);
+        script.next(Http2Script.DATA);
+
+        script.head(3, OK).data(3, framed("a")).end(3, "grpc-status", "10", "grpc-message", "enough");
+        ping(script);
+        opened.stream.request(5);
+
+        opened.next(Metadata.class);
+        assertThat(text(opened.next(byte[].class))).isEqualTo("a");
+        RpcException failure = opened.next(RpcException.class);
+        assertThat(failure.code()).isEqualTo(StatusCode.ABORTED);
+        assertThat(failure.status().description()).isEqualTo("enough");
+    }
+
+    /** The leak check of this module looks for the answers that were left. */
+    @Test
+    void answersThatWereLeftAreReleasedWhenACancelMeetsAWishForMore() {
+        Opened opened = open("down", (Object) bytes("x"));
+        opened.stream.request(1);
+        Http2Script script = Http2Script.accept(server);
+        script.request();
+        ByteArrayOutputStream three = new ByteArrayOutputStream();
+        three.writeBytes(framed("a"));
+        three.writeBytes(framed("b"));
+        three.writeBytes(framed("c"));
+        script.head(3, OK).data(3, three.toByteArray()).end(3, "grpc-status", "0");
+        opened.next(Metadata.class);
+        assertThat(text(opened.next())).isEqualTo("a");
+        ping(script);
+
+        requests.onEventLoop(
+                handler -> { // so that the wish is looked at when the call is over already
+                    opened.stream.request(1);
+                    opened.pending.fail(RpcException.refusal(StatusCode.CANCELLED, "on purpose", Executed.MAYBE));
+                });
+
+        assertThat(opened.next(RpcException.class)).hasMessageContaining("on purpose");
+    }
+
     @Test
     void resetByTheServerEndsTheStreamAtOnce() {
         Opened opened = open("both");

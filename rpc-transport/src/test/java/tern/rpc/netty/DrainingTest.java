@@ -1,0 +1,123 @@
+package tern.rpc.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandler;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.SingleThreadEventExecutor;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.limit.Refusal;
+import tern.rpc.netty.peer.Await;
+import tern.rpc.transport.AcceptedTokens;
+import tern.rpc.transport.CallHandler;
+import tern.rpc.transport.ServerCall;
+import tern.rpc.transport.ServiceLookup;
+
+@Timeout(120)
+class DrainingTest {
+
+    /** No call comes in these tests. */
+    private static final class NoCalls implements CallHandler {
+
+        @Override
+        public void handle(ServerCall call) {
+            throw new AssertionError("a call came");
+        }
+
+        @Override
+        public ServiceLookup services() {
+            throw new AssertionError("a call came");
+        }
+
+        @Override
+        public AcceptedTokens tokens() {
+            throw new AssertionError("a call came");
+        }
+
+        @Override
+        public boolean asksWhoCalls() {
+            return false;
+        }
+
+        @Override
+        public void refused(Refusal reason) {
+            throw new AssertionError("a call came");
+        }
+    }
+
+    /** One that nobody speaks. */
+    private static final class NoProtocol implements ServerProtocol {
+
+        @Override
+        public String name() {
+            return "none";
+        }
+
+        @Override
+        public Match match(ByteBuf firstBytes) {
+            return Match.NO;
+        }
+
+        @Override
+        public void prepare(ServiceDescriptor service) {
+            // nothing is exported
+        }
+
+        @Override
+        public ChannelHandler serverHandler(ServerConnection connection) {
+            throw new AssertionError("nobody speaks it");
+        }
+
+        @Override
+        public WriteCommand goAway(ServerConnection connection) {
+            throw new AssertionError("nobody speaks it");
+        }
+    }
+
+    /** The kernel and one event loop have accepted it; the other event loop has not taken it over yet. */
+    @Test
+    void connectionThatIsBeingTakenOverIsToldToGo() throws Exception {
+        try (EventLoops loops = EventLoops.start(2);
+                NettyServerTransport server =
+                        new NettyServerTransport(ServerTransportSettings.onPort(0), loops, List.of(new NoProtocol()))) {
+            server.start(new NoCalls());
+            List<EventExecutor> executors = new ArrayList<>();
+            loops.group().forEach(executors::add);
+            SingleThreadEventExecutor next = (SingleThreadEventExecutor) executors.get(1); // the first has the port
+            CountDownLatch letGo = new CountDownLatch(1);
+            next.execute(() -> await(letGo));
+            Await.until("the event loop is busy", () -> next.pendingTasks() == 0);
+            try (Socket client = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
+                client.setSoTimeout(30_000);
+                Await.until("the connection waits to be taken over", () -> next.pendingTasks() > 0);
+
+                server.drain();
+                letGo.countDown();
+
+                assertThat(client.getInputStream().read()).isEqualTo(-1);
+            } finally {
+                letGo.countDown();
+            }
+            Await.until("the connection is gone", () -> server.connections() == 0);
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            if (!latch.await(30, TimeUnit.SECONDS)) {
+                throw new AssertionError("nobody let the event loop go");
+            }
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+}

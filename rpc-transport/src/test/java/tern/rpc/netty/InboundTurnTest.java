@@ -1,0 +1,83 @@
+package tern.rpc.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Whose turn it is to finish a message when the memory for requests is used up. */
+@Timeout(60)
+class InboundTurnTest {
+
+    private static final int MESSAGE = 10_000;
+
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final InboundBudget budget = InboundBudget.forAll(MESSAGE / 2);
+
+    @AfterEach
+    void close() {
+        channel.close();
+    }
+
+    private InboundAccount account(Runnable whenPaused) {
+        return new InboundAccount(budget, true, channel.eventLoop(), Duration.ofHours(1), new InboundAccount.Reading() {
+            @Override
+            public void pause(boolean paused) {
+                if (paused) {
+                    whenPaused.run();
+                }
+            }
+
+            @Override
+            public void tooSlow(String how) {
+                throw new AssertionError(how);
+            }
+        });
+    }
+
+    @Test
+    void turnThatBecomesFreeIsTakenByOneThatWaits() {
+        InboundAccount first = account(() -> {});
+        InboundAccount second = account(() -> {});
+        first.incomplete(MESSAGE);
+        second.incomplete(MESSAGE);
+        assertThat(first.isPaused()).isFalse();
+        assertThat(second.isPaused()).isTrue();
+
+        first.messageComplete();
+        channel.runPendingTasks();
+
+        assertThat(second.isPaused()).isFalse();
+    }
+
+    /** The turn becomes free after the second account has asked for it and before it waits. */
+    @Test
+    void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {
+        InboundAccount first = account(() -> {});
+        InboundAccount second = account(first::messageComplete);
+        first.incomplete(MESSAGE);
+        second.incomplete(MESSAGE);
+
+        channel.runPendingTasks();
+
+        assertThat(second.isPaused()).isFalse();
+    }
+
+    @Test
+    void accountWithoutAMessageToFinishWaitsQuietly() {
+        InboundAccount holder = account(() -> {});
+        holder.kept(MESSAGE);
+        holder.incomplete(0);
+        assertThat(holder.isPaused()).isTrue();
+
+        channel.runPendingTasks(); // would not end if it looked again and again
+
+        assertThat(holder.isPaused()).isTrue();
+        holder.kept(-MESSAGE);
+        channel.runPendingTasks();
+        assertThat(holder.isPaused()).isFalse();
+    }
+}

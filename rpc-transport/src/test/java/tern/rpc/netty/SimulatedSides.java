@@ -1,0 +1,395 @@
+package tern.rpc.netty;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NanoClock;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.client.RpcClient;
+import tern.rpc.client.ServiceReference;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.limit.FixedLimit;
+import tern.rpc.limit.Refusal;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.AcceptedTokens;
+import tern.rpc.transport.CallHandler;
+import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.ClientTransport;
+import tern.rpc.transport.Message;
+import tern.rpc.transport.MessageStream;
+import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.ServerCall;
+import tern.rpc.transport.ServerTransport;
+import tern.rpc.transport.ServiceLookup;
+import tern.rpc.transport.Tls;
+
+/**
+ * A client and a server of which everything is the product's own but threads, event loops and sockets, which are those of
+ * a {@link Simulation}. They are made once; each simulation has a connection of its own.
+ */
+final class SimulatedSides<T> implements AutoCloseable {
+
+    private static final Endpoint PEER = new Endpoint("127.0.0.1", 1);
+    private static final int SOCKET_BYTES = 24 << 10;
+
+    private final ServerProtocol protocol;
+    private final ClientProtocol clientProtocol;
+    private final ServerTransportSettings settings = ServerTransportSettings.onPort(0);
+    private final TlsGate gate = new TlsGate(null, false, NanoClock.SYSTEM);
+    private final boolean losesFirstSignal;
+    private final RpcServer server;
+    private final RpcClient client;
+    private final T proxy;
+    private @Nullable CallHandler handler;
+    private @Nullable Simulation simulation;
+    private Simulation.@Nullable Loop serverLoop;
+    private Simulation.@Nullable Socket serverSocket;
+    private @Nullable Connection connection;
+    private @Nullable ServerConnection serverConnection;
+    private InboundBudget budget = InboundBudget.forAll(1);
+
+    /**
+     * @param losesFirstSignal whether a receiver of requests is not told that it may send when it is named, as it was
+     *     before that was mended
+     */
+    SimulatedSides(
+            Class<T> type,
+            T service,
+            ServerProtocol protocol,
+            ClientProtocol clientProtocol,
+            boolean losesFirstSignal) {
+        this.protocol = protocol;
+        this.clientProtocol = clientProtocol;
+        this.losesFirstSignal = losesFirstSignal;
+        server = RpcServer.builder(new ServerSide())
+                .export(ServiceExport.of(type, service))
+                .workers(100, 100)
+                .limit(() -> new FixedLimit(1_000))
+                .threads(task -> simulation().worker(task), Duration.ZERO)
+                .build();
+        server.start();
+        client = RpcClient.builder()
+                .transport(new ClientSide())
+                .threads(task -> simulation().worker(task), Duration.ZERO)
+                .build();
+        proxy = client.refer(ServiceReference.to(type, new StaticEndpoints(List.of(PEER)))
+                .protocol(clientProtocol.name())
+                .build());
+    }
+
+    private Simulation simulation() {
+        return Objects.requireNonNull(simulation);
+    }
+
+    T proxy() {
+        return proxy;
+    }
+
+    /** Opens a connection in this simulation. */
+    void connect(Simulation next) {
+        simulation = next;
+        Simulation.Loop clientLoop = next.new Loop("client loop");
+        Simulation.Loop loop = next.new Loop("server loop");
+        serverLoop = loop;
+        Simulation.Socket ours = next.new Socket(SOCKET_BYTES);
+        Simulation.Socket theirs = next.new Socket(SOCKET_BYTES);
+        serverSocket = theirs;
+        serverConnection = null;
+        Connection made = new Connection(
+                PEER, ClientTransportSettings.named("simulation"), clientProtocol, null, (changed, state) -> {});
+        connection = made;
+        ours.pipeline().addLast(made.handlers());
+        budget = InboundBudget.forAll(settings.maxInboundBytes());
+        Simulation.Socket.connect(ours, clientLoop, theirs, loop);
+        clientLoop.execute(() -> made.opened(ours));
+        loop.execute(() -> {
+            ServerConnection accepted = new ServerConnection(
+                    theirs,
+                    settings,
+                    Objects.requireNonNull(handler),
+                    new NettyServerTransport.Counters(),
+                    budget,
+                    InboundBudget.forStrangers(settings.maxInboundBytes()),
+                    new Tenancy(new Tenancy.Of(), InetAddress.getLoopbackAddress()));
+            serverConnection = accepted;
+            theirs.closeFuture().addListener(done -> accepted.closed());
+            ProtocolDetector detector = new ProtocolDetector(List.of(protocol), accepted, gate);
+            theirs.pipeline().addLast(detector);
+            accepted.opened();
+        });
+    }
+
+    /** What may happen to a connection. */
+    enum Mishap {
+        LOST_BY_CLIENT,
+        LOST_BY_SERVER,
+        DRAINED
+    }
+
+    /** Lets it happen to the connection, if it is there. */
+    void befall(Mishap mishap) {
+        ServerConnection theirs = serverConnection;
+        if (mishap == Mishap.LOST_BY_CLIENT || theirs == null) {
+            Objects.requireNonNull(connection).close("by plan");
+        } else if (mishap == Mishap.DRAINED) {
+            theirs.goAway();
+        } else {
+            Objects.requireNonNull(serverSocket).close();
+        }
+    }
+
+    /** What is left when nothing more happens; empty for nothing. */
+    String left() {
+        StringBuilder left = new StringBuilder();
+        Connection ours = Objects.requireNonNull(connection);
+        ServerConnection theirs = Objects.requireNonNull(serverConnection);
+        note(left, "calls in flight at the client", ours.inFlight());
+        if (ours.state() != Connection.State.CLOSED) { // else nobody looks at what it did not send
+            note(left, "bytes queued at the client", ours.queue().queuedBytes());
+        }
+        note(left, "bytes queued at the server", theirs.queue().queuedBytes());
+        note(left, "bytes of requests kept", budget.used());
+        ours.close("the simulation is over");
+        simulation().run();
+        note(left, "bytes of buffers not released", simulation().heldBytes());
+        return left.toString();
+    }
+
+    private static void note(StringBuilder left, String what, long count) {
+        if (count != 0) {
+            left.append(count).append(' ').append(what).append("; ");
+        }
+    }
+
+    @Override
+    public void close() {
+        client.close();
+        server.close();
+    }
+
+    /** Hands calls to the connection of the present simulation. */
+    private final class ClientSide implements ClientTransport {
+
+        @Override
+        public String protocol() {
+            return clientProtocol.name();
+        }
+
+        @Override
+        public void prepare(ServiceDescriptor service) {
+            clientProtocol.prepareReference(service);
+        }
+
+        @Override
+        public ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls) {
+            return new ClientConnection() {
+                private Connection present() {
+                    return Objects.requireNonNull(connection);
+                }
+
+                @Override
+                public Endpoint endpoint() {
+                    return PEER;
+                }
+
+                @Override
+                public boolean isAvailable() {
+                    return true;
+                }
+
+                @Override
+                public boolean isConnecting() {
+                    return false;
+                }
+
+                @Override
+                public String lastFailure() {
+                    return "";
+                }
+
+                @Override
+                public int inFlight() {
+                    return connection == null ? 0 : connection.inFlight();
+                }
+
+                @Override
+                public long queuedBytes() {
+                    return 0;
+                }
+
+                @Override
+                public long lateAnswers() {
+                    return 0;
+                }
+
+                @Override
+                public void send(PendingCall call) {
+                    present().send(call);
+                }
+
+                @Override
+                public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
+                    return present().open(call, receiver);
+                }
+
+                @Override
+                public void close() {
+                    // each simulation closes its own
+                }
+            };
+        }
+
+        @Override
+        public void close() {
+            // likewise
+        }
+    }
+
+    /** Takes the handler from the server instead of opening a port. */
+    private final class ServerSide implements ServerTransport {
+
+        @Override
+        public void prepare(ServiceDescriptor service) {
+            protocol.prepare(service);
+        }
+
+        @Override
+        public void start(CallHandler served) {
+            handler = losesFirstSignal ? losing(served) : served;
+        }
+
+        @Override
+        public int port() {
+            return 0;
+        }
+
+        @Override
+        public void drain() {
+            // nothing is open
+        }
+
+        @Override
+        public int connections() {
+            return 0;
+        }
+
+        @Override
+        public long received() {
+            return 0;
+        }
+
+        @Override
+        public int inFlight() {
+            return 0;
+        }
+
+        @Override
+        public long queuedBytes() {
+            return 0;
+        }
+
+        @Override
+        public void close() {
+            // each simulation closes its own
+        }
+    }
+
+    // ---- the defect that was mended
+
+    private CallHandler losing(CallHandler served) {
+        return new CallHandler() {
+            @Override
+            public void handle(ServerCall call) {
+                served.handle(losing(call));
+            }
+
+            @Override
+            public void refused(Refusal reason) {
+                served.refused(reason);
+            }
+
+            @Override
+            public ServiceLookup services() {
+                return served.services();
+            }
+
+            @Override
+            public boolean asksWhoCalls() {
+                return served.asksWhoCalls();
+            }
+
+            @Override
+            public AcceptedTokens tokens() {
+                return served.tokens();
+            }
+        };
+    }
+
+    private ServerCall losing(ServerCall call) {
+        InvocationHandler deeds = (proxied, method, arguments) -> {
+            Object result;
+            try {
+                result = method.invoke(call, arguments);
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+            return result instanceof MessageStream stream ? losing(stream) : result;
+        };
+        return (ServerCall)
+                Proxy.newProxyInstance(ServerCall.class.getClassLoader(), new Class<?>[] {ServerCall.class}, deeds);
+    }
+
+    /** A stream whose start does not look whether there is something to tell. */
+    private MessageStream losing(MessageStream stream) {
+        return new MessageStream() {
+            private @Nullable Runnable starting;
+
+            @Override
+            public void start(Receiver receiver) {
+                stream.start(new Receiver() {
+                    @Override
+                    public void message(Message message) {
+                        receiver.message(message);
+                    }
+
+                    @Override
+                    public void ended() {
+                        receiver.ended();
+                    }
+
+                    @Override
+                    public void ready() {
+                        if (simulation().runningTask() != starting) {
+                            receiver.ready();
+                        }
+                    }
+                });
+                starting = Objects.requireNonNull(serverLoop).newest();
+            }
+
+            @Override
+            public void request(int messages) {
+                stream.request(messages);
+            }
+
+            @Override
+            public void send(@Nullable Object value) {
+                stream.send(value);
+            }
+
+            @Override
+            public boolean isReady() {
+                return stream.isReady();
+            }
+        };
+    }
+}

@@ -1,0 +1,210 @@
+package tern.rpc.netty.streams;
+
+import com.example.ledger.Entry;
+import com.example.ledger.Receipt;
+import io.grpc.StatusException;
+import io.grpc.StatusRuntimeException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.streams.FeedPlan.Reading;
+import tern.rpc.netty.streams.FeedPlan.Way;
+
+/** One stream as its client sees it: what came, and how it ended. Told by one thread at a time. */
+final class Feed {
+
+    /** Of all slow readers. */
+    private static final Executor SLOW = Executors.newSingleThreadExecutor(task -> {
+        Thread thread = new Thread(task, "slow-readers");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    final FeedPlan plan;
+    final CompletableFuture<StatusCode> outcome = new CompletableFuture<>();
+    private final CompletableFuture<@Nullable Void> letGo = new CompletableFuture<>();
+    private volatile int received;
+    private volatile int sent;
+    private volatile @Nullable Receipt receipt;
+    private volatile @Nullable String fault;
+    private volatile @Nullable Throwable failure;
+    private volatile Runnable cancel = () -> {};
+    private volatile boolean cancelled;
+
+    Feed(FeedPlan plan) {
+        this.plan = plan;
+    }
+
+    // ---- what callers tell
+
+    /** How the call is cancelled by somebody who does not take its answers; before its requests are sent. */
+    void cancelledBy(Runnable action) {
+        cancel = action;
+    }
+
+    /**
+     * An answer came.
+     *
+     * @return whether the plan is to cancel now
+     */
+    boolean take(Entry entry) {
+        if (entry.getAccount().length() != plan.sizeOf(received)) {
+            fault("answer " + received + " has " + entry.getAccount().length() + " characters instead of "
+                    + plan.sizeOf(received));
+        }
+        return take(entry.getAmount());
+    }
+
+    /** The same of an answer that has only the number. */
+    boolean take(long amount) {
+        int index = received;
+        if (outcome.isDone()) {
+            fault("answer " + FeedPlan.indexOf(amount) + " came after the end");
+        }
+        if (FeedPlan.indexOf(amount) != index || FeedPlan.idOf(amount) != plan.id()) {
+            fault("answer " + FeedPlan.indexOf(amount) + " of stream " + FeedPlan.idOf(amount) + " came instead of "
+                    + index);
+        }
+        received = index + 1;
+        return received == plan.cancelAt();
+    }
+
+    /** The answer to a stream of requests came. */
+    void take(Receipt answer) {
+        if (receipt != null) {
+            fault("a second answer came");
+        }
+        receipt = answer;
+    }
+
+    /** The next request to send; cancels the call if it is time for that. */
+    Entry give() {
+        int index = sent;
+        Entry entry = plan.entry(index);
+        sent = index + 1;
+        if (plan.way() == Way.UP && sent == plan.cancelAt()) {
+            cancelled = true;
+            cancel.run();
+        }
+        return entry;
+    }
+
+    /** Whether no more may be sent. */
+    boolean isCancelled() {
+        return cancelled;
+    }
+
+    boolean hasMore() {
+        return sent < plan.messages();
+    }
+
+    /** Asks for the next answers as the plan wants it: at the beginning. */
+    void askFirst(Runnable forAll, Runnable forOne) {
+        switch (plan.reading()) {
+            case EAGER -> forAll.run();
+            case ONE_BY_ONE -> SLOW.execute(forOne);
+            case PAUSED -> letGo.thenRun(forAll);
+        }
+    }
+
+    /** And after each. */
+    void askNext(Runnable forOne) {
+        if (plan.reading() == Reading.ONE_BY_ONE) {
+            SLOW.execute(forOne);
+        }
+    }
+
+    /** For those who are not asked. */
+    void awaitLetGo() {
+        if (plan.reading() == Reading.PAUSED) {
+            letGo.join();
+        }
+    }
+
+    void letGo() {
+        letGo.complete(null);
+    }
+
+    void ended(StatusCode code) {
+        if (!outcome.complete(code)) {
+            fault("ended with " + code + " after it had ended with " + outcome.join());
+        }
+    }
+
+    /** For an end that another may have been before. */
+    void endedIfOpen(StatusCode code) {
+        outcome.complete(code);
+    }
+
+    void failed(Throwable cause) {
+        failure = cause;
+        ended(codeOf(cause));
+    }
+
+    void fault(String what) {
+        if (fault == null) {
+            fault = what;
+        }
+    }
+
+    private static StatusCode codeOf(Throwable failure) {
+        if (failure instanceof CompletionException && failure.getCause() != null) {
+            return codeOf(failure.getCause());
+        }
+        if (failure instanceof RpcException rpc) {
+            return rpc.code();
+        }
+        if (failure instanceof StatusRuntimeException grpc) {
+            return StatusCode.valueOf(grpc.getStatus().getCode().name());
+        }
+        if (failure instanceof StatusException grpc) {
+            return StatusCode.valueOf(grpc.getStatus().getCode().name());
+        }
+        return StatusCode.CANCELLED; // of the plan's own making
+    }
+
+    // ---- what the test asks
+
+    /** What is wrong with a stream that has ended; null for nothing. */
+    @Nullable
+    String wrong() {
+        if (fault != null) {
+            return this + ": " + fault;
+        }
+        StatusCode code = outcome.join();
+        boolean asPlanned = switch (code) {
+            case OK -> plan.failAt() == 0 && isComplete();
+            case ABORTED -> plan.failAt() > 0 && isCompleteBeforeFailure();
+            case CANCELLED -> plan.cancelAt() > 0;
+            case DEADLINE_EXCEEDED -> plan.deadline() != null;
+            default -> false;
+        };
+        return asPlanned ? null : this + ": that is not what was planned, " + plan + ", failure " + failure;
+    }
+
+    private boolean isComplete() {
+        Receipt answer = receipt;
+        return plan.way() == Way.UP
+                ? answer != null && answer.getEntries() == plan.messages() && answer.getBalance() == plan.totalBytes()
+                : received == plan.messages();
+    }
+
+    private boolean isCompleteBeforeFailure() {
+        return switch (plan.way()) {
+            case DOWN -> received == plan.failAt();
+            case UP -> true;
+            case BOTH -> received < plan.failAt();
+        };
+    }
+
+    @Override
+    public String toString() {
+        return plan.way() + " stream " + plan.id() + " (" + plan.reading() + "), " + sent + " sent and " + received
+                + " received of " + plan.messages() + ", "
+                + (outcome.isDone() ? outcome.join().toString() : "not ended");
+    }
+}

@@ -1,0 +1,290 @@
+package tern.rpc.netty.streams;
+
+import com.example.ledger.Entry;
+import com.example.ledger.Period;
+import com.example.ledger.Receipt;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import tern.rpc.RpcException;
+import tern.rpc.ServerContext;
+import tern.rpc.StatusCode;
+import tern.rpc.StreamObserver;
+
+/** Serves {@link Feeds}, and knows which of its streams have not been told their end. */
+final class FeedsServer implements Feeds {
+
+    /** Streams whose end their service has not been told. */
+    private final AtomicInteger running = new AtomicInteger();
+
+    int running() {
+        return running.get();
+    }
+
+    /** A stream begins; the task is to be run at its end, any number of times. */
+    private Runnable begun() {
+        running.incrementAndGet();
+        AtomicBoolean over = new AtomicBoolean();
+        return () -> {
+            if (over.compareAndSet(false, true)) {
+                running.decrementAndGet();
+            }
+        };
+    }
+
+    static RpcException planned() {
+        return new RpcException(StatusCode.ABORTED, "as planned");
+    }
+
+    /** The entries of a stream, up to its failure. */
+    private static Supplier<@Nullable Entry> entries(FeedPlan plan) {
+        AtomicInteger next = new AtomicInteger();
+        int count = plan.failAt() > 0 ? plan.failAt() : plan.messages();
+        return () -> next.get() == count ? null : plan.entry(next.getAndIncrement());
+    }
+
+    private static @Nullable RpcException failure(FeedPlan plan) {
+        return plan.failAt() > 0 ? planned() : null;
+    }
+
+    /** Looks whether requests come in order, and sums them up. One thread at a time. */
+    static final class Reader {
+        private int entries;
+        private long bytes;
+
+        /** @throws RpcException if the order is wrong, or by plan */
+        void read(Entry entry) {
+            if (FeedPlan.indexOf(entry.getAmount()) != entries) {
+                throw new RpcException(
+                        StatusCode.DATA_LOSS,
+                        "request " + FeedPlan.indexOf(entry.getAmount()) + " came instead of " + entries);
+            }
+            entries++;
+            bytes += entry.getAccount().length();
+            if (entries == FeedPlan.failAtOf(entry.getAmount())) {
+                throw planned();
+            }
+        }
+
+        Receipt receipt() {
+            return Receipt.newBuilder().setEntries(entries).setBalance(bytes).build();
+        }
+    }
+
+    @Override
+    public Flow.Publisher<Entry> publish(Period period) {
+        FeedPlan plan = FeedPlan.of(period);
+        return new Entries(entries(plan), failure(plan), begun());
+    }
+
+    @Override
+    public Flux<Entry> flux(Period period) {
+        FeedPlan plan = FeedPlan.of(period);
+        Runnable over = begun();
+        Flux<Entry> entries = Flux.range(0, plan.failAt() > 0 ? plan.failAt() : plan.messages())
+                .map(plan::entry);
+        return (plan.failAt() > 0 ? entries.concatWith(Mono.error(planned())) : entries).doFinally(end -> over.run());
+    }
+
+    @Override
+    public void observe(Period period, StreamObserver<Entry> answers) {
+        FeedPlan plan = FeedPlan.of(period);
+        Runnable over = begun();
+        Supplier<@Nullable Entry> entries = entries(plan);
+        try {
+            for (Entry entry = entries.get(); entry != null; entry = entries.get()) {
+                answers.onNext(entry);
+            }
+            end(plan, answers);
+        } finally {
+            over.run();
+        }
+    }
+
+    private static void end(FeedPlan plan, StreamObserver<Entry> answers) {
+        if (plan.failAt() > 0) {
+            answers.onError(planned());
+        } else {
+            answers.onCompleted();
+        }
+    }
+
+    @Override
+    public void observeReady(Period period, StreamObserver<Entry> answers) {
+        FeedPlan plan = FeedPlan.of(period);
+        Runnable over = begun();
+        Supplier<@Nullable Entry> entries = entries(plan);
+        Objects.requireNonNull(ServerContext.current()).onCancel(over);
+        answers.onReady(() -> {
+            while (answers.isReady()) {
+                Entry entry = entries.get();
+                if (entry == null) {
+                    over.run();
+                    end(plan, answers);
+                    return;
+                }
+                answers.onNext(entry);
+            }
+        });
+    }
+
+    @Override
+    public CompletionStage<Receipt> collect(Flow.Publisher<Entry> entries) {
+        Runnable over = begun();
+        Reader reader = new Reader();
+        CompletableFuture<Receipt> answer = new CompletableFuture<>();
+        entries.subscribe(new Flow.Subscriber<>() {
+            private Flow.@Nullable Subscription subscription;
+
+            @Override
+            public void onSubscribe(Flow.Subscription given) {
+                subscription = given;
+                given.request(1);
+            }
+
+            @Override
+            public void onNext(Entry entry) {
+                Flow.Subscription present = Objects.requireNonNull(subscription);
+                try {
+                    reader.read(entry);
+                } catch (RpcException e) {
+                    present.cancel();
+                    over.run();
+                    answer.completeExceptionally(e);
+                    return;
+                }
+                present.request(1);
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+                over.run();
+                answer.completeExceptionally(failure);
+            }
+
+            @Override
+            public void onComplete() {
+                over.run();
+                answer.complete(reader.receipt());
+            }
+        });
+        return answer;
+    }
+
+    @Override
+    public Mono<Receipt> collectFlux(Flux<Entry> entries) {
+        Runnable over = begun();
+        Reader reader = new Reader();
+        return entries.doOnNext(reader::read)
+                .then(Mono.fromSupplier(reader::receipt))
+                .doFinally(end -> over.run());
+    }
+
+    @Override
+    public Flow.Publisher<Entry> exchange(Flow.Publisher<Entry> entries) {
+        Runnable over = begun();
+        Reader reader = new Reader();
+        return answers -> entries.subscribe(new Echo(answers, reader, over));
+    }
+
+    /** Passes on what comes. */
+    private static final class Echo implements Flow.Subscriber<Entry> {
+
+        private final Flow.Subscriber<? super Entry> answers;
+        private final Reader reader;
+        private final Runnable over;
+        private Flow.@Nullable Subscription requests;
+        private boolean failed;
+
+        Echo(Flow.Subscriber<? super Entry> answers, Reader reader, Runnable over) {
+            this.answers = answers;
+            this.reader = reader;
+            this.over = over;
+        }
+
+        @Override
+        public void onSubscribe(Flow.Subscription given) {
+            requests = given;
+            answers.onSubscribe(new Flow.Subscription() {
+                @Override
+                public void request(long more) {
+                    given.request(more);
+                }
+
+                @Override
+                public void cancel() {
+                    over.run();
+                    given.cancel();
+                }
+            });
+        }
+
+        @Override
+        public void onNext(Entry entry) {
+            try {
+                reader.read(entry);
+            } catch (RpcException e) {
+                failed = true;
+                over.run();
+                Objects.requireNonNull(requests).cancel();
+                answers.onError(e);
+                return;
+            }
+            answers.onNext(entry);
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            over.run();
+            if (!failed) {
+                answers.onError(failure);
+            }
+        }
+
+        @Override
+        public void onComplete() {
+            over.run();
+            if (!failed) {
+                answers.onComplete();
+            }
+        }
+    }
+
+    @Override
+    public Flux<Entry> exchangeFlux(Flux<Entry> entries) {
+        Runnable over = begun();
+        Reader reader = new Reader();
+        return entries.doOnNext(reader::read).doFinally(end -> over.run());
+    }
+
+    @Override
+    public StreamObserver<Entry> exchangeObserved(StreamObserver<Entry> answers) {
+        Runnable over = begun();
+        Reader reader = new Reader();
+        return new StreamObserver<>() {
+            @Override
+            public void onNext(Entry entry) {
+                reader.read(entry);
+                answers.onNext(entry);
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+                over.run();
+            }
+
+            @Override
+            public void onCompleted() {
+                over.run();
+                answers.onCompleted();
+            }
+        };
+    }
+}

@@ -1,0 +1,124 @@
+package tern.rpc.netty.streams;
+
+import com.example.ledger.Entry;
+import com.example.ledger.LedgerGrpc;
+import com.example.ledger.Period;
+import com.example.ledger.Receipt;
+import io.grpc.Status;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import java.util.concurrent.atomic.AtomicInteger;
+import tern.rpc.RpcException;
+
+/** The generated service. Half of its streams send while ready; the others wait in onNext. */
+final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
+
+    private static Status statusOf(RpcException failure) {
+        return Status.Code.valueOf(failure.code().name()).toStatus().withDescription(failure.getMessage());
+    }
+
+    @Override
+    public void statement(Period period, StreamObserver<Entry> answers) {
+        FeedPlan plan = FeedPlan.of(period);
+        ServerCallStreamObserver<Entry> caller = (ServerCallStreamObserver<Entry>) answers;
+        if (plan.id() % 2 == 0) {
+            statementWhileReady(plan, caller);
+            return;
+        }
+        int count = plan.failAt() > 0 ? plan.failAt() : plan.messages();
+        caller.setOnCancelHandler(() -> {}); // so that sending to one who has left does not throw
+        for (int i = 0; i < count && !caller.isCancelled(); i++) {
+            caller.onNext(plan.entry(i));
+        }
+        end(plan, caller);
+    }
+
+    static void statementWhileReady(FeedPlan plan, ServerCallStreamObserver<Entry> caller) {
+        int count = plan.failAt() > 0 ? plan.failAt() : plan.messages();
+        AtomicInteger next = new AtomicInteger();
+        caller.setOnReadyHandler(() -> {
+            while (caller.isReady() && next.get() <= count) {
+                int index = next.getAndIncrement();
+                if (index < count) {
+                    caller.onNext(plan.entry(index));
+                } else {
+                    end(plan, caller);
+                }
+            }
+        });
+    }
+
+    private static void end(FeedPlan plan, ServerCallStreamObserver<Entry> caller) {
+        if (caller.isCancelled()) {
+            return;
+        }
+        if (plan.failAt() > 0) {
+            caller.onError(Status.ABORTED.withDescription("as planned").asRuntimeException());
+        } else {
+            caller.onCompleted();
+        }
+    }
+
+    @Override
+    public StreamObserver<Entry> import_(StreamObserver<Receipt> answer) {
+        return reading((ServerCallStreamObserver<Receipt>) answer, entry -> {}, reader -> {
+            answer.onNext(reader.receipt());
+            answer.onCompleted();
+        });
+    }
+
+    /** Answers with a number for each entry. */
+    @Override
+    public StreamObserver<Entry> reconcile(StreamObserver<Receipt> answers) {
+        return reading(
+                (ServerCallStreamObserver<Receipt>) answers,
+                entry -> answers.onNext(
+                        Receipt.newBuilder().setBalance(entry.getAmount()).build()),
+                reader -> answers.onCompleted());
+    }
+
+    /** What is done with an entry that was read. */
+    interface Each {
+        void read(Entry entry);
+    }
+
+    /** What is done when all were read. */
+    interface Last {
+        void end(FeedsServer.Reader reader);
+    }
+
+    static <A> StreamObserver<Entry> reading(ServerCallStreamObserver<A> caller, Each each, Last last) {
+        FeedsServer.Reader reader = new FeedsServer.Reader();
+        caller.setOnCancelHandler(() -> {});
+        return new StreamObserver<>() {
+            private boolean failed;
+
+            @Override
+            public void onNext(Entry entry) {
+                if (failed) {
+                    return;
+                }
+                try {
+                    reader.read(entry);
+                } catch (RpcException e) {
+                    failed = true;
+                    caller.onError(statusOf(e).asRuntimeException());
+                    return;
+                }
+                each.read(entry);
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+                // the caller has left
+            }
+
+            @Override
+            public void onCompleted() {
+                if (!failed) {
+                    last.end(reader);
+                }
+            }
+        };
+    }
+}

@@ -1,0 +1,254 @@
+package tern.rpc.netty.streams;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import tern.rpc.netty.streams.FeedPlan.Reading;
+import tern.rpc.netty.streams.FeedPlan.Way;
+import tern.rpc.netty.streams.WebCaller.Form;
+
+/**
+ * Many streams at once on one connection: every message arrives once and in order, every stream ends as it should, and
+ * nothing is left. The ids of streams choose their Java shapes, so four streams have all shapes. Some readers are slow,
+ * and some read nothing until all others have ended.
+ *
+ * <p>The test with the tag {@code figures} runs all of it with up to 1,000 streams; {@code tern.streams.repetitions} says
+ * how often and {@code tern.streams.seed} replays the moments of cancels and deadlines (docs/threads.md).
+ */
+@Timeout(1_800)
+class ManyStreamsTest {
+
+    /** A client and a server with one connection between them. */
+    private enum Wire {
+        TERN,
+        GRPC_CLIENT,
+        GENERATED_SERVICE,
+        GRPC_SERVER,
+        GRPC,
+        GRPC_WEB,
+        CONNECT,
+        EVENTS;
+
+        FeedCaller connect() {
+            return switch (this) {
+                case TERN -> sides.ternCaller(sides.port());
+                case GRPC_CLIENT -> new GrpcCaller(sides.port(), GrpcMethods.FEEDS, 1 << 20);
+                case GENERATED_SERVICE -> new GrpcCaller(sides.port(), GrpcMethods.LEDGER, 1 << 20);
+                case GRPC_SERVER -> sides.ternCallerOfGrpc(1 << 20);
+                case GRPC -> new WebCaller(sides.port(), Form.GRPC, 65_535);
+                case GRPC_WEB -> new WebCaller(sides.port(), Form.GRPC_WEB, 65_535);
+                case CONNECT -> new WebCaller(sides.port(), Form.CONNECT, 65_535);
+                case EVENTS -> new WebCaller(sides.port(), Form.EVENTS, 65_535);
+            };
+        }
+
+        List<Way> ways() {
+            return ways(this == EVENTS);
+        }
+
+        static List<Way> ways(boolean ofEvents) {
+            return ofEvents ? List.of(Way.DOWN) : List.of(Way.values());
+        }
+    }
+
+    private static FeedsSides sides;
+
+    @BeforeAll
+    static void start() {
+        sides = new FeedsSides();
+    }
+
+    @AfterAll
+    static void stop() {
+        sides.close();
+    }
+
+    /** Streams of some messages up to a size, with readers of all kinds if there are enough. */
+    private static List<FeedPlan> plans(Way way, int streams, int messages, int bytes) {
+        return IntStream.range(0, streams)
+                .mapToObj(id -> FeedPlan.of(way, id, messages, bytes).reading(reading(id, streams)))
+                .toList();
+    }
+
+    private static Reading reading(int id, int streams) {
+        if (id % 5 == 3) {
+            return Reading.ONE_BY_ONE;
+        }
+        int pausing = Math.max(16, streams / 10); // few: what they leave unread counts in the window of the connection
+        return id % pausing == 7 ? Reading.PAUSED : Reading.EAGER;
+    }
+
+    private static void run(Wire wire, List<Way> ways, int streams, int messages, int bytes) throws Exception {
+        try (FeedCaller caller = wire.connect()) {
+            for (Way way : ways) {
+                sides.run(caller, plans(way, streams, messages, bytes));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void oneStreamEnds(Wire wire) throws Exception {
+        try (FeedCaller caller = wire.connect()) {
+            for (Way way : wire.ways()) {
+                for (int id = 0; id < 4; id++) {
+                    sides.run(caller, List.of(FeedPlan.of(way, id, 40, 4 << 10)));
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void fourStreamsEnd(Wire wire) throws Exception {
+        run(wire, wire.ways(), 4, 48, 4 << 10);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"TERN", "GRPC_SERVER", "GENERATED_SERVICE"})
+    void fiftyStreamsEnd(Wire wire) throws Exception {
+        run(wire, List.of(Way.DOWN), 50, 16, 4 << 10);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "TERN")
+    void thousandStreamsEnd(Wire wire) throws Exception {
+        run(wire, List.of(Way.DOWN), 1_000, 3, 16 << 10);
+    }
+
+    /** Of a hundred bytes each, so that very many wait together. */
+    @ParameterizedTest
+    @EnumSource(names = {"TERN", "GRPC_CLIENT"})
+    void streamsOfSmallMessagesEnd(Wire wire) throws Exception {
+        run(wire, List.of(Way.DOWN), 4, 2_000, 100);
+    }
+
+    /** A client that names its window: of its own side, or of that of the server whose client we are. */
+    private record Windows(String name, boolean ofEvents, Function<Integer, FeedCaller> caller) {
+
+        @Override
+        public String toString() {
+            return name;
+        }
+
+        static Stream<Windows> all() {
+            return Stream.concat(
+                    Arrays.stream(Form.values())
+                            .map(form -> new Windows(
+                                    form.name(),
+                                    form == Form.EVENTS,
+                                    window -> new WebCaller(sides.port(), form, window))),
+                    Stream.of(
+                            new Windows(
+                                    "GRPC_CLIENT",
+                                    false,
+                                    window -> new GrpcCaller(sides.port(), GrpcMethods.FEEDS, window)),
+                            new Windows(
+                                    "GENERATED_SERVICE",
+                                    false,
+                                    window -> new GrpcCaller(sides.port(), GrpcMethods.LEDGER, window)),
+                            new Windows("GRPC_SERVER", false, window -> sides.ternCallerOfGrpc(window))));
+        }
+    }
+
+    static Stream<Arguments> allWindows() {
+        return windows(1, 100, 16 << 10, 65_535, 1 << 20);
+    }
+
+    static Stream<Arguments> someWindows() {
+        return windows(1, 16 << 10, 65_535);
+    }
+
+    private static Stream<Arguments> windows(Integer... sizes) {
+        return Windows.all().flatMap(windows -> Arrays.stream(sizes).map(window -> Arguments.of(windows, window)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("someWindows")
+    void messagesLargerAndSmallerThanTheWindowArrive(Windows windows, int window) throws Exception {
+        runWindow(windows, window, 4);
+    }
+
+    private static void runWindow(Windows windows, int window, int streams) throws Exception {
+        try (FeedCaller caller = windows.caller().apply(window)) {
+            int larger = window * 3 / 2 + 8;
+            int smaller = Math.max(8, window / 4);
+            for (Way way : Wire.ways(windows.ofEvents())) {
+                sides.run(caller, plans(way, streams, 3, larger));
+                sides.run(caller, plans(way, streams, window == 1 ? 3 : 12, smaller));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void cancelsAndDeadlinesAtAnyMomentEndTheirStreamAlone(Wire wire) throws Exception {
+        runRandom(wire, 24, FeedsSides.property("seed", 20_880));
+    }
+
+    private static void runRandom(Wire wire, int streams, long seed) throws Exception {
+        Random random = new Random(seed);
+        try (FeedCaller caller = wire.connect()) {
+            for (Way way : wire.ways()) {
+                List<FeedPlan> plans = new ArrayList<>();
+                for (FeedPlan plan : plans(way, streams, 16, 4 << 10)) {
+                    plans.add(withEnd(plan, random));
+                }
+                sides.run(caller, plans);
+            }
+        } catch (AssertionError e) {
+            throw new AssertionError("-Dtern.streams.seed=" + seed + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static FeedPlan withEnd(FeedPlan plan, Random random) {
+        int message = 1 + random.nextInt(plan.messages());
+        return switch (random.nextInt(5)) {
+            case 0 -> plan.cancelledAt(message);
+            case 1 -> plan.within(Duration.ofMillis(1 + random.nextInt(100)));
+            case 2 -> plan.failingAt(message);
+            case 3 -> plan.cancelledAt(message).within(Duration.ofMillis(1 + random.nextInt(100)));
+            default -> plan;
+        };
+    }
+
+    /** Everything above, again and again. */
+    @ParameterizedTest
+    @EnumSource
+    @Tag("figures")
+    void allOfItEndsEachTime(Wire wire) throws Exception {
+        long seed = FeedsSides.property("seed", System.nanoTime());
+        for (long i = FeedsSides.property("repetitions", 3); i > 0; i--) {
+            oneStreamEnds(wire);
+            for (int streams : new int[] {4, 50, 1_000}) {
+                run(wire, wire.ways(), streams, 24, 4 << 10);
+                run(wire, wire.ways(), streams, 1_000, 100);
+                runRandom(wire, streams, seed++);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("allWindows")
+    @Tag("figures")
+    void allWindowsServeEachTime(Windows windows, int window) throws Exception {
+        for (long i = FeedsSides.property("repetitions", 3); i > 0; i--) {
+            for (int streams : new int[] {1, 4, 50}) {
+                runWindow(windows, window, streams);
+            }
+        }
+    }
+}
