@@ -5,6 +5,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Supplier;
@@ -112,14 +113,17 @@ final class SimulatedSides<T> implements AutoCloseable {
         Simulation.Socket.connect(ours, clientLoop, theirs, loop);
         clientLoop.execute(() -> made.opened(ours));
         loop.execute(() -> {
-            ServerConnection accepted = new ServerConnection(
-                    theirs,
+            List<ServerConnection> connections = new ArrayList<>();
+            ServerPort port = new ServerPort(
                     settings,
                     Objects.requireNonNull(handler),
                     new NettyServerTransport.Counters(),
                     budget,
                     InboundBudget.forStrangers(settings.maxInboundBytes()),
-                    new Tenancy(new Tenancy.Of(), InetAddress.getLoopbackAddress()));
+                    new Tenancy.Of(),
+                    new IdleSweep(settings.idleTimeout(), connections));
+            ServerConnection accepted = new ServerConnection(port, theirs, InetAddress.getLoopbackAddress());
+            connections.add(accepted);
             serverConnection = accepted;
             theirs.closeFuture().addListener(done -> accepted.closed());
             ProtocolDetector detector = new ProtocolDetector(List.of(protocol), accepted, gate);

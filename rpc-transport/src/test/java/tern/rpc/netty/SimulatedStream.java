@@ -106,7 +106,8 @@ final class SimulatedStream {
     }
 
     private static BytesValue message(int id, int index, int failAt, int bytes) {
-        ByteBuffer head = ByteBuffer.allocate(HEAD_BYTES).putInt(id).putInt(index).putInt(failAt);
+        ByteBuffer head =
+                ByteBuffer.allocate(HEAD_BYTES).putInt(id).putInt(index).putInt(failAt);
         return BytesValue.of(ByteString.copyFrom(head.flip()).concat(FILLER.substring(0, bytes)));
     }
 
@@ -125,14 +126,13 @@ final class SimulatedStream {
         if (end == null) {
             return this + ": it hangs";
         }
-        boolean asPlanned =
-                switch (end) {
-                    case OK -> !fails() && received == (shape == Shape.UP || shape == Shape.UNARY ? 1 : messages);
-                    case ABORTED -> fails();
-                    case CANCELLED -> cancelAt > 0 || cancelledByOther || mayBreak;
-                    case UNAVAILABLE -> mayBreak;
-                    default -> false;
-                };
+        boolean asPlanned = switch (end) {
+            case OK -> !fails() && received == (shape == Shape.UP || shape == Shape.UNARY ? 1 : messages);
+            case ABORTED -> fails();
+            case CANCELLED -> cancelAt > 0 || cancelledByOther || mayBreak;
+            case UNAVAILABLE -> mayBreak;
+            default -> false;
+        };
         return asPlanned ? null : this + ": that is not what was planned";
     }
 
