@@ -416,9 +416,11 @@ class InboundPublisherTest {
             for (Future<?> racer : racing) {
                 racer.get(20, TimeUnit.SECONDS);
             }
-            CountDownLatch settled = new CountDownLatch(1);
-            serial.execute(settled::countDown);
-            assertThat(settled.await(20, TimeUnit.SECONDS)).isTrue();
+            for (int task = 0; task < messages.size(); task++) { // what is left is handled by several tasks
+                CountDownLatch settled = new CountDownLatch(1);
+                serial.execute(settled::countDown);
+                assertThat(settled.await(20, TimeUnit.SECONDS)).isTrue();
+            }
 
             assertThat(messages)
                     .allSatisfy(message -> assertThat(message.decoded.get() + message.discarded.get())
