@@ -126,6 +126,7 @@ public final class RpcServer implements AutoCloseable {
         meters.gauge(RpcMeter.SERVER_IN_FLIGHT, transport, ServerTransport::inFlight);
         meters.gauge(RpcMeter.SERVER_WRITE_QUEUE, transport, ServerTransport::queuedBytes);
         meters.gauge(RpcMeter.SERVER_INBOUND, transport, ServerTransport::inboundBytes);
+        meters.counter(RpcMeter.SERVER_STREAMS_STALLED, transport, ServerTransport::stalledStreams);
     }
 
     /** @param transport where calls come from; closed with the server */

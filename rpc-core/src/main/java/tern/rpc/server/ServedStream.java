@@ -241,6 +241,12 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         }
     }
 
+    @Override
+    public boolean isWaitingToSend() {
+        MessageWriter current = writer;
+        return over == null && current != null && current.isWaiting();
+    }
+
     // What the requests' subscriber asks for.
 
     @Override

@@ -6,6 +6,9 @@ public interface MessageWriter {
     /** The sink has become ready, or the call is over: whoever waits looks again. */
     void wake();
 
+    /** Whether a value waits until the sink is ready, as far as is known. */
+    boolean isWaiting();
+
     /** The call is over. */
     void over();
 }

@@ -136,6 +136,11 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
     }
 
     @Override
+    public boolean isWaiting() {
+        return !waiting.isEmpty();
+    }
+
+    @Override
     public void over() {
         wake();
     }

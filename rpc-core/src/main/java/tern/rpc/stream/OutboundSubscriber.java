@@ -129,6 +129,11 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     }
 
     @Override
+    public boolean isWaiting() {
+        return waiting.get() && !done;
+    }
+
+    @Override
     public void over() {
         if (!done) {
             done = true;

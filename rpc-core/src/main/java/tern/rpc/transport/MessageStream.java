@@ -47,5 +47,10 @@ public interface MessageStream {
 
         /** {@link #isReady()} has become true. */
         void ready();
+
+        /** Whether a value waits for {@link #ready}, as far as is known. Any thread. */
+        default boolean isWaitingToSend() {
+            return false;
+        }
     }
 }

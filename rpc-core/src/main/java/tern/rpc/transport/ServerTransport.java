@@ -42,6 +42,11 @@ public interface ServerTransport extends AutoCloseable {
         return 0;
     }
 
+    /** Streams since the beginning that could be sent and did not move for 10 s, which only a defect can cause. */
+    default long stalledStreams() {
+        return 0;
+    }
+
     /** Closes every connection; what is still running is cancelled. */
     @Override
     void close();

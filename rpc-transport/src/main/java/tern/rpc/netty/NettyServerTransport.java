@@ -55,6 +55,7 @@ public final class NettyServerTransport implements ServerTransport {
     static final class Counters {
         private final LongAdder received = new LongAdder();
         private final LongAdder answered = new LongAdder();
+        private final LongAdder stalled = new LongAdder();
 
         void received() {
             received.increment();
@@ -62,6 +63,10 @@ public final class NettyServerTransport implements ServerTransport {
 
         void answered() {
             answered.increment();
+        }
+
+        void stalled() {
+            stalled.increment();
         }
     }
 
@@ -194,6 +199,11 @@ public final class NettyServerTransport implements ServerTransport {
     @Override
     public int inFlight() {
         return (int) Math.max(0, counters.received.sum() - counters.answered.sum());
+    }
+
+    @Override
+    public long stalledStreams() {
+        return counters.stalled.sum();
     }
 
     @Override

@@ -301,6 +301,21 @@ public final class ServerConnection {
         port.counters().answered();
     }
 
+    /**
+     * A stream could be sent to the peer, and has not moved for 10 s.
+     *
+     * @param unsentBytes queued for it
+     */
+    public void stalled(String method, long unsentBytes) {
+        port.counters().stalled();
+        LOG.warn(
+                "A stream of {} to {} has not moved for 10 s although its peer and the socket would take more; {} bytes"
+                        + " are queued. This is a defect of the server; please report it with a thread dump",
+                method,
+                channel.remoteAddress(),
+                unsentBytes);
+    }
+
     private void sweepLater() {
         channel.eventLoop().schedule(this::sweep, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
     }

@@ -64,6 +64,11 @@ final class Http1Exchange extends HttpExchange {
         execute(() -> handler.abandon(this));
     }
 
+    @Override
+    boolean isWritable() {
+        return !ended && handler.context().channel().isWritable();
+    }
+
     /** Whether its whole answer was written. */
     boolean isAnswered() {
         return ended;

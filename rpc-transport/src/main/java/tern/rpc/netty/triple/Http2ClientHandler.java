@@ -565,8 +565,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     @Override
     protected void onStreamError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
-        if (!outbound && error.error() == Http2Error.STREAM_CLOSED && connection().stream(error.streamId()) == null) {
-            return; // what was on its way when we ended the stream
+        if (error.error() == Http2Error.STREAM_CLOSED && (outbound || connection().stream(error.streamId()) == null)) {
+            return; // a frame was on its way, in either direction, when the stream ended; its end is told by streamClosed()
         }
         ClientCall call = call(error.streamId());
         boolean isLateRequest = outbound && call != null && call.isAnswered(); // the server wanted no more of them

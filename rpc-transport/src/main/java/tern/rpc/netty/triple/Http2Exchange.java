@@ -183,6 +183,11 @@ final class Http2Exchange extends HttpExchange {
         }
     }
 
+    @Override
+    boolean isWritable() {
+        return stream.state().localSideOpen() && handler.isWritable(stream);
+    }
+
     private void gone(int counted) {
         handler.written(counted);
         left(counted);

@@ -235,6 +235,14 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         gathering.add(exchange);
     }
 
+    /** Whether both windows and the socket would take bytes of the stream. */
+    boolean isWritable(Http2Stream stream) {
+        Http2RemoteFlowController windows = encoder().flowController();
+        return context().channel().isWritable()
+                && windows.windowSize(stream) > 0
+                && windows.windowSize(connection().connectionStream()) > 0;
+    }
+
     ChannelFuture write(Http2Stream stream, GatheredMessages messages) {
         return messages.write(context(), encoder(), stream, joined);
     }

@@ -50,6 +50,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     private volatile boolean requestCompressed;
     private volatile @Nullable MethodDescriptor method; // known when the call is decoded
     private @Nullable Receiver receiver;
+    private @Nullable StallWatch stallWatch; // of a stream
     private boolean handedOver;
     private boolean over;
     private volatile boolean ended; // written on the event loop
@@ -290,7 +291,11 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     @Override
     protected boolean isOverOrExpires(long now) {
         if (handedOver) {
-            return super.isOverOrExpires(now);
+            boolean forgotten = super.isOverOrExpires(now);
+            if (!forgotten) {
+                lookForStall(now);
+            }
+            return forgotten;
         }
         if (!over && deadline.isExpired(now)) {
             abort(RpcException.refusal(
@@ -304,6 +309,19 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
                     Executed.NO));
         }
         return over;
+    }
+
+    private void lookForStall(long now) {
+        StallWatch watch = stallWatch;
+        Receiver told = receiver;
+        if (watch == null || told == null) {
+            return;
+        }
+        long unsent = exchange.unsentBytes();
+        boolean hasSome = unsent > 0 || (told.isWaitingToSend() && exchange.isReady());
+        if (watch.isStalled(hasSome && exchange.isWritable(), exchange.moves(), now)) {
+            connection().stalled(route.methodName(), unsent);
+        }
     }
 
     /** Of a call that nobody was given there is nothing to answer, or to count. */
@@ -428,6 +446,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     public void start(Receiver told) {
         exchange.execute(() -> {
             receiver = told;
+            stallWatch = new StallWatch();
             if (!over) {
                 deliver(); // the end may have come already
                 account();

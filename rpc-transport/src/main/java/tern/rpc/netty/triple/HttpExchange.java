@@ -33,6 +33,7 @@ abstract class HttpExchange {
     private final ServerConnection connection;
     private final Http2Headers head;
     private volatile long unsent; // added to by UNSENT
+    private long moves; // event loop only: how often bytes have left
     private volatile @Nullable HttpCall call;
     private volatile @Nullable Consumer<Http2Headers> headEdit;
 
@@ -103,6 +104,14 @@ abstract class HttpExchange {
         connection.queue().add(part);
     }
 
+    /** How often bytes that were queued have left. Event loop. */
+    final long moves() {
+        return moves;
+    }
+
+    /** Whether windows and socket would take bytes now. Event loop. */
+    abstract boolean isWritable();
+
     /** Bytes queued that the socket has not taken. */
     final long unsentBytes() {
         return unsent;
@@ -114,6 +123,7 @@ abstract class HttpExchange {
 
     /** The socket took bytes that were queued, or they were dropped. Event loop. */
     final void left(int bytes) {
+        moves++;
         long after = (long) UNSENT.getAndAdd(this, (long) -bytes) - bytes;
         HttpCall present = call;
         if (present != null && after < READY_BYTES && after + bytes >= READY_BYTES) {
