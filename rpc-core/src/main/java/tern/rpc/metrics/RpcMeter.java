@@ -17,7 +17,8 @@ public enum RpcMeter {
     SERVER_INBOUND("rpc.server.inbound", "Bytes of larger requests that are not complete or that no worker has read"),
     SERVER_IN_FLIGHT("rpc.server.in.flight", "Calls received and not answered yet"),
     SERVER_STREAMS_STALLED(
-            "rpc.server.streams.stalled", "Streams that could be sent but did not move for 10 s; more than 0 is a defect"),
+            "rpc.server.streams.stalled",
+            "Streams that could be sent but did not move for 10 s; more than 0 is a defect"),
     SERVER_PHASE("rpc.server.phase", "Time that calls spent waiting for one thing, or doing it"),
     SERVER_OPERATIONS("rpc.server.operations", "Operations of one kind that calls made"),
     WEAKENED("rpc.weakened", "1 for each setting that is less safe than by default"),

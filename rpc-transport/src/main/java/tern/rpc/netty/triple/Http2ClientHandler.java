@@ -566,7 +566,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     protected void onStreamError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
         if (error.error() == Http2Error.STREAM_CLOSED && (outbound || connection().stream(error.streamId()) == null)) {
-            return; // a frame was on its way, in either direction, when the stream ended; its end is told by streamClosed()
+            return; // a frame was on its way, in either direction, when the stream ended; its end is told by
+            // streamClosed()
         }
         ClientCall call = call(error.streamId());
         boolean isLateRequest = outbound && call != null && call.isAnswered(); // the server wanted no more of them
