@@ -33,7 +33,7 @@ public class WriteQueueBenchmark {
     private final byte[] frame = new byte[BYTES];
     private final Sink sink = new Sink();
     private final EmbeddedChannel channel = new EmbeddedChannel(sink);
-    private final WriteQueue queue = new WriteQueue(() -> {});
+    private final WriteQueue queue = new WriteQueue();
 
     public WriteQueueBenchmark() {
         queue.start(channel);

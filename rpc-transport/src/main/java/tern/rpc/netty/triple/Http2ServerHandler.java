@@ -102,7 +102,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         gracefulShutdownTimeoutMillis(0);
     }
 
-    /** Netty's builder has no place for our reader of headers and for an encoder that begins small (decision note 23). */
+    /** Netty's builder has no place for our reader of headers and for an encoder that begins small (docs/decisions/0024). */
     static Http2ServerHandler of(ServerConnection connection, HttpDispatcher dispatcher) {
         Http2Connection http2 = new DefaultHttp2Connection(true);
         // Clients' weights count for nothing: what is told to all of them is told in turn.

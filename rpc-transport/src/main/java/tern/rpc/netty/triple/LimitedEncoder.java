@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Netty's encoder, which ends a connection whose client makes the server send too much of what carries nothing: answers to
  * pings and settings that the client does not read, and resets. Netty has these limits too, in two encoders around this one
- * which only its builder can make; here they take no objects of their own (decision note 23). Event loop only.
+ * which only its builder can make; here they take no objects of their own (docs/decisions/0024). Event loop only.
  */
 final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements ChannelFutureListener {
 
