@@ -25,6 +25,12 @@ final class Http2Limits {
     /** Frames of data in a row that are empty and do not end their stream. */
     static final int MOST_EMPTY_DATA = 2;
 
+    /**
+     * Control frames that one DATA frame allows: a client may tell the window of the stream and of the connection after
+     * each KiB that it reads.
+     */
+    static final int CONTROL_FRAMES_PER_DATA = 32;
+
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** Pings closer to each other than this are strikes: with calls in flight, and without (decision 16). */
@@ -89,6 +95,12 @@ final class Http2Limits {
     /** Headers or data moved, in either direction. */
     void moved() {
         controlFrames = 0;
+        strikes = 0;
+    }
+
+    /** DATA frames of a message are on their way, whose end may be far. */
+    void dataSent(int frames) {
+        controlFrames = (int) Math.max(0, controlFrames - (long) frames * CONTROL_FRAMES_PER_DATA);
         strikes = 0;
     }
 

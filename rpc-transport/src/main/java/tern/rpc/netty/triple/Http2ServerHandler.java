@@ -7,7 +7,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.DefaultHttp2Connection;
 import io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder;
 import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
-import io.netty.handler.codec.http2.DefaultHttp2FrameWriter;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
 import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2CodecUtil;
@@ -74,7 +73,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private final ServerConnection connection;
     private final HttpDispatcher dispatcher;
     private final Http2Connection.PropertyKey exchangeKey;
-    private final Http2Limits limits = new Http2Limits();
+    private final Http2Limits limits;
     private final StreamHistory history = new StreamHistory();
     private final JoinedWrites joined = new JoinedWrites(this::plainTaken);
     private @Nullable ChannelHandlerContext context;
@@ -89,9 +88,11 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             Http2ConnectionDecoder decoder,
             Http2ConnectionEncoder encoder,
             Http2Settings settings,
+            Http2Limits limits,
             ServerConnection connection,
             HttpDispatcher dispatcher) {
         super(decoder, encoder, settings);
+        this.limits = limits;
         this.connection = connection;
         this.dispatcher = dispatcher;
         this.exchangeKey = connection().newKey();
@@ -108,13 +109,14 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         // Clients' weights count for nothing: what is told to all of them is told in turn.
         http2.remote()
                 .flowController(new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
+        Http2Limits limits = new Http2Limits();
         Http2ConnectionEncoder encoder =
-                new LimitedEncoder(http2, new DefaultHttp2FrameWriter(new LateHeadersEncoder()));
+                new LimitedEncoder(http2, new CountedDataWriter(new LateHeadersEncoder(), limits));
         RememberedBlocks headers = new RememberedBlocks(Http2ServerHandler::newHeadersDecoder, HEADER_LIST_BYTES);
         Http2ConnectionDecoder decoder =
                 new DefaultHttp2ConnectionDecoder(http2, encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS));
         Http2Settings settings = dispatcher.settings(connection.settings().maxInFlight());
-        return new Http2ServerHandler(decoder, encoder, settings, connection, dispatcher);
+        return new Http2ServerHandler(decoder, encoder, settings, limits, connection, dispatcher);
     }
 
     private static Http2HeadersDecoder newHeadersDecoder() {

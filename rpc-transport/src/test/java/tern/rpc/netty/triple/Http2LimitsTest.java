@@ -65,6 +65,32 @@ class Http2LimitsTest {
     }
 
     @Test
+    void controlFramesForEachDataFrameAreNoFlood() {
+        assertThatCode(() -> {
+                    for (int i = 0; i < 10_000; i++) {
+                        limits.dataSent(1);
+                        for (int j = 0; j < Http2Limits.CONTROL_FRAMES_PER_DATA; j++) {
+                            limits.controlFrame(start);
+                        }
+                    }
+                })
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void moreControlFramesThanDataAllowsAreAFlood() {
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i < 10_000; i++) {
+                        limits.dataSent(1);
+                        for (int j = 0; j < 2 * Http2Limits.CONTROL_FRAMES_PER_DATA; j++) {
+                            limits.controlFrame(start);
+                        }
+                    }
+                })
+                .hasMessageContaining("control frames");
+    }
+
+    @Test
     void framesOnRefusedStreamsAreTakenForSomeTime() {
         assertThatThrownBy(() -> {
                     for (int i = 0; i <= Http2Limits.MOST_FRAMES_IN_VAIN; i++) {

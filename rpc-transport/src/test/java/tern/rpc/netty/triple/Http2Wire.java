@@ -42,6 +42,7 @@ final class Http2Wire implements AutoCloseable {
     static final int SETTINGS = 4;
     static final int PING = 6;
     static final int GOAWAY = 7;
+    static final int WINDOW_UPDATE = 8;
     static final int CONTINUATION = 9;
     static final int ACK = 1;
     static final int END_STREAM = 1;
@@ -88,6 +89,12 @@ final class Http2Wire implements AutoCloseable {
     private int lastStream = -1;
     private final List<Long> pings = new ArrayList<>();
     private final AtomicInteger finished = new AtomicInteger();
+    private OnData onData = (stream, bytes) -> {};
+
+    /** Does something for each DATA frame. */
+    interface OnData {
+        void read(int stream, int bytes);
+    }
 
     private Http2Wire(Socket socket, OutputStream out) {
         this.socket = socket;
@@ -256,6 +263,16 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
+    /** What to do for each DATA frame that is read from here on. */
+    void onData(OnData each) {
+        onData = each;
+    }
+
+    /** Allows the server to send more on a stream, or on the connection for stream 0. */
+    void openWindow(int stream, int bytes) {
+        frame(WINDOW_UPDATE, 0, stream, ByteBuffer.allocate(4).putInt(bytes).array());
+    }
+
     /** The whole answer on a stream; waits for its end. */
     Answer answer(int stream) {
         while (true) {
@@ -376,6 +393,7 @@ final class Http2Wire implements AutoCloseable {
             byte[] bytes = new byte[data.readableBytes()];
             data.readBytes(bytes);
             answer.data.writeBytes(bytes);
+            onData.read(stream, bytes.length);
             answer.ended |= end;
             finished.addAndGet(end ? 1 : 0);
             return bytes.length + padding;

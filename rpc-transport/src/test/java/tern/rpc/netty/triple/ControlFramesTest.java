@@ -1,0 +1,134 @@
+package tern.rpc.netty.triple;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.StringValue;
+import java.io.UncheckedIOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tern.rpc.netty.triple.Http2Wire.Answer;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+
+/** Clients that send control frames while data flows are served; those that send them without data are cut off. */
+@Timeout(120)
+class ControlFramesTest {
+
+    private static final String WORDS = "/" + Words.class.getName() + "/";
+    private static final long ENHANCE_YOUR_CALM = 0xB;
+
+    /** Nearly the largest message. */
+    private static final int LARGE = 8_380_000;
+
+    private static final int FRAME_BYTES = 16 << 10;
+
+    /** What a client sends for each DATA frame, in either direction. */
+    private interface Habit {
+        void data(Http2Wire wire, int number);
+    }
+
+    private static final Map<String, Habit> HABITS = new LinkedHashMap<>();
+
+    static {
+        HABITS.put("WINDOW_UPDATE", (wire, number) -> {});
+        HABITS.put("PING", (wire, number) -> wire.frame(Http2Wire.PING, 0, 0, new byte[8]));
+        HABITS.put("two PING", (wire, number) -> {
+            for (int i = 0; i < 2; i++) {
+                wire.frame(Http2Wire.PING, 0, 0, new byte[8]);
+            }
+        });
+        HABITS.put("SETTINGS", (wire, number) -> wire.frame(Http2Wire.SETTINGS, 0, 0));
+        HABITS.put(
+                "PRIORITY", (wire, number) -> wire.frame(2, 0, 101, (byte) 0, (byte) 0, (byte) 0, (byte) 0, (byte) 1));
+        HABITS.put("unknown", (wire, number) -> wire.frame(0x77, 0, 0, new byte[8]));
+        HABITS.put("single KiB", (wire, number) -> {
+            for (int i = 0; i < 14; i++) {
+                wire.openWindow(0, 1);
+            }
+        });
+    }
+
+    static Stream<String> habits() {
+        return HABITS.keySet().stream();
+    }
+
+    private final TripleSides sides = new TripleSides();
+    private final RpcServer server = sides.serve(
+            limits -> limits, settings -> settings.export(ServiceExport.of(Words.class, new WordsServer())));
+
+    @AfterEach
+    void close() throws Exception {
+        sides.close();
+    }
+
+    @ParameterizedTest
+    @MethodSource("habits")
+    void clientThatReadsALargeAnswerMaySendThemForEachFrame(String name) {
+        Habit habit = HABITS.get(name);
+        try (Http2Wire wire = Http2Wire.open(server.port())) {
+            int[] frames = {0};
+            wire.onData((stream, bytes) -> {
+                wire.openWindow(stream, bytes);
+                wire.openWindow(0, bytes);
+                habit.data(wire, frames[0]++);
+            });
+            wire.request(1, WORDS + "repeat", false);
+            wire.message(1, true, 0, StringValue.of(String.valueOf(LARGE / 5)).toByteArray());
+
+            Answer answer = wire.answer(1);
+
+            assertThat(answer.header("grpc-status")).isEqualTo("0");
+            assertThat(answer.data.size()).isGreaterThan(LARGE);
+            assertThat(frames[0]).isGreaterThan(400);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("habits")
+    void clientThatSendsALargeRequestMaySendThemForEachFrame(String name) throws Exception {
+        Habit habit = HABITS.get(name);
+        try (Http2Wire wire = Http2Wire.open(server.port())) {
+            wire.openWindow(0, 1 << 30);
+            wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 1 << 30));
+            byte[] message = StringValue.of("x".repeat(LARGE)).toByteArray();
+            byte[] framed = Http2Script.framed(0, message);
+            Thread reader = new Thread(() -> wire.answer(1)); // the server's acknowledgements have to be read
+            wire.request(1, WORDS + "write", false);
+            reader.start();
+            for (int at = 0, number = 0; at < framed.length; at += FRAME_BYTES, number++) {
+                int length = Math.min(FRAME_BYTES, framed.length - at);
+                byte[] piece = new byte[length];
+                System.arraycopy(framed, at, piece, 0, length);
+                wire.frame(Http2Wire.DATA, at + length == framed.length ? Http2Wire.END_STREAM : 0, 1, piece);
+                habit.data(wire, number);
+            }
+            reader.join();
+
+            assertThat(wire.answer(1).header("grpc-status")).isEqualTo("0");
+        }
+    }
+
+    @Test
+    void controlFramesWhileALargeAnswerStandsStillAreAFlood() {
+        try (Http2Wire wire = Http2Wire.open(server.port())) {
+            wire.request(1, WORDS + "repeat", false);
+            wire.message(1, true, 0, StringValue.of(String.valueOf(LARGE / 5)).toByteArray());
+            wire.readUntil(() -> wire.begun(1).data.size() == 65_535); // all that the windows allow
+            try {
+                for (int i = 0; i < 3_000; i++) {
+                    wire.openWindow(1, 1); // of the stream alone, so that nothing moves
+                }
+            } catch (UncheckedIOException closed) {
+                // what the server said before can still be read
+            }
+
+            assertThat(wire.endOfConnection()).isEqualTo(ENHANCE_YOUR_CALM);
+        }
+    }
+}
