@@ -217,6 +217,16 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return threads.get() >= maxThreads && idle.get() == null;
     }
 
+    /** Whether fewer tasks than threads are queued or running. */
+    public boolean hasRoom() {
+        return admitted.get() < maxThreads;
+    }
+
+    /** Tasks queued or running. */
+    public int admitted() {
+        return admitted.get();
+    }
+
     /** Tasks being run. */
     public int active() {
         return Math.max(0, admitted.get() - queued());

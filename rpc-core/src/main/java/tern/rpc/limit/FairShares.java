@@ -80,16 +80,17 @@ final class FairShares {
             return now - othersUntil < 0;
         }
         Share known = largest;
+        int held = share.held();
         if (share != known) {
             if (known != null) {
                 othersUntil = now + OTHERS_NANOS;
-                if (share.held() < known.held()) {
+                if (held < known.held()) {
                     return false;
                 }
             }
             largest = share;
         }
-        return now - othersUntil < 0;
+        return held > 0 && now - othersUntil < 0;
     }
 
     /** Whether another floods, or would hold more than twice as much even if this one held one more. */

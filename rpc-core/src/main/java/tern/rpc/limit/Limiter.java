@@ -151,14 +151,15 @@ public final class Limiter {
             turn(measuring, now);
         }
         shares.vote(share);
-        boolean yields = overloaded && shares.yields(share, now);
+        boolean yields = shares.yields(share, now) && overloaded;
         if (yields || met >= crowdedFrom) {
             crowded.incrementAndGet();
         }
         if (yields) {
             return Refusal.SHARE;
         }
-        boolean full = met >= present && !(overloaded && met < beyond && shares.isBehind(share));
+        // Calls of earlier windows may be more than a limit that has just shrunk; nobody else waits for them to leave.
+        boolean full = met >= present && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share));
         return full ? Refusal.LIMIT : null;
     }
 
@@ -188,13 +189,19 @@ public final class Limiter {
     }
 
     /** A call that is inside goes on without one of the threads that serve; to be taken back before it leaves. */
-    public void threadLeaves() {
+    public void threadLeaves(@Nullable Share share) {
         elsewhere.incrementAndGet();
+        if (share != null) {
+            share.threadLeaves();
+        }
     }
 
     /** Takes {@link #threadLeaves} back. */
-    public void threadStays() {
+    public void threadStays(@Nullable Share share) {
         elsewhere.decrementAndGet();
+        if (share != null) {
+            share.threadStays();
+        }
     }
 
     /** A call that was let in has left without being served: what it took tells nothing. */

@@ -1,25 +1,102 @@
 package tern.rpc.limit;
 
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.jspecify.annotations.Nullable;
 
-/** How many of the calls inside a {@link Limiter} came from one tenant, such as a connection. Thread-safe. */
+/**
+ * How many of the calls inside a {@link Limiter} came from one tenant, such as a connection. A call counts until it has
+ * ended and its method has returned, even if its caller is gone. Thread-safe.
+ */
 public final class Share {
 
     private static final AtomicIntegerFieldUpdater<Share> HELD =
             AtomicIntegerFieldUpdater.newUpdater(Share.class, "held");
 
+    private static final AtomicIntegerFieldUpdater<Share> ELSEWHERE =
+            AtomicIntegerFieldUpdater.newUpdater(Share.class, "elsewhere");
+
+    private static final AtomicIntegerFieldUpdater<Share> STREAMING =
+            AtomicIntegerFieldUpdater.newUpdater(Share.class, "streaming");
+
+    private final Object tenant;
+    private final @Nullable Share whole;
     private volatile int held; // changed by HELD
+    private volatile int elsewhere; // changed by ELSEWHERE
+    private volatile int streaming; // changed by STREAMING
+
+    /** @param tenant its text names the tenant in refusals, logs and meters */
+    public Share(Object tenant) {
+        this(tenant, null);
+    }
+
+    /** @param whole the tenant that this one is a part of, which holds all that its parts hold; null for none */
+    public Share(Object tenant, @Nullable Share whole) {
+        this.tenant = tenant;
+        this.whole = whole;
+    }
+
+    /** Name of the tenant. */
+    public String tenant() {
+        return tenant.toString();
+    }
+
+    /** Whether it is a part of another, such as a connection of its address. */
+    public boolean isPart() {
+        return whole != null;
+    }
 
     /** Calls inside at present. */
     public int held() {
         return held;
     }
 
+    /** Calls inside at present that have a worker or wait for one. */
+    public int working() {
+        return held - elsewhere;
+    }
+
+    /** Runs of streams' tasks that have a thread or wait for one. */
+    public int streaming() {
+        return streaming;
+    }
+
+    /** A run of a stream's tasks was handed over. */
+    public void streamBegins() {
+        for (Share each = this; each != null; each = each.whole) {
+            STREAMING.incrementAndGet(each);
+        }
+    }
+
+    /** Takes {@link #streamBegins} back. */
+    public void streamEnds() {
+        for (Share each = this; each != null; each = each.whole) {
+            STREAMING.decrementAndGet(each);
+        }
+    }
+
     void entered() {
         HELD.incrementAndGet(this);
+        if (whole != null) {
+            whole.entered();
+        }
     }
 
     void left() {
         HELD.decrementAndGet(this);
+        if (whole != null) {
+            whole.left();
+        }
+    }
+
+    void threadLeaves() {
+        for (Share each = this; each != null; each = each.whole) {
+            ELSEWHERE.incrementAndGet(each);
+        }
+    }
+
+    void threadStays() {
+        for (Share each = this; each != null; each = each.whole) {
+            ELSEWHERE.decrementAndGet(each);
+        }
     }
 }

@@ -10,6 +10,8 @@ public enum RpcMeter {
     SERVER_WORKERS_REJECTED("rpc.server.workers.rejected", "Calls refused because no worker was free for them"),
     SERVER_DENIED("rpc.server.denied", "Calls refused because of who made them"),
     SERVER_REFUSED("rpc.server.refused", "Calls refused before their method ran"),
+    SERVER_FLOODED(
+            "rpc.server.flooded", "Calls refused because their tenant holds more than its share while others want in"),
     SERVER_CONCURRENCY("rpc.server.concurrency", "Calls that are served or wait for a worker"),
     SERVER_CONCURRENCY_LIMIT("rpc.server.concurrency.limit", "Most of them that are let in at present"),
     SERVER_CONNECTIONS("rpc.server.connections", "Connections from clients"),
@@ -42,6 +44,9 @@ public enum RpcMeter {
 
     /** Key of a {@link tern.rpc.limit.Refusal}: {@code queue}. */
     public static final String REASON = "reason";
+
+    /** Subject of a certificate, address or connection of a tenant; {@code others} for those beyond the first 32. */
+    public static final String TENANT = "tenant";
 
     /** {@code dubbo} or {@code memory}. */
     public static final String PROTOCOL = "protocol";

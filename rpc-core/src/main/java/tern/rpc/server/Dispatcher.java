@@ -29,7 +29,7 @@ final class Dispatcher implements CallHandler {
     private final HandlerRegistry registry;
     private final CallGate gate;
     private final Limiter limiter;
-    private final WorkerPool workers;
+    private final FairWorkers workers;
     private final WorkerPool reserve;
     private final WorkerPool callbacks;
     private final Duration maxQueueWait;
@@ -39,6 +39,7 @@ final class Dispatcher implements CallHandler {
     private final List<Runnable> onRefusal;
     private final NanoClock clock;
     private final Refusals refusals = new Refusals();
+    private final Floods floods;
 
     /**
      * @param limiter in front of the workers
@@ -50,7 +51,7 @@ final class Dispatcher implements CallHandler {
             HandlerRegistry registry,
             CallGate gate,
             Limiter limiter,
-            WorkerPool workers,
+            FairWorkers workers,
             WorkerPool reserve,
             WorkerPool callbacks,
             Duration maxQueueWait,
@@ -70,6 +71,7 @@ final class Dispatcher implements CallHandler {
         this.maxQueueWait = maxQueueWait;
         this.maxQueueWaitNanos = maxQueueWait.toNanos();
         this.clock = clock;
+        this.floods = new Floods(meters, clock);
         refusals.register(meters);
     }
 
@@ -86,9 +88,10 @@ final class Dispatcher implements CallHandler {
         }
         ServedCall served = new ServedCall(this, call, critical);
         call.watch(queuedUntil(call, received), served);
-        if (!(critical ? reserve : workers).offer(served)) {
+        Refusal busy = critical ? (reserve.offer(served) ? null : Refusal.QUEUE) : workers.offer(served, share);
+        if (busy != null) {
             served.withdraw();
-            refuse(call, Refusal.QUEUE);
+            refuse(call, busy);
         }
     }
 
@@ -114,13 +117,13 @@ final class Dispatcher implements CallHandler {
     }
 
     /** A call that was let in goes on without a worker. */
-    void workerLeaves() {
-        limiter.threadLeaves();
+    void workerLeaves(ServerCall call) {
+        limiter.threadLeaves(call.share());
     }
 
     /** Such a call ends, or has ended while its worker was about to leave. */
-    void workerStays() {
-        limiter.threadStays();
+    void workerStays(ServerCall call) {
+        limiter.threadStays(call.share());
     }
 
     /** A call that was let in is over before a worker took it. */
@@ -131,9 +134,29 @@ final class Dispatcher implements CallHandler {
     /** Answers a call that no worker will run, and counts it. */
     void refuse(ServerCall call, Refusal reason) {
         refusals.count(reason);
+        noteTenant(call.share(), reason);
         meters.refused(clock.nanoTime() - call.receivedNanos());
         call.fail(failure(call, reason), new Metadata());
         onRefusal.forEach(Runnable::run);
+    }
+
+    private void noteTenant(@Nullable Share share, Refusal reason) {
+        if (reason == Refusal.WAIT) {
+            workers.waitedInVain();
+        }
+        if (share == null) {
+            return;
+        }
+        floods.seen(share);
+        if (reason == Refusal.SHARE) {
+            floods.refused(share, limiter.inside());
+        }
+    }
+
+    /** Only where everybody may call, since a refusal comes before it is known who calls. */
+    private String holders() {
+        String holders = gate.isOpen() ? floods.describe(limiter.inside()) : "";
+        return holders.isEmpty() ? "" : "; " + holders;
     }
 
     private RpcException failure(ServerCall call, Refusal reason) {
@@ -141,26 +164,32 @@ final class Dispatcher implements CallHandler {
             case LIMIT ->
                 exhausted(limiter.inside() + " calls are running or waiting of " + limiter.limit()
                         + " that the server can use at present (" + limiter.describe()
-                        + ", set by rpc.server.max-concurrency)");
+                        + ", set by rpc.server.max-concurrency)" + holders());
             case SHARE ->
-                exhausted("its tenant (certificate, network or connection) holds " + held(call.share()) + " of "
+                exhausted("its tenant " + tenant(call.share()) + " holds " + held(call.share()) + " of "
                         + limiter.inside()
-                        + " calls, more than any other, and others find no room within " + limiter.limit() + " ("
-                        + limiter.describe() + ", set by rpc.server.max-concurrency)");
+                        + " calls, more than its share while other tenants find no room within " + limiter.limit()
+                        + " ("
+                        + limiter.describe() + ", set by rpc.server.max-concurrency) and " + workers.threads()
+                        + " threads (set by rpc.server.threads)" + holders());
             case WAIT ->
                 exhausted("no worker was free within " + maxQueueWait.toMillis() + " ms, "
-                        + workers.maxThreads() + " of " + workers.maxThreads()
-                        + " are busy (set by rpc.server.max-queue-wait and rpc.server.threads)");
+                        + workers.threads() + " of " + workers.threads()
+                        + " are busy (set by rpc.server.max-queue-wait and rpc.server.threads)" + holders());
             case DEADLINE ->
                 RpcException.refusal(
                         StatusCode.DEADLINE_EXCEEDED,
                         "the call was refused: its deadline passed while it waited for a worker; it was not run",
                         Executed.NO);
             default ->
-                exhausted(workers.maxThreads() + " of " + workers.maxThreads()
+                exhausted(workers.threads() + " of " + workers.threads()
                         + " workers are busy and the queue is full (set by rpc.server.threads and"
-                        + " rpc.server.queue-capacity)");
+                        + " rpc.server.queue-capacity)" + holders());
         };
+    }
+
+    private static String tenant(@Nullable Share share) {
+        return share == null ? "" : share.tenant() + " (certificate, network or connection)";
     }
 
     private static int held(@Nullable Share share) {
@@ -205,11 +234,8 @@ final class Dispatcher implements CallHandler {
         return clock;
     }
 
-    /**
-     * Whether calls wait because all workers are busy. If not, what held them up was a pause of the whole process, and a
-     * worker is about to take them.
-     */
-    boolean isOverloaded() {
-        return workers.isSaturated();
+    /** Whether calls wait because all threads are busy, of the spare ones or of the others. */
+    boolean isOverloaded(boolean forSpare) {
+        return workers.isSaturated(forSpare);
     }
 }

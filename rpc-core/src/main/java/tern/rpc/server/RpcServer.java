@@ -68,8 +68,10 @@ public final class RpcServer implements AutoCloseable {
 
     private final ServerTransport transport;
     private final WorkerPool workers;
+    private final @Nullable WorkerPool spare;
     private final WorkerPool reserve;
     private final WorkerPool callbacks;
+    private final FairWorkers fairWorkers;
     private final Limiter limiter;
     private final Dispatcher dispatcher;
     private final List<ServiceExport> exports;
@@ -81,6 +83,9 @@ public final class RpcServer implements AutoCloseable {
         this.exports = List.copyOf(builder.exports);
         this.clock = builder.clock;
         this.workers = new WorkerPool(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
+        int beside = FairWorkers.spareThreads(builder.threads);
+        this.spare = beside == 0 ? null : new WorkerPool(beside, beside, builder.keepAlive, builder.threadFactory);
+        this.fairWorkers = new FairWorkers(workers, spare, clock);
         // Threads of their own, since a method that waits for its requests keeps its worker meanwhile.
         this.callbacks =
                 new WorkerPool(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
@@ -100,7 +105,7 @@ public final class RpcServer implements AutoCloseable {
                 registry,
                 gate,
                 limiter,
-                workers,
+                fairWorkers,
                 reserve,
                 callbacks,
                 builder.maxQueueWait,
@@ -116,7 +121,7 @@ public final class RpcServer implements AutoCloseable {
     }
 
     private void registerMeters(RpcMeters meters) {
-        meters.gauge(RpcMeter.SERVER_WORKERS_ACTIVE, workers, WorkerPool::active);
+        meters.gauge(RpcMeter.SERVER_WORKERS_ACTIVE, fairWorkers, FairWorkers::active);
         meters.gauge(RpcMeter.SERVER_WORKERS_QUEUED, workers, WorkerPool::queued);
         meters.gauge(RpcMeter.SERVER_WORKERS_LIMIT, workers, WorkerPool::maxThreads);
         meters.counter(RpcMeter.SERVER_DENIED, dispatcher.gate(), CallGate::refused);
@@ -215,6 +220,9 @@ public final class RpcServer implements AutoCloseable {
         }
         transport.close();
         workers.close();
+        if (spare != null) {
+            spare.close();
+        }
         reserve.close();
         callbacks.close();
     }
@@ -261,8 +269,9 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * How many calls run at once, and how many more may wait. As many threads again are made, when they are needed,
-         * for what streams tell their services.
+         * How many calls run at once, and how many more may wait. A quarter more run, at least four, while all threads are
+         * busy and tenants call that hold few of them; none with one thread. As many threads again are made, when they are
+         * needed, for what streams tell their services.
          *
          * @param threads 200 when never set
          * @param queueCapacity twice the threads when never set

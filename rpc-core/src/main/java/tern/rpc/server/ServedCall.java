@@ -56,6 +56,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private final ServerCall call;
     private volatile int state = QUEUED; // changed by STATE; a field of its own object would be one more per call
     private final boolean critical; // and so not counted by the server's limiter
+    private volatile boolean spare; // is to be run by a spare thread; changed only before it is handed over
 
     private volatile @Nullable MethodHandler handler; // set by the worker, read by whoever ends the call
     private volatile @Nullable ServerContext context; // likewise
@@ -63,6 +64,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private int place = RunningCalls.NOWHERE; // set by the worker, read after it has left
     private @Nullable MethodPlace methodPlace; // likewise; null where methods have no limit
     private boolean served; // worker only: the method was begun
+    private boolean returned; // set by the worker, read after it has left: counted as without a thread already
     private boolean admitted; // by the worker alone, as the next
     private @Nullable Principal caller;
 
@@ -89,6 +91,11 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
                 }
             }
         }
+    }
+
+    /** Whether it is to be run by a spare thread, before it is handed over. */
+    void waitsForSpareThread(boolean spareThread) {
+        spare = spareThread;
     }
 
     /** No worker will take it, if none has yet. */
@@ -207,14 +214,14 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
         if (state == RUNNING) {
             ledger.turnTo(Phase.UNATTRIBUTED); // until somebody completes it
-            if (!critical && !streams) {
-                dispatcher.workerLeaves();
+            if (!critical && !streams && !returned) {
+                dispatcher.workerLeaves(call);
             }
             if (STATE.compareAndSet(this, RUNNING, LEFT)) {
                 return;
             }
-            if (!critical && !streams) {
-                dispatcher.workerStays();
+            if (!critical && !streams && !returned) {
+                dispatcher.workerStays(call);
             }
         }
         stopped(false);
@@ -224,8 +231,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         if (critical) {
             return;
         }
-        if (workerLeft) {
-            dispatcher.workerStays();
+        if (workerLeft || returned) {
+            dispatcher.workerStays(call);
         }
         dispatcher.leave(call);
     }
@@ -247,10 +254,13 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             }
             Invoker filtered = found.filtered();
             if (filtered != null) {
-                filtered.invoke(invocation).whenComplete(this::end);
+                CompletionStage<Response> stage = filtered.invoke(invocation);
+                returned();
+                stage.whenComplete(this::end);
                 return;
             }
             Object result = found.last().run(invocation.arguments());
+            returned();
             if (result != null && found.last().isAsync()) {
                 ((CompletionStage<?>) result)
                         .whenComplete((value, failure) -> end(
@@ -260,7 +270,21 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             }
             end(MethodInvoker.response(result, serving), null);
         } catch (Throwable e) {
+            if (found.method().type() == MethodType.UNARY) {
+                returned();
+            }
             end(null, e);
+        }
+    }
+
+    /**
+     * The caller may send its next call before the thread has left this one. Where spare threads are given to tenants that
+     * hold few, calls that only have to be answered must not count.
+     */
+    private void returned() {
+        if (spare && !returned) {
+            returned = true;
+            dispatcher.workerLeaves(call);
         }
     }
 
@@ -352,7 +376,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         if (call.deadline().isExpired(dispatcher.clock().nanoTime())) {
             return Refusal.DEADLINE;
         }
-        return !critical && dispatcher.isOverloaded() ? Refusal.WAIT : null;
+        return !critical && dispatcher.isOverloaded(spare) ? Refusal.WAIT : null;
     }
 
     /** The time that was over may have been that of the queue, which a worker has just taken the call from. */

@@ -127,7 +127,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     private final class Connection implements ClientConnection {
 
         private final Endpoint endpoint;
-        private final Share share = new Share();
+        private final Share share = new Share("a connection in memory");
         private volatile boolean closed;
 
         Connection(Endpoint endpoint) {

@@ -35,7 +35,7 @@ final class SimulatedServer {
     /** Somebody with a connection of its own. */
     final class Caller {
 
-        private final Share share = new Share();
+        private final Share share = new Share("a caller");
         private double perSecond;
         private double next;
         private Counts counts = new Counts();

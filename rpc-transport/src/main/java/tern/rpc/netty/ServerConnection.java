@@ -72,7 +72,7 @@ public final class ServerConnection {
     ServerConnection(ServerPort port, Channel channel, InetAddress host) {
         this.port = port;
         this.channel = channel;
-        this.tenancy = new Tenancy(port.tenants(), host);
+        this.tenancy = new Tenancy(port.tenants(), host, channel.remoteAddress());
         this.known = !port.handler().asksWhoCalls();
     }
 

@@ -20,19 +20,22 @@ final class Tenancy {
 
     /** What the connections of a server have in common. Thread-safe. */
     static final class Of {
-        private final Tenants<InetAddress> networks = new Tenants<>();
-        private final Tenants<String> names = new Tenants<>();
+        private final Tenants<InetAddress> networks = new Tenants<>(InetAddress::getHostAddress);
+        private final Tenants<String> names = new Tenants<>(name -> name);
     }
 
     private final Of all;
+    private final Object connection;
     private final InetAddress network;
     private final Share ofNetwork;
     private @Nullable Share ofConnection; // made for the first call that needs it
     private @Nullable Share ofName;
     private @Nullable String name;
 
-    Tenancy(Of all, InetAddress host) {
+    /** @param connection its text names the connection */
+    Tenancy(Of all, InetAddress host, Object connection) {
         this.all = all;
+        this.connection = connection;
         this.network = network(host);
         this.ofNetwork = all.networks.join(network);
     }
@@ -68,7 +71,7 @@ final class Tenancy {
     private Share ofConnection() {
         Share made = ofConnection;
         if (made == null) {
-            made = new Share();
+            made = new Share(connection, ofNetwork); // there may be several networks before its calls have ended
             ofConnection = made;
         }
         return made;

@@ -6,6 +6,8 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import javax.security.auth.x500.X500Principal;
 import org.junit.jupiter.api.Test;
+import tern.rpc.limit.FixedLimit;
+import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Share;
 
 /** Whose calls wait for each other. */
@@ -14,7 +16,7 @@ class TenancyTest {
     private final Tenancy.Of all = new Tenancy.Of();
 
     private Tenancy from(String address) throws UnknownHostException {
-        return new Tenancy(all, InetAddress.getByName(address));
+        return new Tenancy(all, InetAddress.getByName(address), "a connection");
     }
 
     @Test
@@ -57,6 +59,39 @@ class TenancyTest {
         other.named(new X500Principal("CN=stock"));
 
         assertThat(one.share()).isSameAs(two.share()).isNotSameAs(other.share());
+    }
+
+    @Test
+    void tenantThatConnectsAnewWhileItsMethodsRunHasTheSameShare() throws Exception {
+        Limiter limiter = new Limiter(new FixedLimit(10), 10, () -> 0);
+        from("10.0.0.9");
+        Tenancy before = from("10.0.0.1");
+        Share held = before.share();
+        limiter.enter(held, 0);
+        before.closed();
+
+        Tenancy again = from("10.0.0.1");
+        assertThat(again.share()).isSameAs(held);
+        again.closed();
+
+        limiter.leave(held, 0, 0);
+        from("10.0.0.8").closed();
+        assertThat(from("10.0.0.1").share()).isNotSameAs(held);
+    }
+
+    @Test
+    void callsOfAConnectionCountToItsAddressWhenAnotherAddressComes() throws Exception {
+        Limiter limiter = new Limiter(new FixedLimit(10), 10, () -> 0);
+        Tenancy one = from("10.0.0.1");
+        limiter.enter(one.share(), 0);
+        assertThat(one.share().held()).isEqualTo(1);
+
+        Tenancy two = from("10.0.0.1");
+        assertThat(two.share().held()).isZero();
+        from("10.0.0.2");
+
+        assertThat(two.share().held()).isEqualTo(1);
+        assertThat(two.share().tenant()).isEqualTo("10.0.0.1");
     }
 
     @Test

@@ -1,0 +1,123 @@
+package tern.rpc.server;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
+import tern.rpc.limit.SeldomWarning;
+import tern.rpc.limit.Share;
+import tern.rpc.metrics.RpcMeter;
+import tern.rpc.metrics.RpcMeters;
+
+/**
+ * Names the tenants that hold the most calls when calls are refused. It is asked only about refused calls, and remembers a
+ * few tenants only. Thread-safe; a race may lose a tenant until its next call.
+ */
+final class Floods {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Floods.class);
+
+    /** Tenants that are remembered. */
+    private static final int REMEMBERED = 8;
+
+    /** Tenants that a text names at the most. */
+    private static final int NAMED = 3;
+
+    /** A tenant is named if it holds one of so many calls, or more. */
+    private static final int NAMED_PART = 20;
+
+    private static final int FEWEST_NAMED = 2;
+
+    /** Tenants with a meter of their own; addresses of attackers must not fill the registry. */
+    private static final int METERS = 32;
+
+    private static final String OTHERS = "others";
+    private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
+
+    private final AtomicReferenceArray<Share> largest = new AtomicReferenceArray<>(REMEMBERED);
+    private final ConcurrentMap<String, LongAdder> refused = new ConcurrentHashMap<>();
+    private final RpcMeters meters;
+    private final SeldomWarning warning;
+
+    Floods(RpcMeters meters, NanoClock clock) {
+        this.meters = meters;
+        this.warning = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
+    }
+
+    /** A call of the tenant was refused. */
+    void seen(Share share) {
+        int smallest = 0;
+        int fewest = Integer.MAX_VALUE;
+        for (int i = 0; i < REMEMBERED; i++) {
+            Share known = largest.get(i);
+            if (known == share) {
+                return;
+            }
+            int held = known == null ? -1 : known.held();
+            if (held < fewest) {
+                fewest = held;
+                smallest = i;
+            }
+        }
+        if (share.held() > fewest) {
+            largest.set(smallest, share);
+        }
+    }
+
+    /** A call was refused because its tenant holds too much while others want in. */
+    void refused(Share share, int inside) {
+        String tenant = share.tenant();
+        LongAdder count = refused.get(tenant);
+        if (count == null) {
+            count = newCount(tenant);
+        }
+        count.increment();
+        warning.warn(
+                () -> "Calls of tenants that hold too much are refused while others want in: " + describe(inside),
+                null);
+    }
+
+    private LongAdder newCount(String tenant) {
+        String name = refused.size() < METERS ? tenant : OTHERS;
+        return refused.computeIfAbsent(name, made -> {
+            LongAdder count = new LongAdder();
+            meters.counter(RpcMeter.SERVER_FLOODED, count, LongAdder::sum, RpcMeter.TENANT, made);
+            return count;
+        });
+    }
+
+    /**
+     * Those that hold the most: {@code 10.0.0.7 holds 180 and 10.0.0.8 holds 16 of 200 calls}; empty if nobody holds much.
+     *
+     * @param inside calls of all
+     */
+    String describe(int inside) {
+        List<Share> known = new ArrayList<>();
+        for (int i = 0; i < REMEMBERED; i++) {
+            Share share = largest.get(i);
+            if (share != null && share.held() >= Math.max(FEWEST_NAMED, inside / NAMED_PART)) {
+                known.add(share);
+            }
+        }
+        if (known.isEmpty()) {
+            return "";
+        }
+        known.sort(Comparator.comparingInt(Share::held).reversed());
+        StringBuilder text = new StringBuilder();
+        int named = Math.min(NAMED, known.size());
+        for (int i = 0; i < named; i++) {
+            text.append(i == 0 ? "" : i == named - 1 ? " and " : ", ")
+                    .append(known.get(i).tenant())
+                    .append(" holds ")
+                    .append(known.get(i).held());
+        }
+        return text.append(" of ").append(inside).append(" calls").toString();
+    }
+}
