@@ -59,10 +59,6 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private static final Logger LOG = LoggerFactory.getLogger(Http2ClientHandler.class);
 
     /** Settings of the wire document, 3.1. */
-    private static final int STREAM_WINDOW_BYTES = 1 << 20;
-
-    private static final int CONNECTION_WINDOW_BYTES = 8 << 20;
-    private static final int DEFAULT_WINDOW_BYTES = 65_535;
     private static final int HEADER_LIST_BYTES = 32 << 10;
 
     /** Reliability table, HTTP/2. */
@@ -82,7 +78,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     /** What a client announces: one object that nobody changes, since Netty keeps it for each connection. */
     private static final Http2Settings SETTINGS = new Http2Settings()
             .pushEnabled(false)
-            .initialWindowSize(STREAM_WINDOW_BYTES)
+            .initialWindowSize(ReceiveWindows.STREAM_BYTES)
             .maxHeaderListSize(HEADER_LIST_BYTES);
 
     private static final AsciiString METHOD = Http2Headers.PseudoHeaderName.METHOD.value();
@@ -113,6 +109,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private boolean settingsRead; // before that nobody knows how many streams there may be
     private boolean reading;
     private long unsentBytes;
+    private @Nullable ReceiveWindows windows; // since many bytes were unread for the first time
 
     private Http2ClientHandler(
             Http2ConnectionDecoder decoder,
@@ -203,9 +200,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     @Override
     public void channelActive(ChannelHandlerContext opened) throws Exception {
         super.channelActive(opened); // writes preface and settings
-        decoder()
-                .flowController()
-                .incrementWindowSize(connection().connectionStream(), CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES);
+        ReceiveWindows.open(connection(), decoder());
         active = true;
         openWaiting();
         flush(opened);
@@ -482,6 +477,28 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             } catch (Http2Exception e) {
                 onError(context(), false, e);
             }
+            refitWindows();
+        }
+    }
+
+    /** Keeps credit for other streams while messages are not read. */
+    private void fitWindows() throws Http2Exception {
+        if (windows == null && ReceiveWindows.areNeeded(connection(), decoder())) {
+            windows = new ReceiveWindows(connection(), decoder(), encoder());
+        }
+        if (windows != null) {
+            windows.fit(context());
+        }
+    }
+
+    private void refitWindows() {
+        if (windows == null) {
+            return;
+        }
+        try {
+            windows.fit(context());
+        } catch (Http2Exception e) {
+            onError(context(), false, e);
         }
     }
 
@@ -543,6 +560,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             call.close();
         }
         if (active) {
+            refitWindows();
             openWaiting();
         }
     }
@@ -645,16 +663,20 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
 
         @Override
-        public int onDataRead(
-                ChannelHandlerContext read, int streamId, ByteBuf data, int padding, boolean endOfStream) {
+        public int onDataRead(ChannelHandlerContext read, int streamId, ByteBuf data, int padding, boolean endOfStream)
+                throws Http2Exception {
             moved();
             ClientCall call = call(streamId);
-            int credit = call == null ? data.readableBytes() : call.dataRead(data, endOfStream);
+            int bytes = data.readableBytes();
+            int credit = call == null ? bytes : call.dataRead(data, endOfStream);
             Http2Stream stream = connection().stream(streamId);
             if (endOfStream) {
                 answered(stream);
             } else if (call == null || (call.isOver() && !call.isAnswered())) {
                 reset(stream); // nobody wants the rest
+            }
+            if (credit < bytes) {
+                fitWindows();
             }
             return credit + padding;
         }
@@ -708,6 +730,9 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         @Override
         public void onSettingsAckRead(ChannelHandlerContext read) throws Http2Exception {
             limits.controlFrame(System.nanoTime());
+            if (windows != null) {
+                windows.acknowledged(read);
+            }
         }
 
         @Override

@@ -6,7 +6,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
 import io.netty.handler.codec.http2.Http2Error;
-import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.util.AsciiString;
@@ -63,13 +62,8 @@ final class Http2Exchange extends HttpExchange {
     void consumed(int bytes) {
         int framed = Math.min(bytes, held); // what came before HTTP/2 did cost no credit
         held -= framed;
-        if (framed == 0) {
-            return;
-        }
-        try {
-            handler.decoder().flowController().consumeBytes(stream, framed);
-        } catch (Http2Exception e) {
-            handler.onError(handler.context(), false, e);
+        if (framed > 0) {
+            handler.consumed(stream, framed);
         }
     }
 

@@ -48,10 +48,6 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private static final Logger LOG = LoggerFactory.getLogger(Http2ServerHandler.class);
 
     /** Settings of the wire document, 3.1. */
-    private static final int STREAM_WINDOW_BYTES = 1 << 20;
-
-    private static final int CONNECTION_WINDOW_BYTES = 8 << 20;
-    private static final int DEFAULT_WINDOW_BYTES = 65_535;
     private static final int HEADER_LIST_BYTES = 32 << 10;
 
     /** Reliability table, HTTP/2. */
@@ -83,6 +79,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private boolean watching;
     private boolean drainAnnounced;
     private boolean settingsKnown; // by the client
+    private @Nullable ReceiveWindows windows; // since many bytes were unread for the first time
 
     private Http2ServerHandler(
             Http2ConnectionDecoder decoder,
@@ -127,7 +124,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     static Http2Settings newSettings(int maxStreams) {
         return Http2Settings.defaultSettings()
                 .maxConcurrentStreams(maxStreams)
-                .initialWindowSize(STREAM_WINDOW_BYTES)
+                .initialWindowSize(ReceiveWindows.STREAM_BYTES)
                 .maxHeaderListSize(HEADER_LIST_BYTES);
     }
 
@@ -136,9 +133,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         context = added;
         added.pipeline().addBefore(added.name(), null, joined);
         super.handlerAdded(added);
-        decoder()
-                .flowController()
-                .incrementWindowSize(connection().connectionStream(), CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES);
+        ReceiveWindows.open(connection(), decoder());
     }
 
     /**
@@ -230,6 +225,18 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         connection.refused(Refusal.CONNECTION);
         resetByUs(stream, Http2Error.REFUSED_STREAM);
         history.refused(stream.id());
+    }
+
+    /** Gives the client credit for bytes of a request that were read. */
+    void consumed(Http2Stream stream, int bytes) {
+        try {
+            decoder().flowController().consumeBytes(stream, bytes);
+            if (windows != null) {
+                windows.fit(context());
+            }
+        } catch (Http2Exception e) {
+            onError(context(), false, e);
+        }
     }
 
     /** The exchange has messages to be written with the next flush. */
@@ -561,9 +568,20 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             if (data.isReadable()) {
                 exchange.received(data.readableBytes());
                 call.data(data.retain());
+                fitWindows();
             }
             end(exchange, endOfStream);
             return padding;
+        }
+
+        /** Keeps credit for other streams while requests are not read. */
+        private void fitWindows() throws Http2Exception {
+            if (windows == null && ReceiveWindows.areNeeded(connection(), decoder())) {
+                windows = new ReceiveWindows(connection(), decoder(), encoder());
+            }
+            if (windows != null) {
+                windows.fit(context());
+            }
         }
 
         @Override
@@ -597,6 +615,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             settingsKnown = true;
             connection().remote().maxActiveStreams(Integer.MAX_VALUE); // Netty has just taken what was announced
             limits.controlFrame(System.nanoTime());
+            if (windows != null) {
+                windows.acknowledged(read);
+            }
         }
 
         @Override

@@ -79,16 +79,15 @@ class ManyStreamsTest {
     /** Streams of some messages up to a size, with readers of all kinds if there are enough. */
     private static List<FeedPlan> plans(Way way, int streams, int messages, int bytes) {
         return IntStream.range(0, streams)
-                .mapToObj(id -> FeedPlan.of(way, id, messages, bytes).reading(reading(id, streams)))
+                .mapToObj(id -> FeedPlan.of(way, id, messages, bytes).reading(reading(id)))
                 .toList();
     }
 
-    private static Reading reading(int id, int streams) {
+    private static Reading reading(int id) {
         if (id % 5 == 3) {
             return Reading.ONE_BY_ONE;
         }
-        int pausing = Math.max(16, streams / 10); // few: what they leave unread counts in the window of the connection
-        return id % pausing == 7 ? Reading.PAUSED : Reading.EAGER;
+        return id % 16 == 7 ? Reading.PAUSED : Reading.EAGER;
     }
 
     private static void run(Wire wire, List<Way> ways, int streams, int messages, int bytes) throws Exception {
@@ -134,6 +133,29 @@ class ManyStreamsTest {
     @EnumSource(names = {"TERN", "GRPC_CLIENT"})
     void streamsOfSmallMessagesEnd(Wire wire) throws Exception {
         run(wire, List.of(Way.DOWN), 4, 2_000, 100);
+    }
+
+    /** The streams that nobody reads hold more than the window of a connection has at first. */
+    @ParameterizedTest
+    @EnumSource(names = {"TERN", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
+    void streamsThatNobodyReadsDoNotStopOthers(Wire wire) throws Exception {
+        runBesideUnread(wire, 24);
+    }
+
+    private static void runBesideUnread(Wire wire, int unread) throws Exception {
+        try (FeedCaller caller = wire.connect()) {
+            for (Way way : List.of(Way.DOWN, Way.BOTH)) {
+                List<FeedPlan> plans = new ArrayList<>();
+                for (int i = 0; i < unread; i++) {
+                    int id = i / 2 * 4 + i % 2; // a publisher or a Flux: an observer would block a thread of the client
+                    plans.add(FeedPlan.of(way, id, 40, 64 << 10).reading(Reading.PAUSED));
+                }
+                for (int i = 0; i < 4; i++) {
+                    plans.add(FeedPlan.of(way, 2 * unread + i, 200, 64 << 10));
+                }
+                sides.run(caller, plans);
+            }
+        }
     }
 
     /** A client that names its window: of its own side, or of that of the server whose client we are. */
@@ -237,6 +259,9 @@ class ManyStreamsTest {
                 run(wire, wire.ways(), streams, 24, 4 << 10);
                 run(wire, wire.ways(), streams, 1_000, 100);
                 runRandom(wire, streams, seed++);
+            }
+            if (wire != Wire.EVENTS) {
+                runBesideUnread(wire, 200);
             }
         }
     }

@@ -1,0 +1,132 @@
+package tern.rpc.netty.triple;
+
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.DefaultHttp2LocalFlowController;
+import io.netty.handler.codec.http2.Http2CodecUtil;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionDecoder;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.Http2Stream;
+
+/**
+ * The flow-control windows in which one connection receives (RFC 9113, 5.2). A message that its stream was not asked for
+ * keeps its bytes in the stream's window and in the connection's window. Without further care the connection's window
+ * fills up, and one stream that nobody reads stops all others on the connection.
+ *
+ * <p>When unread bytes fill half of the connection's window, new windows of streams become small. When the peer has
+ * acknowledged the small windows, the connection's window grows. Both are undone when the streams are read. Unread bytes of
+ * a connection are therefore bounded: by {@link #CONNECTION_BYTES} from the time before the acknowledgement, and by the
+ * small window of each further stream, up to {@link #MAX_CONNECTION_BYTES}.
+ *
+ * <p>Event loop only.
+ */
+final class ReceiveWindows {
+
+    /** Initial window of a stream, docs/wire-protocol.md 3.1. */
+    static final int STREAM_BYTES = 1 << 20;
+
+    /** Initial window of a connection, docs/wire-protocol.md 3.1. */
+    static final int CONNECTION_BYTES = 8 << 20;
+
+    /** The largest window that a connection may grow to. */
+    static final int MAX_CONNECTION_BYTES = 64 << 20;
+
+    private static final int SMALL_STREAM_BYTES = 64 << 10;
+    private static final int SMALLEST_STREAM_BYTES = 16 << 10;
+
+    /** From this many unread bytes on, new windows of streams are small. */
+    private static final int MANY_UNREAD_BYTES = CONNECTION_BYTES / 2;
+
+    /** From this many unread bytes on, new windows of streams are smallest. */
+    private static final int MOST_UNREAD_BYTES = 2 * CONNECTION_BYTES;
+
+    /** Below this many unread bytes everything is as at the start. */
+    private static final int FEW_UNREAD_BYTES = CONNECTION_BYTES / 8;
+
+    /** Part of a window that is consumed before the peer gets new credit. */
+    private static final float UPDATE_RATIO = 0.5f;
+
+    /** Lets a window that grows be announced at once: the new size is twice the old one. */
+    private static final float UPDATE_NOW_RATIO = 0.75f;
+
+    private final Http2Connection connection;
+    private final Http2ConnectionEncoder encoder;
+    private final DefaultHttp2LocalFlowController flow;
+    private int streamBytes = STREAM_BYTES;
+    private int connectionBytes = CONNECTION_BYTES;
+    private boolean acknowledged = true;
+
+    ReceiveWindows(Http2Connection connection, Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder) {
+        this.connection = connection;
+        this.encoder = encoder;
+        this.flow = (DefaultHttp2LocalFlowController) decoder.flowController();
+    }
+
+    /** Opens the connection's window from the size that RFC 9113 gives it. */
+    static void open(Http2Connection connection, Http2ConnectionDecoder decoder) throws Http2Exception {
+        decoder.flowController()
+                .incrementWindowSize(
+                        connection.connectionStream(), CONNECTION_BYTES - Http2CodecUtil.DEFAULT_WINDOW_SIZE);
+    }
+
+    /** Whether so many bytes are unread that the windows have to be fitted from now on. */
+    static boolean areNeeded(Http2Connection connection, Http2ConnectionDecoder decoder) {
+        return decoder.flowController().unconsumedBytes(connection.connectionStream()) >= MANY_UNREAD_BYTES;
+    }
+
+    /** Fits the windows to the bytes that are unread now; called when their number has changed. Writes without a flush. */
+    void fit(ChannelHandlerContext context) throws Http2Exception {
+        if (!acknowledged) {
+            return;
+        }
+        int unread = flow.unconsumedBytes(connection.connectionStream());
+        int wanted = wantedStreamBytes(unread);
+        if (wanted != streamBytes) {
+            announce(context, wanted);
+        } else if (streamBytes == STREAM_BYTES) {
+            resize(CONNECTION_BYTES);
+        } else if (unread > connectionBytes - MANY_UNREAD_BYTES && connectionBytes < MAX_CONNECTION_BYTES) {
+            resize(2 * connectionBytes);
+        }
+    }
+
+    private int wantedStreamBytes(int unread) {
+        if (unread >= MOST_UNREAD_BYTES) {
+            return SMALLEST_STREAM_BYTES;
+        }
+        if (unread >= MANY_UNREAD_BYTES) {
+            return Math.min(streamBytes, SMALL_STREAM_BYTES);
+        }
+        return unread < FEW_UNREAD_BYTES ? STREAM_BYTES : streamBytes;
+    }
+
+    private void announce(ChannelHandlerContext context, int bytes) {
+        streamBytes = bytes;
+        acknowledged = false;
+        encoder.writeSettings(context, new Http2Settings().initialWindowSize(bytes), context.newPromise());
+    }
+
+    /** The peer acknowledged settings, which the codec has applied. */
+    void acknowledged(ChannelHandlerContext context) throws Http2Exception {
+        acknowledged = flow.initialWindowSize() == streamBytes; // else the settings were older ones
+        connection.forEachActiveStream(this::giveCredit);
+        fit(context);
+    }
+
+    /** A stream whose window shrank may have read more than its new window holds, and is then due its credit. */
+    private boolean giveCredit(Http2Stream stream) throws Http2Exception {
+        flow.incrementWindowSize(stream, 0);
+        return true;
+    }
+
+    private void resize(int bytes) throws Http2Exception {
+        if (bytes != connectionBytes) {
+            flow.windowUpdateRatio(connection.connectionStream(), UPDATE_NOW_RATIO);
+            flow.incrementWindowSize(connection.connectionStream(), bytes - connectionBytes);
+            flow.windowUpdateRatio(connection.connectionStream(), UPDATE_RATIO);
+            connectionBytes = bytes;
+        }
+    }
+}
