@@ -18,6 +18,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,9 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.ValueType;
+import tern.rpc.serialization.EqualHashes;
+import tern.rpc.serialization.SerializationException;
+import tern.rpc.serialization.hessian.HessianLimits;
 
 /**
  * Turns beans into maps for generic callers and back. The declared type alone decides what a map becomes; an entry
@@ -38,6 +42,7 @@ final class GenericValues {
     private static final int MOST_VALUES = 1 << 20;
 
     private int values;
+    private long steps;
 
     private void count() {
         values++;
@@ -170,7 +175,15 @@ final class GenericValues {
         if (!raw.isInstance(copy)) {
             throw mismatch(values, raw, null);
         }
-        values.forEach(value -> copy.add(toDeclared(value, element)));
+        KeyCount keys = copy instanceof Set ? new KeyCount() : null;
+        for (Object value : values) {
+            int before = this.values;
+            Object declared = toDeclared(value, element);
+            if (keys != null) {
+                keys.add(declared, this.values - before, copy);
+            }
+            copy.add(declared);
+        }
         return copy;
     }
 
@@ -179,8 +192,49 @@ final class GenericValues {
         if (!raw.isInstance(copy)) {
             throw mismatch(map, raw, null);
         }
-        map.forEach((key, value) -> copy.put(toDeclared(key, argument(type, 0)), toDeclared(value, argument(type, 1))));
+        KeyCount keys = new KeyCount();
+        map.forEach((key, value) -> {
+            int before = values;
+            Object declared = toDeclared(key, argument(type, 0));
+            keys.add(declared, values - before, copy.keySet());
+            copy.put(declared, toDeclared(value, argument(type, 1)));
+        });
         return copy;
+    }
+
+    /** Bounds what hashing the keys of one container costs, as the readers do for what stands in a message. */
+    private final class KeyCount {
+        private @Nullable Object classes;
+        private int composites;
+
+        void add(@Nullable Object key, int weight, Collection<?> before) {
+            if (key == null || key.getClass() == classes) {
+                return;
+            }
+            boolean ofJdk = key.getClass().getName().startsWith("java.") || key instanceof Enum;
+            boolean composite = !ofJdk || key instanceof Collection || key instanceof Map;
+            if (composite) {
+                if (++composites > HessianLimits.defaults().nonScalarKeys()) {
+                    throw refusedKeys("more than " + HessianLimits.defaults().nonScalarKeys()
+                            + " keys or elements of a set that are not text, numbers and the like");
+                }
+                steps += (long) weight * composites;
+                if (steps > HessianLimits.defaults().keySteps()) {
+                    throw refusedKeys("keys whose hashing would take too long");
+                }
+            }
+            HessianLimits limits = HessianLimits.defaults();
+            int most = limits.equalKeys() + (composite ? limits.nonScalarKeys() : 0);
+            try {
+                classes = EqualHashes.with(classes, key, before, false, most);
+            } catch (SerializationException tooMany) {
+                throw refusedKeys(Objects.requireNonNull(tooMany.getMessage()));
+            }
+        }
+    }
+
+    private static RpcException refusedKeys(String why) {
+        return RpcException.refusal(StatusCode.INVALID_ARGUMENT, "generic call: " + why, Executed.NO);
     }
 
     private static Type argument(Type type, int index) {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.Stack;
 import java.util.TreeSet;
 import java.util.Vector;
@@ -51,6 +52,7 @@ final class CollectionType {
     private final IntFunction<? extends Collection<Object>> empty;
     private final @Nullable Function<Collection<Object>, Collection<Object>> finished;
     private final boolean set;
+    private final boolean hashed;
     private final boolean heap;
     private final int shellBytes;
 
@@ -62,6 +64,7 @@ final class CollectionType {
         this.empty = empty;
         this.finished = finished;
         this.set = Set.class.isAssignableFrom(type);
+        this.hashed = set && !SortedSet.class.isAssignableFrom(type);
         this.heap = PriorityQueue.class.isAssignableFrom(type) || PriorityBlockingQueue.class.isAssignableFrom(type);
         this.shellBytes = BlockingQueue.class.isAssignableFrom(type) ? 192 : type == ArrayDeque.class ? 64 : 0;
     }
@@ -87,6 +90,11 @@ final class CollectionType {
 
     boolean isSet() {
         return set;
+    }
+
+    /** Whether it is a set that finds its elements by their hash. */
+    boolean isHashed() {
+        return hashed;
     }
 
     /** Whether an element is compared with others when it is added, though it is no set. */

@@ -117,7 +117,7 @@ final class ListReader {
         References references = values.references();
         int number = finished == null ? references.add(filled) : references.addUnfinished();
         if (type.isSet()) {
-            fillSet(filled, length, slot.element());
+            fillSet(filled, length, slot.element(), type.isHashed());
         } else if (type.isHeap()) {
             fillHeap(filled, length, slot.element());
         } else {
@@ -159,14 +159,27 @@ final class ListReader {
         }
     }
 
-    private void fillSet(Collection<Object> set, int length, Slot element) {
+    private void fillSet(Collection<Object> set, int length, Slot element, boolean hashed) {
         int nonScalars = 0;
+        Object classes = null;
+        long referred = 0;
+        OpenContainers open = values.open();
         for (int i = 0; isMore(i, length); i++) {
             hashes.enterKey();
             long before = values.weight();
+            long part = open.part();
+            long outer = open.beginKey();
             Object key = values.read(element);
-            nonScalars = hashes.charge(key, values.weight() - before, nonScalars, false);
+            long own = open.endKey(outer);
+            part = open.part() - part;
+            if (part > 0) {
+                referred = hashes.chargeOpen(part, own, referred, nonScalars);
+            }
+            nonScalars = hashes.charge(key, values.weight() - before - part, nonScalars, false);
             hashes.leaveKey();
+            if (hashed && key != null && key.getClass() != classes) {
+                classes = hashes.chargeEqual(classes, key, set);
+            }
             set.add(key);
         }
     }

@@ -34,7 +34,7 @@ final class MapReader {
         Map<@Nullable Object, @Nullable Object> map =
                 (Map<Object, Object>) made.empty().get();
         values.references().add(map);
-        fill(map, slot, made.isChained());
+        fill(map, slot, made.isChained(), made.isHashed());
         return map;
     }
 
@@ -50,14 +50,27 @@ final class MapReader {
         return fitting;
     }
 
-    private void fill(Map<@Nullable Object, @Nullable Object> map, Slot slot, boolean chained) {
+    private void fill(Map<@Nullable Object, @Nullable Object> map, Slot slot, boolean chained, boolean hashed) {
         int nonScalars = 0;
+        Object classes = null;
+        long referred = 0;
+        OpenContainers open = values.open();
         while (!in.isEnd()) {
             hashes.enterKey();
             long before = values.weight();
+            long part = open.part();
+            long outer = open.beginKey();
             Object key = values.read(slot.key());
-            nonScalars = hashes.charge(key, values.weight() - before, nonScalars, chained);
+            long own = open.endKey(outer);
+            part = open.part() - part;
+            if (part > 0) {
+                referred = hashes.chargeOpen(part, own, referred, nonScalars);
+            }
+            nonScalars = hashes.charge(key, values.weight() - before - part, nonScalars, chained);
             hashes.leaveKey();
+            if (hashed && key != null && key.getClass() != classes) {
+                classes = hashes.chargeEqual(classes, key, map.keySet());
+            }
             map.put(key, values.read(slot.value()));
         }
     }

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -39,7 +40,12 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
 
     /** Whether keys of equal hash make a chain that is searched from its start; other tables make a tree of it. */
     boolean isChained() {
-        return type == Hashtable.class;
+        return Hashtable.class.isAssignableFrom(type) && !Properties.class.isAssignableFrom(type);
+    }
+
+    /** Whether keys are found by their hash; others are compared in their order, or hashed by identity. */
+    boolean isHashed() {
+        return !SortedMap.class.isAssignableFrom(type) && type != IdentityHashMap.class;
     }
 
     /** What an empty one takes beyond the room of a value: some have their table from the beginning. */

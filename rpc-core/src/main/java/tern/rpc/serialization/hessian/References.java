@@ -16,11 +16,14 @@ final class References {
     /** Stands for a value that was passed over; in the place of its weight stands where it begins. */
     private static final Object SKIPPED = new Object();
 
+    /** The weight of a value whose parts are still being read. */
+    static final long OPEN = -1;
+
     private static final int INITIAL = 32;
     private static final int LARGEST_KEPT = 1024;
 
     private @Nullable Object[] values = new Object[INITIAL];
-    private int[] weights = new int[INITIAL];
+    private long[] weights = new long[INITIAL];
     private int size;
 
     /** The number that the next value takes: the size, except while a value that was passed over is read after all. */
@@ -29,7 +32,7 @@ final class References {
     void clear() {
         if (values.length > LARGEST_KEPT) {
             values = new Object[INITIAL];
-            weights = new int[INITIAL];
+            weights = new long[INITIAL];
         } else {
             Arrays.fill(values, 0, size, null);
         }
@@ -44,7 +47,7 @@ final class References {
             weights = Arrays.copyOf(weights, next * 2);
         }
         values[next] = value;
-        weights[next] = 1;
+        weights[next] = OPEN;
         int number = next++;
         size = Math.max(size, next);
         return number;
@@ -67,7 +70,7 @@ final class References {
 
     /** Where the value that was passed over begins. */
     int position(int number) {
-        return weights[number];
+        return (int) weights[number];
     }
 
     void finish(int number, @Nullable Object value) {
@@ -85,10 +88,11 @@ final class References {
     }
 
     void weigh(int number, long weight) {
-        weights[number] = (int) Math.min(weight, Integer.MAX_VALUE);
+        weights[number] = OpenContainers.capped(weight);
     }
 
-    int weight(int number) {
+    /** What hashing a value costs, or {@link #OPEN}. */
+    long weight(int number) {
         return weights[number];
     }
 

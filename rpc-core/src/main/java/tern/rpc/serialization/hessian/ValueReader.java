@@ -10,6 +10,8 @@ import tern.rpc.serialization.SerializationException;
 final class ValueReader {
 
     private static final String NO_NAME = "";
+    private static final int BYTES_PER_VISIT = 8;
+    private static final int CHARACTERS_PER_VISIT = 64;
     private static final int SPARE_SHELL_BYTES = 1 << 20;
 
     private final HessianInput in;
@@ -19,6 +21,7 @@ final class ValueReader {
     private final List<String> typeNames = new ArrayList<>();
     private final KnownDefinitions known;
     private final HashBudget hashes;
+    private final OpenContainers open;
     private final ListReader lists;
     private final MapReader maps;
     private final ValueSkipper skipper;
@@ -44,6 +47,7 @@ final class ValueReader {
         this.limits = limits;
         this.known = known;
         this.hashes = hashes;
+        this.open = new OpenContainers(hashes, limits.depth());
         this.lists = new ListReader(in, this, hashes);
         this.maps = new MapReader(in, this, hashes);
         this.skipper = new ValueSkipper(in, this);
@@ -55,6 +59,7 @@ final class ValueReader {
         definitions.clear();
         typeNames.clear();
         hashes.start();
+        open.start();
         lists.start();
         throwables.start();
         policy = null;
@@ -76,6 +81,10 @@ final class ValueReader {
 
     boolean isTrusting() {
         return policy != null;
+    }
+
+    OpenContainers open() {
+        return open;
     }
 
     References references() {
@@ -100,8 +109,12 @@ final class ValueReader {
             case Tags.LONG -> slot.accept(in.longOf(tag));
             case Tags.DOUBLE -> slot.accept(in.doubleOf(tag));
             case Tags.DATE -> slot.accept(in.dateOf(tag));
-            case Tags.TEXT -> slot.accept(in.textOf(tag, Integer.MAX_VALUE));
-            case Tags.BINARY -> slot.accept(in.binaryOf(tag));
+            case Tags.TEXT -> slot.accept(weighed(in.textOf(tag, Integer.MAX_VALUE)));
+            case Tags.BINARY -> {
+                byte[] binary = in.binaryOf(tag);
+                weight += binary.length / BYTES_PER_VISIT;
+                yield slot.accept(binary);
+            }
             case Tags.LIST -> slot.accept(list(tag, slot));
             case Tags.MAP -> slot.accept(map(tag, slot));
             case Tags.OBJECT -> slot.accept(object(tag, slot));
@@ -118,7 +131,13 @@ final class ValueReader {
             return read(slot);
         }
         count();
-        return in.textOf(in.next(), Integer.MAX_VALUE);
+        return weighed(in.textOf(in.next(), Integer.MAX_VALUE));
+    }
+
+    /** A long text takes its time when it is compared with an equal one. */
+    private String weighed(String text) {
+        weight += text.length() / CHARACTERS_PER_VISIT;
+        return text;
     }
 
     /** For a position of type {@code Integer}. */
@@ -303,8 +322,11 @@ final class ValueReader {
         if (references.isSkipped(number)) {
             replay(number, slot);
         }
-        weight += references.weight(number);
-        return references.get(number, in);
+        Object value = references.get(number, in);
+        long own = references.weight(number);
+        weight = OpenContainers.capped(weight
+                + (own == References.OPEN ? open.open(depth, number, value) : open.complete(depth, number, own)));
+        return value;
     }
 
     /**
@@ -335,8 +357,8 @@ final class ValueReader {
     private Object list(int tag, Slot slot) {
         String type = Objects.requireNonNullElse(listType(tag), NO_NAME);
         int length = listLength(tag);
-        long outer = enter();
         int number = references.next();
+        long outer = enter(number, true);
         Object made = lists.read(type, length, slot);
         leave(outer, number, true);
         return made;
@@ -344,8 +366,8 @@ final class ValueReader {
 
     private Object map(int tag, Slot slot) {
         String type = tag == 'M' ? readTypeName() : NO_NAME;
-        long outer = enter();
         int number = references.next();
+        long outer = enter(number, true);
         Object made = maps.read(type, slot);
         leave(outer, number, true);
         return made;
@@ -369,8 +391,8 @@ final class ValueReader {
     Object object(WireClass wire, Shape shape) {
         in.promise(wire.fields.length);
         makeRoom(shape.shellBytes(wire.fields.length));
-        long outer = enter();
         int number = references.next();
+        long outer = enter(number, shape.hashesParts);
         Object made = shape.read(this, wire);
         leave(outer, number, shape.hashesParts);
         return made;
@@ -385,20 +407,22 @@ final class ValueReader {
         }
     }
 
-    private long enter() {
+    private long enter(int number, boolean hashesParts) {
         depth++;
         if (depth > limits.depth()) {
             throw new SerializationException("values nested deeper than " + limits.depth() + in.here());
         }
         long outer = weight;
+        open.enter(depth, number, outer, hashesParts);
         weight = 1;
         return outer;
     }
 
     private void leave(long outer, int number, boolean hashesParts) {
-        depth--;
         long own = hashesParts ? weight : 1;
         references.weigh(number, own);
-        weight = outer + own;
+        long circular = open.leave(depth, number, own, references);
+        depth--;
+        weight = OpenContainers.capped(outer + own - circular);
     }
 }

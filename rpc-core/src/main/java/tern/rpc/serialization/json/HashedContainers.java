@@ -1,14 +1,24 @@
 package tern.rpc.serialization.json;
 
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Hashtable;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.serialization.EqualHashes;
+import tern.rpc.serialization.SerializationException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
+import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.databind.BeanDescription;
 import tools.jackson.databind.DeserializationConfig;
@@ -22,16 +32,28 @@ import tools.jackson.databind.type.MapType;
 
 /**
  * Bounds sets of, and maps by, values whose hashes a sender can make equal. A hash table copes with equal hashes when
- * its keys have an order, as text and numbers do; with others, each new one is compared with all before.
+ * its keys have an order, as text and numbers do; with others, each new one is compared with all before. Containers that
+ * take the square of their size to fill whatever they hold are filled at once.
  */
 final class HashedContainers extends ValueDeserializerModifier {
 
     private static final long serialVersionUID = 1L;
 
-    private final int limit;
+    /** What is made of what was read, by the declared class. */
+    private static final Map<Class<?>, Function<Collection<Object>, Collection<Object>>> COLLECTIONS = Map.of(
+            HashSet.class, HashSet::new,
+            CopyOnWriteArraySet.class, CopyOnWriteArraySet::new,
+            CopyOnWriteArrayList.class, CopyOnWriteArrayList::new);
+
+    private static final Map<Class<?>, Function<Map<Object, Object>, Map<Object, Object>>> MAPS = Map.of(
+            HashMap.class, HashMap::new,
+            ConcurrentHashMap.class, ConcurrentHashMap::new,
+            Hashtable.class, Hashtable::new);
+
+    private final transient JsonLimits limits;
 
     HashedContainers(JsonLimits limits) {
-        this.limit = limits.nonScalarKeys();
+        this.limits = limits;
     }
 
     @Override
@@ -41,8 +63,16 @@ final class HashedContainers extends ValueDeserializerModifier {
             BeanDescription.Supplier description,
             ValueDeserializer<?> deserializer) {
         Class<?> raw = type.getRawClass();
-        boolean hashed = Set.class.isAssignableFrom(raw) && raw.isAssignableFrom(LinkedHashSet.class);
-        return hashed && !isOrdered(type.getContentType()) ? new BoundedSet(deserializer, raw, limit) : deserializer;
+        if (raw == CopyOnWriteArrayList.class) {
+            return new Bounded(deserializer, raw, limits, Kind.ORDERED);
+        }
+        boolean set = Set.class.isAssignableFrom(raw) && raw.isAssignableFrom(LinkedHashSet.class);
+        if (!set && raw != CopyOnWriteArraySet.class) {
+            return deserializer;
+        }
+        // The elements of a CopyOnWriteArraySet are compared one by one, but Jackson fills it again from the set read.
+        Kind kind = raw == CopyOnWriteArraySet.class ? Kind.COMPOSITE : Kind.of(type.getContentType());
+        return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
 
     @Override
@@ -52,102 +82,186 @@ final class HashedContainers extends ValueDeserializerModifier {
             BeanDescription.Supplier description,
             ValueDeserializer<?> deserializer) {
         Class<?> raw = type.getRawClass();
-        boolean hashed = raw.isAssignableFrom(LinkedHashMap.class);
-        // Keys of no declared type are text.
-        boolean ordered = type.getKeyType().isJavaLangObject() || isOrdered(type.getKeyType());
-        return hashed && !ordered ? new BoundedMap(deserializer, raw, limit) : deserializer;
+        if (!raw.isAssignableFrom(LinkedHashMap.class)
+                && !raw.isAssignableFrom(ConcurrentHashMap.class)
+                && raw != Hashtable.class) {
+            return deserializer;
+        }
+        // Keys of no declared type are text. The chains of a Hashtable are searched from their start.
+        Kind kind = raw == Hashtable.class
+                ? Kind.COMPOSITE
+                : type.getKeyType().isJavaLangObject() ? Kind.ORDERED : Kind.of(type.getKeyType());
+        return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
 
-    private static boolean isOrdered(JavaType type) {
-        Class<?> raw = type.getRawClass();
-        return raw.isEnum()
-                || (Comparable.class.isAssignableFrom(raw) && raw.getName().startsWith("java."));
-    }
+    /** How a table copes with equal hashes of a class. */
+    private enum Kind {
+        /** It makes a tree. */
+        ORDERED,
+        /** It does not, but all are small: times that are comparable to a supertype. */
+        SCALAR,
+        COMPOSITE;
 
-    private static void check(int size, int limit, String what) {
-        if (size >= limit) {
-            throw new StreamConstraintsException("more than " + limit + ' ' + what + " that are not scalars");
+        static Kind of(JavaType type) {
+            Class<?> raw = type.getRawClass();
+            if (raw.isEnum() || (raw.getName().startsWith("java.") && EqualHashes.isOrdered(raw))) {
+                return ORDERED;
+            }
+            return raw.getName().startsWith("java.")
+                            && Comparable.class.isAssignableFrom(raw)
+                            && raw != Comparable.class
+                            && !raw.isInterface()
+                    ? SCALAR
+                    : COMPOSITE;
         }
     }
 
-    private static final class BoundedSet extends DelegatingDeserializer {
+    private static final class Bounded extends DelegatingDeserializer {
         private final Class<?> type;
-        private final int limit;
+        private final transient JsonLimits limits;
+        private final Kind kind;
 
-        BoundedSet(ValueDeserializer<?> delegate, Class<?> type, int limit) {
+        Bounded(ValueDeserializer<?> delegate, Class<?> type, JsonLimits limits, Kind kind) {
             super(delegate);
             this.type = type;
-            this.limit = limit;
+            this.limits = limits;
+            this.kind = kind;
         }
 
         @Override
         public @Nullable Object deserialize(JsonParser parser, DeserializationContext context) {
-            if (!parser.hasToken(JsonToken.START_ARRAY)) {
+            boolean map = Map.class.isAssignableFrom(type);
+            if (!parser.hasToken(map ? JsonToken.START_OBJECT : JsonToken.START_ARRAY)) {
                 return super.deserialize(parser, context);
             }
-            Set<Object> counted = new CountedSet(limit);
+            if (map) {
+                Map<Object, Object> counted = new CountedMap(new Count(limits, kind, parser, "keys of a map"));
+                super.deserialize(parser, context, counted);
+                return MAPS.getOrDefault(kindOfMap(), LinkedHashMap::new).apply(counted);
+            }
+            Collection<Object> counted = kind == Kind.ORDERED
+                    ? new ArrayList<>()
+                    : new CountedSet(new Count(limits, kind, parser, "elements of a set"));
             super.deserialize(parser, context, counted);
-            return type == LinkedHashSet.class ? new LinkedHashSet<>(counted) : new HashSet<>(counted);
+            return COLLECTIONS.getOrDefault(kindOfSet(), LinkedHashSet::new).apply(counted);
+        }
+
+        /** Interfaces become what Jackson makes of them. */
+        private Class<?> kindOfMap() {
+            return !type.isAssignableFrom(LinkedHashMap.class) && type.isAssignableFrom(ConcurrentHashMap.class)
+                    ? ConcurrentHashMap.class
+                    : type;
+        }
+
+        private Class<?> kindOfSet() {
+            return type != LinkedHashSet.class && type.isAssignableFrom(HashSet.class) ? HashSet.class : type;
         }
 
         @Override
         protected ValueDeserializer<?> newDelegatingInstance(ValueDeserializer<?> delegate) {
-            return new BoundedSet(delegate, type, limit);
+            return new Bounded(delegate, type, limits, kind);
+        }
+    }
+
+    /** Of one container. */
+    private static final class Count {
+        private static final int PLACES = 1 << 12;
+
+        /** Elements up to which nothing is counted. */
+        private static final int FEW = 32;
+
+        private final JsonLimits limits;
+        private final Kind kind;
+        private final JsonParser parser;
+        private final String what;
+        private int @Nullable [] equal;
+        private @Nullable Object classes;
+        private long steps;
+        private long position;
+
+        Count(JsonLimits limits, Kind kind, JsonParser parser, String what) {
+            this.limits = limits;
+            this.kind = kind;
+            this.parser = parser;
+            this.what = what;
+        }
+
+        void add(@Nullable Object key, Collection<?> before) {
+            if (kind == Kind.SCALAR) {
+                scalar(key, before);
+                return;
+            }
+            if (before.size() >= limits.nonScalarKeys()) {
+                throw new StreamConstraintsException("more than " + limits.nonScalarKeys() + ' ' + what
+                        + " that are not scalars; the limit is rpc.limits.max-composite-keys");
+            }
+            if (before.size() >= FEW) {
+                composite(key);
+            }
+        }
+
+        private void scalar(@Nullable Object key, Collection<?> before) {
+            try {
+                classes = EqualHashes.with(classes, key, before, false, limits.equalKeys());
+            } catch (SerializationException tooMany) {
+                throw new StreamConstraintsException(tooMany.getMessage());
+            }
+        }
+
+        /** Each is compared with all before of the same hash, and may differ from them in its last part only. */
+        private void composite(@Nullable Object key) {
+            long now = position();
+            long length = position == 0 ? 0 : now - position;
+            position = now;
+            if (key == null) {
+                return;
+            }
+            int[] places = equal;
+            if (places == null) {
+                places = new int[PLACES];
+                equal = places;
+            }
+            int hash = key.hashCode();
+            int place = (hash ^ hash >>> 12 ^ hash >>> 24) & PLACES - 1;
+            steps += places[place]++ * length;
+            if (steps > limits.keySteps()) {
+                throw new StreamConstraintsException(what + " whose comparing would take too long: more than "
+                        + limits.keySteps() + " steps; the limit is rpc.limits.max-key-steps");
+            }
+        }
+
+        private long position() {
+            TokenStreamLocation location = parser.currentLocation();
+            return Math.max(location.getByteOffset(), location.getCharOffset());
         }
     }
 
     private static final class CountedSet extends LinkedHashSet<Object> {
         private static final long serialVersionUID = 1L;
-        private final int limit;
+        private final transient Count count;
 
-        CountedSet(int limit) {
-            this.limit = limit;
+        CountedSet(Count count) {
+            this.count = count;
         }
 
         @Override
         public boolean add(Object element) {
-            check(size(), limit, "elements of a set");
+            count.add(element, this);
             return super.add(element);
-        }
-    }
-
-    private static final class BoundedMap extends DelegatingDeserializer {
-        private final Class<?> type;
-        private final int limit;
-
-        BoundedMap(ValueDeserializer<?> delegate, Class<?> type, int limit) {
-            super(delegate);
-            this.type = type;
-            this.limit = limit;
-        }
-
-        @Override
-        public @Nullable Object deserialize(JsonParser parser, DeserializationContext context) {
-            if (!parser.hasToken(JsonToken.START_OBJECT)) {
-                return super.deserialize(parser, context);
-            }
-            Map<Object, Object> counted = new CountedMap(limit);
-            super.deserialize(parser, context, counted);
-            return type == HashMap.class ? new HashMap<>(counted) : new LinkedHashMap<>(counted);
-        }
-
-        @Override
-        protected ValueDeserializer<?> newDelegatingInstance(ValueDeserializer<?> delegate) {
-            return new BoundedMap(delegate, type, limit);
         }
     }
 
     private static final class CountedMap extends LinkedHashMap<Object, Object> {
         private static final long serialVersionUID = 1L;
-        private final int limit;
+        private final transient Count count;
 
-        CountedMap(int limit) {
-            this.limit = limit;
+        CountedMap(Count count) {
+            this.count = count;
         }
 
         @Override
         public @Nullable Object put(Object key, @Nullable Object value) {
-            check(size(), limit, "keys of a map");
+            count.add(key, keySet());
             return super.put(key, value);
         }
     }

@@ -195,6 +195,142 @@ public final class Bombs {
         return bombs;
     }
 
+    /** Keys that a table cannot tell apart by hash or order, and keys that get dearer after they were read, by name. */
+    public static Map<String, byte[]> keys(int size) {
+        Map<String, byte[]> bombs = new LinkedHashMap<>();
+        for (String type : MAPS) {
+            bombs.put("texts and longs of equal hash, keys of a " + type, mixedKeys(size, 'M', type));
+        }
+        for (String type : LISTS) {
+            if (type.contains("Set")) {
+                bombs.put("texts and longs of equal hash, elements of a " + type, mixedKeys(size, 'U', type));
+                bombs.put("times of equal hash, elements of a " + type, equalTimes(size, type, 0));
+                bombs.put("times of equal hash and then texts in a " + type, equalTimes(size, type, 1));
+                bombs.put("times of equal hash and records in a " + type, equalTimes(size, type, 2));
+            }
+        }
+        bombs.put("a list that is not complete hashed again and again", openList(size, false));
+        bombs.put("a list that refers to one that is not complete hashed again and again", openList(size, true));
+        bombs.put("lists that refer to ones that are not complete, in a chain", openChain(size));
+        bombs.put("tables each of which reaches all others", tables(16));
+        bombs.put("long texts compared again and again", comparedTexts(size));
+        return bombs;
+    }
+
+    /** Longs and texts take turns after as many longs, or longs and doubles, all of hash 0 or of one other. */
+    private static byte[] mixedKeys(int size, int tag, String type) {
+        Bytes bytes = Bytes.of().add(tag).text(type);
+        int hash = equalHash(0).hashCode();
+        for (int i = 0; bytes.size() < size; i++) {
+            if (i % 3 == 2) {
+                bytes.text(equalHash(i));
+            } else {
+                bytes.add('L').fourBytes(i).fourBytes(i ^ hash);
+            }
+            if (tag == 'M') {
+                bytes.add(0x90);
+            }
+        }
+        return bytes.add('Z').array();
+    }
+
+    /** A Timestamp is comparable to dates, not to itself, as a LocalDateTime is. */
+    private static byte[] equalTimes(int size, String type, int others) {
+        Bytes bytes = Bytes.of().definition("java.sql.Timestamp", "value").definition(Pair.class.getName(), "left");
+        bytes.add('U').text(type);
+        int hash = equalHash(0).hashCode();
+        for (int i = 0; bytes.size() < size; i++) {
+            if (others == 1 && i % 2 == 1) {
+                bytes.text(equalHash(i));
+            } else if (others == 2 && bytes.size() > size - 12_000 && i % 2 == 1) {
+                bytes.add(0x61).text(equalHash(i));
+            } else if (others == 0) {
+                bytes.add(0x60, 'J').fourBytes(i).fourBytes(i ^ hash);
+            } else {
+                bytes.add('L').fourBytes(i).fourBytes(i ^ hash * (others == 2 ? 31 : 1));
+            }
+        }
+        return bytes.add('Z').array();
+    }
+
+    /** An array of objects is hashed by its identity, so that the list ends which holds it and is hashed inside of it. */
+    private static byte[] openList(int size, boolean through) {
+        Bytes bytes = Bytes.of().add('W', 'V').text("[object").add(0x91, 0x79).reference(0);
+        bytes.repeat(size / 2, 0x90);
+        while (bytes.size() < size) {
+            bytes.add('V').integer(0).add(0x91);
+            bytes.add('H').reference(through ? 2 : 0).add(0x90, 'Z');
+        }
+        return bytes.add('Z').array();
+    }
+
+    /** Four lists around each other; each reaches the one around it a hundred times. */
+    private static byte[] openChain(int size) {
+        Bytes bytes = Bytes.of();
+        int outer = -1;
+        int number = 0;
+        for (int level = 0; level < 4; level++) {
+            bytes.add('W');
+            int own = number++;
+            if (level > 0) {
+                bytes.list(100);
+                number++;
+                for (int i = 0; i < 100; i++) {
+                    bytes.reference(outer);
+                }
+            }
+            outer = own;
+            bytes.add('V').text("[object").add(0x91);
+            number++;
+        }
+        // The innermost array holds a list that refers to the innermost list, by now 2 + 100 * (...) parts.
+        bytes.list(100);
+        int last = number++;
+        for (int i = 0; i < 100; i++) {
+            bytes.reference(outer);
+        }
+        bytes.add('Z');
+        bytes.add('Z').add('Z');
+        bytes.repeat(1_000, 0x90);
+        bytes.add('H').reference(last).add(0x90, 'Z');
+        return bytes.fill(size / 2, 0x90).add('Z').array();
+    }
+
+    private static byte[] tables(int count) {
+        Bytes bytes = Bytes.of().add('W');
+        for (int table = 1; table <= count; table++) {
+            bytes.add('M').text("java.util.Hashtable");
+            for (int outer = 1; outer < table; outer++) {
+                bytes.add(0x90 + outer).reference(outer);
+            }
+            bytes.add(0x90 + table);
+        }
+        bytes.add(0x90, 'Z');
+        for (int table = count; table > 1; table--) {
+            for (int inner = count; inner > table; inner--) {
+                bytes.add(0x90 + inner).reference(inner);
+            }
+            bytes.add('Z');
+        }
+        return bytes.add('H').reference(1).add(0x90, 'Z', 'Z').array();
+    }
+
+    private static byte[] comparedTexts(int size) {
+        Bytes bytes = Bytes.of().add('W').definition(Pair.class.getName(), "left");
+        for (int i = 0; i < 2; i++) {
+            bytes.add(0x60);
+            for (int chunk = 0; chunk < size / 4 / 30_000; chunk++) {
+                bytes.add('R', 30_000 >> 8, 30_000 & 0xff).repeat(30_000, 'a');
+            }
+            bytes.add(0);
+        }
+        bytes.add(0x70 + 2).text("java.util.HashSet").reference(1).reference(2);
+        while (bytes.size() < size) {
+            bytes.add(0x70 + 2, 0x90).reference(1).reference(2);
+        }
+        return bytes.add('Z').array();
+    }
+
     /** A value put together at random from what the others are made of; small values many times, and many references. */
     public static byte[] random(long seed, int size) {
         Random random = new Random(seed);

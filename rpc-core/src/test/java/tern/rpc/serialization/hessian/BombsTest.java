@@ -20,6 +20,8 @@ class BombsTest {
     private static final int SMALL = MIB / 16;
     private static final Map<String, byte[]> SMALL_BOMBS = Bombs.all(SMALL);
 
+    private static final Map<String, byte[]> KEY_BOMBS = Bombs.keys(MIB);
+
     private final Coding coding = Coding.of(Bombs.Target.class);
 
     static Stream<String> names() {
@@ -58,6 +60,26 @@ class BombsTest {
                 .isLessThanOrEqualTo(mostAllocated(bomb.length));
     }
 
+    static Stream<String> keyNames() {
+        return KEY_BOMBS.keySet().stream();
+    }
+
+    /** Of a full MiB, since what grows with the square of the size shows there. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("keyNames")
+    void keysAreReadOrRefusedAtABoundedPrice(String name) {
+        byte[] bomb = KEY_BOMBS.get(name);
+
+        Cost cost = Cost.least(2, () -> read(bomb));
+
+        assertThat(cost.isTimely(bomb.length))
+                .as(name + ", " + cost.toString(bomb.length))
+                .isTrue();
+        assertThat(cost.allocatedBytes())
+                .as(name + ", " + cost.toString(bomb.length))
+                .isLessThanOrEqualTo(mostAllocated(bomb.length));
+    }
+
     @Test
     void bombsPutTogetherAtRandomAreReadOrRefusedAtABoundedPrice() {
         int bombs = Integer.getInteger("tern.bombs", 60);
@@ -86,7 +108,11 @@ class BombsTest {
         String largest = "";
         int count = 0;
         for (int size : new int[] {MIB, 8 * MIB}) {
-            for (Map.Entry<String, byte[]> entry : Bombs.all(size).entrySet()) {
+            Map<String, byte[]> all = Bombs.all(size);
+            if (size == MIB) {
+                all.putAll(KEY_BOMBS);
+            }
+            for (Map.Entry<String, byte[]> entry : all.entrySet()) {
                 byte[] bomb = entry.getValue();
                 Cost cost = Cost.least(5, () -> read(bomb));
                 String told = entry.getKey() + ", " + cost.toString(bomb.length);

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.serialization.SerializationException;
@@ -77,6 +78,22 @@ class JsonBombsTest {
         void text(String s);
 
         void strings(Map<String, String> m);
+
+        void times(Map<java.time.LocalDateTime, Integer> m);
+
+        void timeSet(Set<java.time.LocalDateTime> s);
+
+        void timeTable(java.util.concurrent.ConcurrentHashMap<java.time.LocalDateTime, Integer> m);
+
+        void table(java.util.Hashtable<String, Integer> m);
+
+        void copied(java.util.concurrent.CopyOnWriteArrayList<String> l);
+
+        void copiedSet(java.util.concurrent.CopyOnWriteArraySet<String> s);
+
+        void lists(Set<List<Integer>> s);
+
+        void anything(Set<Object> s);
 
         void several(String s, int i, Node n);
     }
@@ -241,6 +258,59 @@ class JsonBombsTest {
                 "R2 JSON: %d bombs, slowest at %.2f of 100 ms per MiB (%s), largest at %.1f of 4x + 1 MiB (%s)%n",
                 count, worstCpu, slowest, worstHeap, largest);
         assertThat(broken).isEmpty();
+    }
+
+    private static String timeOfEqualHash(int number) {
+        java.time.LocalDate date = java.time.LocalDate.of(1000, 1, 1).plusDays(number);
+        long nanos = Integer.toUnsignedLong(date.hashCode() ^ 0x7000_0000);
+        return date.atTime(java.time.LocalTime.ofNanoOfDay(nanos)).toString();
+    }
+
+    private static Stream<Arguments> keys() {
+        String head = "7,".repeat(400);
+        return Stream.of(
+                Arguments.of("times", joined("{", "}", MIB, i -> '"' + timeOfEqualHash(i) + "\":1")),
+                Arguments.of("timeTable", joined("{", "}", MIB, i -> '"' + timeOfEqualHash(i) + "\":1")),
+                Arguments.of("timeSet", joined("[", "]", MIB, i -> '"' + timeOfEqualHash(i) + '"')),
+                Arguments.of("table", joined("{", "}", MIB, i -> '"' + equalHash(i) + "\":1")),
+                Arguments.of("copied", joined("[", "]", MIB, i -> "\"\"")),
+                Arguments.of("copiedSet", joined("[", "]", MIB, i -> "\"" + i + '"')),
+                Arguments.of("lists", joined("[", "]", MIB, i -> '[' + head + i + ',' + -31 * i + ']')),
+                Arguments.of("anything", joined("[", "]", MIB, i -> i % 2 == 0 ? "" + i : '"' + equalHash(i) + '"')));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("keys")
+    void keysOfEqualHashAreReadOrRefusedAtABoundedPrice(String method, String bomb) {
+        JsonMethod read = codec.method(
+                ServiceDescriptor.of(Target.class).overloads(method).get(0));
+        byte[] bytes = ("[" + bomb + "]").getBytes(UTF_8);
+
+        Cost cost = Cost.least(2, () -> {
+            try {
+                read.readArguments(bytes, 0, bytes.length, false);
+            } catch (RuntimeException refused) {
+                // or read
+            }
+        });
+
+        assertThat(cost.isTimely(bytes.length))
+                .as(method + ", " + cost.toString(bytes.length))
+                .isTrue();
+    }
+
+    @Test
+    void manyTimesOfOtherHashesAreRead() {
+        for (String method : List.of("times", "timeTable")) {
+            String honest =
+                    "[" + joined("{", "}", 200_000, i -> "\"2026-01-01T00:00:00." + (1_000_000 + i) + "\":1") + "]";
+            byte[] bytes = honest.getBytes(UTF_8);
+            assertThat(codec.method(ServiceDescriptor.of(Target.class)
+                                    .overloads(method)
+                                    .get(0))
+                            .readArguments(bytes, 0, bytes.length, false))
+                    .hasSize(1);
+        }
     }
 
     @Test

@@ -21,6 +21,10 @@ import org.springframework.util.unit.DataSize;
  *     of a request of HTTP/1.1; after the same time the body of a request has to come at 1 KiB a second.
  * @param maxDepth Number of values inside values that one message may nest.
  * @param maxValues Number of values that one message may hold.
+ * @param maxCompositeKeys Number of keys of one map, or elements of one set, that are not text, numbers and the like.
+ * @param maxEqualKeys Number of keys of one map, or elements of one set, that have the same hash and no order among each
+ *     other.
+ * @param maxKeySteps Number of parts of keys and elements of sets that reading one message may hash or compare.
  * @param allowedClasses Classes that may be read beyond those that the service interfaces name, each a class name or a
  *     package that ends in .* or, with those below it, in .**.
  * @param auditClasses Whether classes that are not allowed are read all the same and named in the log, to find out what
@@ -37,5 +41,8 @@ record RpcLimitsProperties(
         @DefaultValue("10s") Duration firstBytesTimeout,
         @DefaultValue("64") int maxDepth,
         @DefaultValue("1048576") int maxValues,
+        @DefaultValue("1000") int maxCompositeKeys,
+        @DefaultValue("256") int maxEqualKeys,
+        @DefaultValue("67108864") long maxKeySteps,
         @DefaultValue List<String> allowedClasses,
         @DefaultValue("false") boolean auditClasses) {}

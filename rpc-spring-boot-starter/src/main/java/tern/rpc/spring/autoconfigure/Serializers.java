@@ -41,12 +41,35 @@ final class Serializers {
                 defaults.fields(),
                 defaults.typeNameLength(),
                 defaults.hashedNesting(),
-                defaults.nonScalarKeys());
+                compositeKeys(limits),
+                equalKeys(limits),
+                keySteps(limits));
     }
 
     static JsonLimits jsonLimits(RpcLimitsProperties limits) {
         JsonLimits defaults = JsonLimits.defaults();
-        return new JsonLimits(depth(limits), defaults.numberDigits(), defaults.nameLength(), defaults.nonScalarKeys());
+        return new JsonLimits(
+                depth(limits),
+                defaults.numberDigits(),
+                defaults.nameLength(),
+                compositeKeys(limits),
+                equalKeys(limits),
+                keySteps(limits));
+    }
+
+    private static int compositeKeys(RpcLimitsProperties limits) {
+        return PropertyCheck.atLeast("rpc.limits.max-composite-keys", limits.maxCompositeKeys(), 1);
+    }
+
+    private static int equalKeys(RpcLimitsProperties limits) {
+        return PropertyCheck.atLeast("rpc.limits.max-equal-keys", limits.maxEqualKeys(), 1);
+    }
+
+    private static long keySteps(RpcLimitsProperties limits) {
+        if (limits.maxKeySteps() < 1) {
+            throw new InvalidPropertyException("rpc.limits.max-key-steps", limits.maxKeySteps(), "1 or more");
+        }
+        return limits.maxKeySteps();
     }
 
     private static int depth(RpcLimitsProperties limits) {

@@ -1,0 +1,273 @@
+package tern.rpc.serialization.hessian;
+
+import java.util.Arrays;
+import java.util.Hashtable;
+import java.util.Properties;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.serialization.SerializationException;
+
+/**
+ * What hashing costs where a message refers to a list, map or object that is not complete: it may grow after the
+ * reference was read, and whatever refers to it gets dearer with it. Keeps, for each container that is being read, how
+ * much it holds so far, and of each complete one, which of those it refers to and how often. Not thread-safe.
+ */
+final class OpenContainers {
+
+    /** Weights do not grow beyond it, so that sums and products of a few of them do not overflow. */
+    static final long HEAVIEST = 1L << 40;
+
+    /** Deeper ones share the last bit, which nobody takes back. */
+    private static final int DEEPEST = 62;
+
+    /** Reaches a {@code Hashtable} that holds itself: its hash ends, but may take as long as there are ways through it. */
+    private static final long ENDLESS = 1L << 63;
+
+    private static final int[] NONE = {};
+
+    private final HashBudget hashes;
+
+    // By depth.
+    private final int[] numbers;
+    private final long[] weights;
+    private final long[] masks;
+    private final long[] times;
+    private final long[] parts;
+    private final int[] starts;
+    private final boolean[] hashed;
+
+    /** Of the present container: the depths of the open ones to which it refers, and how often it does in all. */
+    private long mask;
+
+    private long often;
+
+    /** How much of the weight of the present container is that of open ones. */
+    private long part;
+
+    /** The depths of all open containers to which anything refers. */
+    private long referred;
+
+    // By the number of a complete container; null until one refers to an open one.
+    private long @Nullable [] completeMasks;
+    private long @Nullable [] completeTimes;
+
+    /** The numbers of complete containers that refer to open ones. */
+    private int[] referring = NONE;
+
+    private int size;
+
+    OpenContainers(HashBudget hashes, int deepest) {
+        this.hashes = hashes;
+        this.numbers = new int[deepest + 2];
+        this.weights = new long[deepest + 2];
+        this.masks = new long[deepest + 2];
+        this.times = new long[deepest + 2];
+        this.parts = new long[deepest + 2];
+        this.starts = new int[deepest + 2];
+        this.hashed = new boolean[deepest + 2];
+    }
+
+    void start() {
+        mask = 0;
+        often = 0;
+        part = 0;
+        referred = 0;
+        if (completeMasks != null) {
+            size = 0;
+            completeMasks = null;
+            completeTimes = null;
+            referring = NONE;
+        }
+    }
+
+    /**
+     * A container begins.
+     *
+     * @param depth of it, from 1
+     * @param outer what the one around it holds so far
+     * @param hashesParts whether hashing it may mean hashing its parts
+     */
+    void enter(int depth, int number, long outer, boolean hashesParts) {
+        weights[depth - 1] = outer;
+        masks[depth - 1] = mask;
+        times[depth - 1] = often;
+        parts[depth - 1] = part;
+        mask = 0;
+        often = 0;
+        part = 0;
+        numbers[depth] = number;
+        starts[depth] = size;
+        hashed[depth] = hashesParts;
+    }
+
+    /**
+     * The present container is complete.
+     *
+     * @return how much of its weight is that of the container around it, which cannot hash itself
+     */
+    long leave(int depth, int number, long weight, References references) {
+        long own = 0;
+        long ownTimes = 0;
+        long bit = bit(depth);
+        if ((mask | (referred & bit)) != 0) {
+            own = hashed[depth] ? mask & ~(bit & ~ENDLESS) : 0;
+            ownTimes = own == 0 ? 0 : often;
+            if ((referred & bit) != 0) {
+                resolve(depth, weight, own, ownTimes, references);
+            }
+            if (own != 0) {
+                remember(number, own, ownTimes);
+            }
+        }
+        long around = depth == 1 ? 0 : bit(depth - 1) & ~ENDLESS;
+        long further = own & ~around;
+        boolean circular = own != further && (further & ~ENDLESS) == 0;
+        long self = circular ? part : 0;
+        mask = masks[depth - 1] | further;
+        often = capped(times[depth - 1] + (circular ? 0 : ownTimes));
+        part = capped(parts[depth - 1] + (own == 0 || circular ? 0 : part));
+        return Math.min(self, weight);
+    }
+
+    /** What a reference to an open container costs to hash by now. */
+    long open(int depth, int number, @Nullable Object value) {
+        for (int d = depth; d > 0; d--) {
+            if (numbers[d] == number) {
+                if (!hashed[d]) {
+                    return 1;
+                }
+                long bit = bit(d);
+                if (value instanceof Hashtable && !(value instanceof Properties)) {
+                    bit |= ENDLESS;
+                }
+                refer(bit, 1);
+                referred |= bit;
+                long whole = d == depth ? 1 : weigh(d);
+                part = capped(part + whole);
+                return whole;
+            }
+        }
+        return 1;
+    }
+
+    /** What a reference to a complete container costs to hash by now. */
+    long complete(int depth, int number, long weight) {
+        long[] complete = completeMasks;
+        long[] completeOften = completeTimes;
+        if (complete == null || completeOften == null || number >= complete.length || complete[number] == 0) {
+            return weight;
+        }
+        refer(complete[number], completeOften[number]);
+        long more = product(completeOften[number], sum(complete[number], depth));
+        part = capped(part + more);
+        return capped(weight + more);
+    }
+
+    /** A key or an element of the present container begins; answers what {@link #endKey} wants. */
+    long beginKey() {
+        long outer = mask;
+        mask = 0;
+        return outer;
+    }
+
+    /** The open containers to which the key refers. */
+    long endKey(long outer) {
+        long own = mask;
+        mask |= outer;
+        return own;
+    }
+
+    /** How much of the weight of the present container is that of open ones. */
+    long part() {
+        return part;
+    }
+
+    private void refer(long to, long more) {
+        if ((to & ENDLESS) != 0 && hashes.isInKey()) {
+            throw new SerializationException(
+                    "a key or an element of a set refers to a Hashtable that holds itself, or is nested too deeply");
+        }
+        mask |= to;
+        often = capped(often + more);
+    }
+
+    /** What hashing an open container costs with those that it refers to and that are open around it. */
+    private long weigh(int depth) {
+        if (masks[depth] == 0) {
+            return weights[depth];
+        }
+        return sum(bit(depth), depth);
+    }
+
+    /**
+     * Works from the outermost on, since a container can only refer to open ones around it; one that refers to some is
+     * taken to refer to all of them.
+     */
+    private long sum(long of, int deepest) {
+        long sum = 0;
+        long around = 0;
+        for (int d = 1; d <= deepest; d++) {
+            long whole = masks[d] == 0 ? weights[d] : capped(weights[d] + product(times[d], around));
+            around = capped(around + whole);
+            sum += (of & bit(d)) == 0 ? 0 : whole;
+        }
+        return capped(sum);
+    }
+
+    private void resolve(int depth, long weight, long own, long ownTimes, References references) {
+        long[] complete = completeMasks;
+        long[] completeOften = completeTimes;
+        long bit = bit(depth);
+        if ((bit & ENDLESS) != 0) {
+            return;
+        }
+        referred &= ~bit;
+        if (complete == null || completeOften == null) {
+            return;
+        }
+        int kept = starts[depth];
+        for (int i = kept; i < size; i++) {
+            int number = referring[i];
+            if ((complete[number] & bit) != 0) {
+                references.weigh(number, references.weight(number) + product(completeOften[number], weight));
+                complete[number] = (complete[number] & ~bit) | own;
+                completeOften[number] = product(completeOften[number], Math.max(1, ownTimes));
+            }
+            if ((complete[number] & ~ENDLESS) != 0) {
+                referring[kept++] = number;
+            }
+        }
+        size = kept;
+    }
+
+    private void remember(int number, long own, long ownTimes) {
+        long[] complete = completeMasks;
+        long[] completeOften = completeTimes;
+        if (complete == null || completeOften == null || number >= complete.length) {
+            int length = Math.max(64, number * 2);
+            complete = complete == null ? new long[length] : Arrays.copyOf(complete, length);
+            completeOften = completeOften == null ? new long[length] : Arrays.copyOf(completeOften, length);
+            completeMasks = complete;
+            completeTimes = completeOften;
+        }
+        complete[number] = own;
+        completeOften[number] = ownTimes;
+        if ((own & ~ENDLESS) != 0) {
+            if (size == referring.length) {
+                referring = Arrays.copyOf(referring, Math.max(64, size * 2));
+            }
+            referring[size++] = number;
+        }
+    }
+
+    private static long bit(int depth) {
+        return depth >= DEEPEST ? ENDLESS : 1L << depth;
+    }
+
+    static long capped(long weight) {
+        return weight < 0 ? HEAVIEST : Math.min(weight, HEAVIEST);
+    }
+
+    private static long product(long one, long other) {
+        return Math.multiplyHigh(one, other) != 0 ? HEAVIEST : capped(one * other);
+    }
+}
