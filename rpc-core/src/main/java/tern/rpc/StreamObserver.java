@@ -5,7 +5,10 @@ package tern.rpc;
  * then either {@link #onCompleted} or {@link #onError}, once. Not thread-safe: calls follow one another.
  *
  * <p>Those that Tern hands out send: {@code onNext} encodes on the calling thread and waits while the peer is slow, so
- * that a fast writer cannot fill the memory; it fails with an {@link RpcException} when the call is over. Those that
+ * that a fast writer cannot fill the memory; it fails with an {@link RpcException} when the call is over. A worker of the
+ * server waits for one second at the most ({@code rpc.limits.max-stream-wait}), and for one more each time that the caller
+ * has taken 32 KiB. Then a limited number of bytes is kept ({@code rpc.limits.max-unsent-per-stream}), and then the stream
+ * ends with RESOURCE_EXHAUSTED. Whoever serves slow readers looks at {@link #isReady} or gives a publisher. Those that
  * Tern is given receive: they are called on a worker thread, one value after the other. A bounded number of values is
  * asked for ahead (at most 256 messages and about 512 KiB); a slow receiver so slows its peer down.
  */

@@ -1,6 +1,8 @@
 package tern.rpc.concurrent;
 
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -32,6 +34,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private final ConcurrentLinkedQueue<Runnable> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger admitted = new AtomicInteger(); // queued or running
     private final AtomicInteger threads = new AtomicInteger();
+    private final Set<Thread> alive = ConcurrentHashMap.newKeySet();
     private final AtomicBoolean waking = new AtomicBoolean(); // a worker is on its way
     private final AtomicReference<@Nullable Idle> idle = new AtomicReference<>(); // top of the stack
     private volatile boolean failing; // no thread could be made the last time
@@ -147,16 +150,24 @@ public final class WorkerPool implements Executor, AutoCloseable {
 
     /** A worker's life. It begins as the one that was woken. */
     private void work() {
+        Thread self = Thread.currentThread();
+        alive.add(self);
         boolean woken = true;
         while (woken) {
             waking.set(false);
             runQueued();
             woken = keepAliveNanos > 0 && !closed && waitForWork();
         }
+        alive.remove(self);
         threads.decrementAndGet();
         if (!queue.isEmpty()) {
             wakeOne();
         }
+    }
+
+    /** Whether the thread is one of this pool. */
+    public boolean isWorker(Thread thread) {
+        return alive.contains(thread);
     }
 
     private void runQueued() {

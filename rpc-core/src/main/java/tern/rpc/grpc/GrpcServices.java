@@ -26,7 +26,7 @@ import tern.rpc.server.ServiceExport;
  * messages can be sent as JSON too; of other messages the service's own marshallers make bytes.
  *
  * <p>A service that streams faster than its caller reads waits in {@code onNext}, unless it looks at {@code isReady}
- * first. An exception that it throws is answered as for every other service here.
+ * first. On a worker of the server that wait is limited, as {@link tern.rpc.StreamObserver} says. An exception that it throws is answered as for every other service here.
  */
 public final class GrpcServices {
 

@@ -17,6 +17,7 @@ public enum RpcMeter {
     SERVER_CONNECTIONS("rpc.server.connections", "Connections from clients"),
     SERVER_WRITE_QUEUE("rpc.server.write.queue", "Bytes of answers waiting for sockets"),
     SERVER_INBOUND("rpc.server.inbound", "Bytes of larger requests that are not complete or that no worker has read"),
+    SERVER_UNSENT("rpc.server.unsent", "Bytes of answers by HTTP that clients have not taken"),
     SERVER_IN_FLIGHT("rpc.server.in.flight", "Calls received and not answered yet"),
     SERVER_STREAMS_STALLED(
             "rpc.server.streams.stalled",

@@ -32,6 +32,7 @@ final class Dispatcher implements CallHandler {
     private final FairWorkers workers;
     private final WorkerPool reserve;
     private final WorkerPool callbacks;
+    private final StreamWaits streamWaits;
     private final Duration maxQueueWait;
     private final long maxQueueWaitNanos;
     private final RpcMeters meters;
@@ -45,6 +46,7 @@ final class Dispatcher implements CallHandler {
      * @param limiter in front of the workers
      * @param reserve runs the calls of critical services
      * @param callbacks run what streams tell their services
+     * @param streamWaits how long any of these wait for callers that read slowly
      * @param onRefusal are told of each call that no worker was free for
      */
     Dispatcher(
@@ -54,6 +56,7 @@ final class Dispatcher implements CallHandler {
             FairWorkers workers,
             WorkerPool reserve,
             WorkerPool callbacks,
+            StreamWaits streamWaits,
             Duration maxQueueWait,
             RpcMeters meters,
             CallLedgers ledgers,
@@ -64,6 +67,7 @@ final class Dispatcher implements CallHandler {
         this.ledgers = ledgers;
         this.onRefusal = List.copyOf(onRefusal);
         this.callbacks = callbacks;
+        this.streamWaits = streamWaits;
         this.meters = meters;
         this.registry = registry;
         this.gate = gate;
@@ -224,6 +228,10 @@ final class Dispatcher implements CallHandler {
 
     WorkerPool callbacks() {
         return callbacks;
+    }
+
+    StreamWaits streamWaits() {
+        return streamWaits;
     }
 
     CallLedgers ledgers() {

@@ -108,6 +108,11 @@ public final class RpcServer implements AutoCloseable {
                 fairWorkers,
                 reserve,
                 callbacks,
+                new StreamWaits(
+                        builder.maxStreamWait,
+                        spare == null
+                                ? List.of(workers, reserve, callbacks)
+                                : List.of(workers, spare, reserve, callbacks)),
                 builder.maxQueueWait,
                 builder.meters,
                 ledgers,
@@ -131,6 +136,7 @@ public final class RpcServer implements AutoCloseable {
         meters.gauge(RpcMeter.SERVER_IN_FLIGHT, transport, ServerTransport::inFlight);
         meters.gauge(RpcMeter.SERVER_WRITE_QUEUE, transport, ServerTransport::queuedBytes);
         meters.gauge(RpcMeter.SERVER_INBOUND, transport, ServerTransport::inboundBytes);
+        meters.gauge(RpcMeter.SERVER_UNSENT, transport, ServerTransport::unsentBytes);
         meters.counter(RpcMeter.SERVER_STREAMS_STALLED, transport, ServerTransport::stalledStreams);
     }
 
@@ -238,6 +244,7 @@ public final class RpcServer implements AutoCloseable {
         private int threads = 200;
         private int queueCapacity = 400;
         private Duration maxQueueWait = Duration.ofMillis(50);
+        private Duration maxStreamWait = Duration.ofSeconds(1);
         private @Nullable Supplier<Limit> limit;
         private final Map<MethodLimits.Key, Supplier<Limit>> methodLimits = new LinkedHashMap<>();
         private Duration keepAlive = Duration.ofSeconds(60);
@@ -333,6 +340,22 @@ public final class RpcServer implements AutoCloseable {
                 throw new IllegalArgumentException("rpc.server.max-queue-wait is " + wait + "; expected more than 0");
             }
             this.maxQueueWait = wait;
+            return this;
+        }
+
+        /**
+         * How long a worker waits in {@code onNext} for a caller that reads a stream slowly; 1 s when never set. The wait
+         * counts for the whole stream, and begins anew when the caller has taken 32 KiB. Afterwards the transport keeps a
+         * limited number of bytes and then ends the stream with RESOURCE_EXHAUSTED. Threads of the application wait until
+         * the call is over.
+         *
+         * @param wait zero or more
+         */
+        public Builder maxStreamWait(Duration wait) {
+            if (wait.isNegative()) {
+                throw new IllegalArgumentException("rpc.limits.max-stream-wait is " + wait + "; expected 0 or more");
+            }
+            this.maxStreamWait = wait;
             return this;
         }
 

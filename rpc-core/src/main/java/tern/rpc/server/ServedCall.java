@@ -289,8 +289,13 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     private void serveStream(MethodHandler found, Invocation invocation, ServerContext serving) {
-        ServedStream served =
-                new ServedStream(found, call, serving, dispatcher.clock(), dispatcher.callbacks()::executeAdmitted);
+        ServedStream served = new ServedStream(
+                found,
+                call,
+                serving,
+                dispatcher.clock(),
+                dispatcher.streamWaits(),
+                dispatcher.callbacks()::executeAdmitted);
         stream = served;
         if (hasEnded()) {
             return; // its peer left before it could be told

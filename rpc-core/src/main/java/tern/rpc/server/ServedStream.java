@@ -44,6 +44,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     private final MessageStream messages;
     private final SerialExecutor serial;
     private final InboundPublisher requests;
+    private final StreamWaits.Patience patience;
     private final CompletableFuture<Response> result = new CompletableFuture<>();
     private final AtomicBoolean invoked = new AtomicBoolean();
     private final AtomicBoolean headersSent = new AtomicBoolean();
@@ -51,8 +52,18 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     private volatile @Nullable CompletableFuture<?> mono; // its subscription is cancelled with the call
     private volatile @Nullable RpcException over;
 
-    /** @param callbacks run what is to happen later, and never refuse it */
-    ServedStream(MethodHandler handler, ServerCall call, ServerContext serving, NanoClock clock, Executor callbacks) {
+    /**
+     * @param waits for callers that read slowly
+     * @param callbacks run what is to happen later, and never refuse it
+     */
+    ServedStream(
+            MethodHandler handler,
+            ServerCall call,
+            ServerContext serving,
+            NanoClock clock,
+            StreamWaits waits,
+            Executor callbacks) {
+        this.patience = waits.new Patience();
         this.handler = handler;
         this.method = handler.method();
         this.call = call;
@@ -282,6 +293,16 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     @Override
     public boolean isReady() {
         return over == null && messages.isReady();
+    }
+
+    @Override
+    public long mayWaitNanos() {
+        return patience.leftNanos(messages.takenBytes());
+    }
+
+    @Override
+    public void hasWaited(long nanos) {
+        patience.waited(nanos);
     }
 
     @Override

@@ -20,6 +20,17 @@ public interface MessageSink {
     /** Whether one more value should be sent now. */
     boolean isReady();
 
+    /**
+     * Nanoseconds that the calling thread may wait for the sink to become ready. Then it sends all the same, and the sink
+     * says how much it keeps. {@link Long#MAX_VALUE} lets it wait until the call is over.
+     */
+    default long mayWaitNanos() {
+        return Long.MAX_VALUE;
+    }
+
+    /** The calling thread, whose wait is limited, waited for the sink to become ready. */
+    default void hasWaited(long nanos) {}
+
     /** Why nothing can be sent any more; null while the call goes on. */
     @Nullable
     RpcException over();

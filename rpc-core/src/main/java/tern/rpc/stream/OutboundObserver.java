@@ -12,8 +12,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.transport.EventLoopThread;
 
 /**
- * What users are handed to send values. {@link #onNext} keeps its thread waiting while the peer is slow, so that no more
- * than the transport's own bound is ever queued; it ends to wait when the call is over.
+ * What users are handed to send values. {@link #onNext} keeps its thread waiting while the peer is slow, until the call is
+ * over or the sink allows no longer wait. A value that has waited that long is handed to the sink, which may refuse it.
  */
 public final class OutboundObserver implements StreamObserver<Object>, MessageWriter {
 
@@ -68,7 +68,15 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
                     throw new IllegalStateException(name + ": onNext would have to wait on the event loop "
                             + self.getName() + "; look at isReady() before, or send from another thread");
                 }
-                LockSupport.parkNanos(this, sink.deadline().remainingNanos(clock.nanoTime()));
+                long most = sink.mayWaitNanos();
+                if (most <= 0) {
+                    return;
+                }
+                long began = clock.nanoTime();
+                LockSupport.parkNanos(this, Math.min(most, sink.deadline().remainingNanos(began)));
+                if (most != Long.MAX_VALUE) {
+                    sink.hasWaited(clock.nanoTime() - began);
+                }
                 if (Thread.interrupted()) {
                     self.interrupt();
                     throw new RpcException(

@@ -37,6 +37,7 @@ final class MemoryStream implements ClientStream {
     private final Queue<Object> items = new ConcurrentLinkedQueue<>(); // a Bytes, or a Runnable that keeps its place
     private final AtomicLong credit = new AtomicLong();
     private final AtomicLong waitingBytes = new AtomicLong();
+    private final AtomicLong sentBytes = new AtomicLong();
     private final AtomicInteger work = new AtomicInteger(); // who makes it 1 delivers
     private volatile @Nullable MemoryStream peer;
     private volatile MessageStream.@Nullable Receiver receiver;
@@ -94,6 +95,13 @@ final class MemoryStream implements ClientStream {
                     Executed.MAYBE);
         }
         to.add(bytes);
+        sentBytes.addAndGet(bytes.length + BYTES_PER_MESSAGE);
+    }
+
+    @Override
+    public long takenBytes() {
+        MemoryStream to = peer;
+        return to == null ? 0 : Math.max(0, sentBytes.get() - to.waitingBytes.get());
     }
 
     private void add(byte[] bytes) {

@@ -36,6 +36,11 @@ public interface MessageStream {
     /** Whether little waits to be sent, so that one more message should be. */
     boolean isReady();
 
+    /** Bytes sent so far that the peer or its socket has taken; 0 where nobody has to know. Any thread. */
+    default long takenBytes() {
+        return 0;
+    }
+
     /** Told what comes, on an event loop, one after another. Must not block. */
     interface Receiver {
 

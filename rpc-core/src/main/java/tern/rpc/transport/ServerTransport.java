@@ -42,6 +42,11 @@ public interface ServerTransport extends AutoCloseable {
         return 0;
     }
 
+    /** Bytes of answers that clients have not taken, their windows or their sockets being full. */
+    default long unsentBytes() {
+        return 0;
+    }
+
     /** Streams since the beginning that could be sent and did not move for 10 s, which only a defect can cause. */
     default long stalledStreams() {
         return 0;

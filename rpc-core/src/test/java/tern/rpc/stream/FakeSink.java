@@ -3,6 +3,7 @@ package tern.rpc.stream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Deadline;
 import tern.rpc.RpcException;
@@ -18,6 +19,8 @@ final class FakeSink implements MessageSink {
     volatile boolean ready = true;
     volatile @Nullable RpcException refuses;
     volatile @Nullable RpcException over;
+    volatile long mayWaitNanos = Long.MAX_VALUE;
+    final AtomicLong waitedNanos = new AtomicLong();
     volatile Deadline deadline = Deadline.none();
 
     void close() {
@@ -35,6 +38,17 @@ final class FakeSink implements MessageSink {
     @Override
     public boolean isReady() {
         return ready && over == null;
+    }
+
+    @Override
+    public long mayWaitNanos() {
+        return mayWaitNanos;
+    }
+
+    @Override
+    public void hasWaited(long nanos) {
+        waitedNanos.addAndGet(nanos);
+        mayWaitNanos = 0;
     }
 
     @Override

@@ -130,6 +130,30 @@ class OutboundObserverTest {
     }
 
     @Test
+    void valueIsSentWhenTheSinkAllowsNoLongerWait() {
+        sink.ready = false;
+        sink.mayWaitNanos = 1;
+
+        observer.onNext("a");
+        observer.onNext("b");
+
+        assertThat(sink.sent).containsExactly("a", "b");
+        assertThat(sink.mayWaitNanos).isZero();
+    }
+
+    @Test
+    void valueThatTheSinkDoesNotKeepAfterTheWaitFailsTheCall() {
+        RpcException full = RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, "too much", RpcException.Executed.YES);
+        sink.ready = false;
+        sink.mayWaitNanos = 0;
+        sink.refuses = full;
+
+        assertThatThrownBy(() -> observer.onNext("a")).isSameAs(full);
+
+        assertThat(sink.failures).containsExactly(full);
+    }
+
+    @Test
     void interruptEndsTheWaitAndKeepsItsFlag() throws Exception {
         sink.ready = false;
         AtomicReference<Boolean> flag = new AtomicReference<>();

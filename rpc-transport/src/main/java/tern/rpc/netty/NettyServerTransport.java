@@ -47,6 +47,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final Counters counters = new Counters();
     private final InboundBudget budget;
     private final InboundBudget strangers;
+    private final UnsentBudget unsent;
     private volatile @Nullable Channel listening;
     private volatile int port;
     private volatile boolean draining;
@@ -80,6 +81,7 @@ public final class NettyServerTransport implements ServerTransport {
         this.idle = new IdleSweep(settings.idleTimeout(), connections.values());
         this.budget = InboundBudget.forAll(settings.maxInboundBytes());
         this.strangers = InboundBudget.forStrangers(settings.maxInboundBytes());
+        this.unsent = new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
         this.loops = loops;
         this.protocols = List.copyOf(protocols);
         this.gate = new TlsGate(settings.tls(), settings.clearTextToo(), NanoClock.SYSTEM);
@@ -95,7 +97,7 @@ public final class NettyServerTransport implements ServerTransport {
         InetSocketAddress address = settings.address() == null
                 ? new InetSocketAddress(settings.port())
                 : new InetSocketAddress(settings.address(), settings.port());
-        ServerPort shared = new ServerPort(settings, handler, counters, budget, strangers, tenants, idle);
+        ServerPort shared = new ServerPort(settings, handler, counters, budget, strangers, unsent, tenants, idle);
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops.group())
                 .channel(loops.serverChannel())
@@ -209,6 +211,11 @@ public final class NettyServerTransport implements ServerTransport {
     @Override
     public long inboundBytes() {
         return budget.used() + strangers.used();
+    }
+
+    @Override
+    public long unsentBytes() {
+        return unsent.used();
     }
 
     @Override

@@ -15,6 +15,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -47,6 +48,12 @@ public final class ServerConnection {
     private static final AtomicIntegerFieldUpdater<ServerConnection> IN_FLIGHT =
             AtomicIntegerFieldUpdater.newUpdater(ServerConnection.class, "inFlight");
 
+    private static final AtomicLongFieldUpdater<ServerConnection> UNSENT =
+            AtomicLongFieldUpdater.newUpdater(ServerConnection.class, "unsent");
+
+    /** Far below anything that answers can add up to: nothing of a closed connection counts any more. */
+    private static final long CLOSED = Long.MIN_VALUE / 2;
+
     private final ServerPort port;
     private final Channel channel;
     private final WriteQueue queue = new WriteQueue() {
@@ -57,6 +64,7 @@ public final class ServerConnection {
     };
     private final Tenancy tenancy;
     private volatile int inFlight; // changed by IN_FLIGHT
+    private volatile long unsent; // changed by UNSENT
     private List<NettyServerCall> calls = Collections.emptyList(); // replaced by one that can grow while there are any
     private @Nullable InboundAccount inbound; // made for the first bytes that count; seen by the calls that have them
     private volatile @Nullable ServerProtocol protocol;
@@ -267,6 +275,27 @@ public final class ServerConnection {
         return made;
     }
 
+    /**
+     * Answers were queued, or clients have taken some. Any thread.
+     *
+     * @param bytes negative for those that have left
+     */
+    public void unsent(long bytes) {
+        if (UNSENT.addAndGet(this, bytes) > CLOSED / 2) {
+            port.unsent().add(bytes);
+        }
+    }
+
+    /**
+     * Why a stream may not queue a message, for people; null if it may. Any thread.
+     *
+     * @param ofStream bytes of the stream that wait already
+     * @param message bytes of the message
+     */
+    public @Nullable String refusesUnsent(long ofStream, int message) {
+        return port.unsent().refusal(ofStream, message, unsent);
+    }
+
     /** Whether the body of a request is slower than bodies may be, once its time of grace is over. */
     public boolean isTooSlow(long arrivedBytes, long beganNanos, long now) {
         long late = now - beganNanos - port.settings().firstBytesTimeout().toNanos();
@@ -409,6 +438,7 @@ public final class ServerConnection {
         if (inbound != null) {
             inbound.closed();
         }
+        port.unsent().add(-UNSENT.getAndSet(this, CLOSED));
         tenancy.closed();
     }
 

@@ -17,6 +17,10 @@ import tern.rpc.transport.Tls;
  * @param maxMessageBytes of one request or answer
  * @param maxInboundBytes of larger requests of all connections that are not complete or that no worker has read; when it is
  *     used up, connections that hold some are read no more for a while
+ * @param maxStreamUnsentBytes of answers that one stream keeps for a caller that reads slowly, beside one message of any
+ *     size; a stream with more is ended
+ * @param maxUnsentBytes of answers by HTTP that callers have not taken, over all connections; above it, streams that have
+ *     more to send are ended
  * @param idleTimeout after which a connection without traffic is closed
  * @param firstBytesTimeout from the first byte on, within which a connection must show its protocol
  * @param tls keys and trust, looked at for every new connection; null for clear text
@@ -30,12 +34,20 @@ public record ServerTransportSettings(
         int maxInFlight,
         int maxMessageBytes,
         long maxInboundBytes,
+        int maxStreamUnsentBytes,
+        long maxUnsentBytes,
         Duration idleTimeout,
         Duration firstBytesTimeout,
         @Nullable Supplier<Tls> tls,
         boolean clearTextToo) {
 
     private static final long MOST_INBOUND_BYTES = 256 << 20;
+
+    /** Default of {@link #maxStreamUnsentBytes}. */
+    public static final int STREAM_UNSENT_BYTES = 1 << 20;
+
+    /** Default of {@link #maxUnsentBytes}. */
+    public static final long UNSENT_BYTES = 64 << 20;
 
     /** In clear text, with the default for the requests of all connections. */
     public ServerTransportSettings(
@@ -55,6 +67,8 @@ public record ServerTransportSettings(
                 maxInFlight,
                 maxMessageBytes,
                 defaultInboundBytes(),
+                STREAM_UNSENT_BYTES,
+                UNSENT_BYTES,
                 idleTimeout,
                 firstBytesTimeout,
                 null,
@@ -83,6 +97,8 @@ public record ServerTransportSettings(
                 maxInFlight,
                 maxMessageBytes,
                 maxInboundBytes,
+                maxStreamUnsentBytes,
+                maxUnsentBytes,
                 idleTimeout,
                 firstBytesTimeout,
                 replaced,
@@ -99,6 +115,29 @@ public record ServerTransportSettings(
                 maxInFlight,
                 maxMessageBytes,
                 replaced,
+                maxStreamUnsentBytes,
+                maxUnsentBytes,
+                idleTimeout,
+                firstBytesTimeout,
+                tls,
+                clearTextToo);
+    }
+
+    /**
+     * @param ofStream bytes of answers that one stream keeps
+     * @param all the same of all streams
+     */
+    public ServerTransportSettings withMaxUnsentBytes(int ofStream, long all) {
+        return new ServerTransportSettings(
+                address,
+                port,
+                maxConnections,
+                maxConnectionsPerHost,
+                maxInFlight,
+                maxMessageBytes,
+                maxInboundBytes,
+                ofStream,
+                all,
                 idleTimeout,
                 firstBytesTimeout,
                 tls,

@@ -77,6 +77,7 @@ public final class EmbeddedServer implements AutoCloseable {
                         new NettyServerTransport.Counters(),
                         budget,
                         InboundBudget.forStrangers(settings.maxInboundBytes()),
+                        new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes()),
                         new Tenancy.Of(),
                         new IdleSweep(settings.idleTimeout(), connections));
                 ServerConnection connection = new ServerConnection(port, made, InetAddress.getLoopbackAddress());

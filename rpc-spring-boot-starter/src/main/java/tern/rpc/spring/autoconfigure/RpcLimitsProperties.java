@@ -17,6 +17,12 @@ import org.springframework.util.unit.DataSize;
  * @param maxInboundBytes Largest amount of requests of all connections that are not complete or that no thread has read;
  *     256 MB, but no more than a quarter of heap and direct memory, when not set.
  * @param maxUnsent Largest amount of requests on one connection that the socket has not taken yet.
+ * @param maxUnsentPerStream Largest amount of answers that one stream keeps for a caller that reads slowly, beside one
+ *     message; a stream with more is ended.
+ * @param maxUnsentAnswers Largest amount of answers by HTTP that callers have not taken, over all connections; above it,
+ *     streams that have more to send are ended.
+ * @param maxStreamWait Longest time that a thread of the server waits for a caller that reads a stream slowly, until the
+ *     caller has taken 32 KB more.
  * @param firstBytesTimeout Longest time from the first byte of a connection until its protocol is known, and for the head
  *     of a request of HTTP/1.1; after the same time the body of a request has to come at 1 KiB a second.
  * @param maxDepth Number of values inside values that one message may nest.
@@ -38,6 +44,9 @@ record RpcLimitsProperties(
         @DefaultValue("1024") int maxCallsPerConnection,
         @Nullable DataSize maxInboundBytes,
         @DefaultValue("64MB") DataSize maxUnsent,
+        @DefaultValue("1MB") DataSize maxUnsentPerStream,
+        @DefaultValue("64MB") DataSize maxUnsentAnswers,
+        @DefaultValue("1s") Duration maxStreamWait,
         @DefaultValue("10s") Duration firstBytesTimeout,
         @DefaultValue("64") int maxDepth,
         @DefaultValue("1048576") int maxValues,

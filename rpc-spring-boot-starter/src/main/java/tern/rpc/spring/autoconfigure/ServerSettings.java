@@ -30,6 +30,7 @@ record ServerSettings(
         int threads,
         int queueCapacity,
         Duration maxQueueWait,
+        Duration maxStreamWait,
         ServerLimits limits,
         int ioThreads,
         boolean health,
@@ -59,6 +60,7 @@ record ServerSettings(
                 threads,
                 queueCapacity(server.queueCapacity(), threads),
                 PropertyCheck.moreThanZero("rpc.server.max-queue-wait", server.maxQueueWait()),
+                PropertyCheck.notNegative("rpc.limits.max-stream-wait", limits.maxStreamWait()),
                 ServerLimits.of(server, threads),
                 PropertyCheck.between("rpc.server.io-threads", server.ioThreads(), 0, 256),
                 server.health(),
@@ -95,6 +97,18 @@ record ServerSettings(
                 PropertyCheck.between("rpc.limits.max-calls-per-connection", limits.maxCallsPerConnection(), 1, 65_536),
                 maxMessageBytes(limits),
                 maxInboundBytes(limits),
+                Math.toIntExact(PropertyCheck.between(
+                                "rpc.limits.max-unsent-per-stream",
+                                limits.maxUnsentPerStream(),
+                                DataSize.ofKilobytes(64),
+                                MOST_MESSAGE)
+                        .toBytes()),
+                PropertyCheck.between(
+                                "rpc.limits.max-unsent-answers",
+                                limits.maxUnsentAnswers(),
+                                limits.maxUnsentPerStream(),
+                                DataSize.ofGigabytes(1_024))
+                        .toBytes(),
                 PropertyCheck.moreThanZero("rpc.server.idle-timeout", server.idleTimeout()),
                 PropertyCheck.moreThanZero("rpc.limits.first-bytes-timeout", limits.firstBytesTimeout()),
                 null,
@@ -185,6 +199,7 @@ record ServerSettings(
     void applyTo(RpcServer.Builder server) {
         server.workers(threads, queueCapacity)
                 .maxQueueWait(maxQueueWait)
+                .maxStreamWait(maxStreamWait)
                 .genericCalls(genericCalls)
                 .ledger(ledger);
         tokens.forEach(server::token);

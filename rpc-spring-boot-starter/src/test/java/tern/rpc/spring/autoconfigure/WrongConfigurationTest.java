@@ -66,6 +66,9 @@ class WrongConfigurationTest {
             "rpc.server.services.x.methods.y.max-concurrency=5 |"
                     + " rpc.server.services.x.methods.y.max-concurrency is set | no exported service x",
             "rpc.limits.max-inbound-bytes=1MB | rpc.limits.max-inbound-bytes is 1MB; expected 8MB to",
+            "rpc.limits.max-unsent-per-stream=1KB | rpc.limits.max-unsent-per-stream is 1KB; expected 64KB to",
+            "rpc.limits.max-unsent-answers=512KB | rpc.limits.max-unsent-answers is 512KB; expected 1MB to",
+            "rpc.limits.max-stream-wait=-1s | rpc.limits.max-stream-wait is -1s; expected 0 or more",
             "rpc.server.io-threads=257 | rpc.server.io-threads is 257; expected 0 to 256",
             "rpc.server.exception-frames=65 | rpc.server.exception-frames is 65; expected 0 to 64",
             "rpc.server.idle-timeout=0s | rpc.server.idle-timeout is 0s; expected more than 0",

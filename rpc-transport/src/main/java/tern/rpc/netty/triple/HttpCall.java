@@ -319,7 +319,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         }
         long unsent = exchange.unsentBytes();
         boolean hasSome = unsent > 0 || (told.isWaitingToSend() && exchange.isReady());
-        if (watch.isStalled(hasSome && exchange.isWritable(), exchange.moves(), now)) {
+        if (watch.isStalled(hasSome && exchange.isWritable(), exchange.takenBytes(), now)) {
             connection().stalled(route.methodName(), unsent);
         }
     }
@@ -470,6 +470,11 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     @Override
     public boolean isReady() {
         return exchange.isReady();
+    }
+
+    @Override
+    public long takenBytes() {
+        return exchange.takenBytes();
     }
 
     @Override

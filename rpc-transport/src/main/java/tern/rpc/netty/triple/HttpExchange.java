@@ -18,13 +18,18 @@ import tern.rpc.netty.WriteBatch;
 abstract class HttpExchange {
 
     /** Below this many unsent bytes of a stream the next message should be sent (wire document 3.10). */
-    private static final int READY_BYTES = 32 << 10;
+    static final int READY_BYTES = 32 << 10;
+
+    /** Unsent bytes are counted in steps of so many, so that small answers do not touch what all calls share. */
+    private static final int STEP_BYTES = 1 << 10;
 
     private static final VarHandle UNSENT;
+    private static final VarHandle TAKEN;
 
     static {
         try {
             UNSENT = MethodHandles.lookup().findVarHandle(HttpExchange.class, "unsent", long.class);
+            TAKEN = MethodHandles.lookup().findVarHandle(HttpExchange.class, "taken", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -33,7 +38,7 @@ abstract class HttpExchange {
     private final ServerConnection connection;
     private final Http2Headers head;
     private volatile long unsent; // added to by UNSENT
-    private long moves; // event loop only: how often bytes have left
+    private long taken; // written by the event loop, read by TAKEN
     private volatile @Nullable HttpCall call;
     private volatile @Nullable Consumer<Http2Headers> headEdit;
 
@@ -100,13 +105,22 @@ abstract class HttpExchange {
         if (edit != null && answer != null) {
             edit.accept(answer);
         }
-        UNSENT.getAndAdd(this, (long) part.bytes());
+        int bytes = part.bytes();
+        long before = (long) UNSENT.getAndAdd(this, (long) bytes);
+        count(before, before + bytes);
         connection.queue().add(part);
     }
 
-    /** How often bytes that were queued have left. Event loop. */
-    final long moves() {
-        return moves;
+    private void count(long before, long after) {
+        long change = after / STEP_BYTES - before / STEP_BYTES;
+        if (change != 0) {
+            connection.unsent(change * STEP_BYTES);
+        }
+    }
+
+    /** Bytes that were queued and have left. Any thread. */
+    final long takenBytes() {
+        return (long) TAKEN.getAcquire(this);
     }
 
     /** Whether windows and socket would take bytes now. Event loop. */
@@ -123,8 +137,9 @@ abstract class HttpExchange {
 
     /** The socket took bytes that were queued, or they were dropped. Event loop. */
     final void left(int bytes) {
-        moves++;
+        TAKEN.setRelease(this, taken + bytes);
         long after = (long) UNSENT.getAndAdd(this, (long) -bytes) - bytes;
+        count(after + bytes, after);
         HttpCall present = call;
         if (present != null && after < READY_BYTES && after + bytes >= READY_BYTES) {
             present.ready();

@@ -1,5 +1,6 @@
 package tern.rpc.netty.triple;
 
+import io.netty.channel.Channel;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
@@ -86,6 +87,11 @@ final class HttpWrite extends WriteCommand {
     @Override
     public int bytes() {
         return (isMessageAlone() ? MESSAGE_BYTES : HEADERS_BYTES) + (body == null ? 0 : body.length);
+    }
+
+    @Override
+    protected void dropped(Channel closed) {
+        exchange.left(bytes());
     }
 
     @Override

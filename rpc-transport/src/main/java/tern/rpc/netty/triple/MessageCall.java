@@ -25,8 +25,8 @@ abstract class MessageCall extends HttpCall {
 
     private static final Logger LOG = LoggerFactory.getLogger(MessageCall.class);
 
-    /** What waits to be sent when nobody heeds {@link #isReady} (wire document 3.10). */
-    private static final long MOST_UNSENT_BYTES = 64 << 20;
+    /** A message that needs no room of those that all streams share. */
+    private static final int SMALL_BYTES = 4 << 10;
 
     private final TripleCodecs codecs;
     private final boolean acceptsGzip;
@@ -152,7 +152,7 @@ abstract class MessageCall extends HttpCall {
             return;
         }
         byte[] message = encode(value);
-        checkUnsent();
+        checkUnsent(message.length);
         synchronized (sending) {
             if (ended) {
                 return;
@@ -165,13 +165,18 @@ abstract class MessageCall extends HttpCall {
         }
     }
 
-    private void checkUnsent() {
+    /** A message of any size may follow on a stream that is ready, but small ones alone when the server has no room. */
+    private void checkUnsent(int message) {
         long unsent = exchange().unsentBytes();
-        if (unsent > MOST_UNSENT_BYTES) {
+        if (unsent == 0 && message <= SMALL_BYTES) {
+            return;
+        }
+        String refusal = connection().refusesUnsent(unsent, exchange().isReady() ? 0 : message);
+        if (refusal != null) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    method() + ": " + unsent + " bytes wait to be sent; more than " + MOST_UNSENT_BYTES
-                            + " are not kept, so heed isReady",
+                    method() + " ends its stream to " + remoteAddress() + ", which is read too slowly: " + refusal
+                            + "; a method that looks at isReady or gives a publisher waits instead",
                     Executed.YES);
         }
     }

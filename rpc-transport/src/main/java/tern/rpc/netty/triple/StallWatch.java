@@ -14,20 +14,20 @@ final class StallWatch {
     private boolean watching;
     private boolean told;
     private long sinceNanos;
-    private long moves;
+    private long left;
 
     /**
      * Looks at the stream, now and then.
      *
      * @param couldMove whether something is there to be sent, and windows and socket would take it
-     * @param movesSoFar how often bytes of the stream have left
+     * @param leftSoFar bytes of the stream that have left
      * @return true the first time that the stream could have moved for {@link #STALL_NANOS} and did not
      */
-    boolean isStalled(boolean couldMove, long movesSoFar, long now) {
-        if (!couldMove || !watching || movesSoFar != moves) {
+    boolean isStalled(boolean couldMove, long leftSoFar, long now) {
+        if (!couldMove || !watching || leftSoFar != left) {
             watching = couldMove;
             sinceNanos = now;
-            moves = movesSoFar;
+            left = leftSoFar;
             return false;
         }
         boolean stalled = !told && now - sinceNanos >= STALL_NANOS;

@@ -1,0 +1,313 @@
+package tern.rpc.netty.triple;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.example.ledger.Period;
+import com.google.protobuf.MessageLite;
+import com.google.protobuf.StringValue;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.publisher.Flux;
+import tern.rpc.StreamObserver;
+import tern.rpc.grpc.GrpcServices;
+import tern.rpc.metrics.RpcMeter;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.RawSocket;
+import tern.rpc.netty.triple.Http2Wire.Answer;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+
+/** Streams whose callers do not read, or read almost nothing, hold neither workers nor much memory. */
+@Timeout(120)
+class UnreadStreamsTest {
+
+    private static final String WORDS = "/" + Words.class.getName() + "/";
+    private static final String POLITE = "/" + Polite.class.getName() + "/";
+    private static final int WORKERS = 10;
+    private static final int STREAMS = 15;
+
+    /** Far more than one stream keeps. */
+    private static final int MANY = 1_000_000;
+
+    /** Streams that never wait in a worker. */
+    public interface Polite {
+
+        Flux<StringValue> publish(StringValue count);
+
+        void whenReady(StringValue count, StreamObserver<StringValue> answers);
+    }
+
+    private static final class PoliteServer implements Polite {
+
+        @Override
+        public Flux<StringValue> publish(StringValue count) {
+            return Flux.range(1, Integer.parseInt(count.getValue())).map(i -> StringValue.of("number " + i));
+        }
+
+        @Override
+        public void whenReady(StringValue count, StreamObserver<StringValue> answers) {
+            int[] left = {Integer.parseInt(count.getValue())};
+            answers.onReady(() -> {
+                while (left[0] > 0 && answers.isReady()) {
+                    left[0]--;
+                    answers.onNext(StringValue.of("another one"));
+                }
+                if (left[0] == 0) {
+                    left[0] = -1;
+                    answers.onCompleted();
+                }
+            });
+        }
+    }
+
+    /** A call that is answered by many small messages, in one of the forms that stream. */
+    enum Form {
+        GRPC("application/grpc", WORDS + "count", framed(StringValue.of(String.valueOf(MANY)))),
+        GENERATED(
+                "application/grpc",
+                "/ledger.v1.Ledger/Statement",
+                framed(Period.newBuilder().setAccount("a").setEntries(MANY).build())),
+        GRPC_WEB("application/grpc-web+proto", WORDS + "count", framed(StringValue.of(String.valueOf(MANY)))),
+        CONNECT("application/connect+proto", WORDS + "count", framed(StringValue.of(String.valueOf(MANY)))),
+        EVENTS("application/json", WORDS + "count", "\"" + MANY + "\"");
+
+        private final String type;
+        private final String path;
+        private final String body; // one character for each byte
+
+        Form(String type, String path, String body) {
+            this.type = type;
+            this.path = path;
+            this.body = body;
+        }
+
+        void send(Http2Wire wire, int stream) {
+            Http2Headers head = new DefaultHttp2Headers(false)
+                    .method("POST")
+                    .scheme("http")
+                    .path(path)
+                    .authority("localhost")
+                    .set("content-type", type)
+                    .set("accept", "text/event-stream")
+                    .set("te", "trailers");
+            if (this == CONNECT) {
+                head.set("connect-protocol-version", "1");
+            }
+            wire.frame(Http2Wire.HEADERS, Http2Wire.END_HEADERS, stream, Http2Wire.block(head));
+            wire.frame(Http2Wire.DATA, Http2Wire.END_STREAM, stream, body.getBytes(ISO_8859_1));
+        }
+    }
+
+    private static String framed(MessageLite message) {
+        return new String(Http2Script.framed(0, message.toByteArray()), ISO_8859_1);
+    }
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final TripleSides sides = new TripleSides();
+    private final List<Http2Wire> open = new ArrayList<>();
+    private RpcServer server;
+
+    private void serve(UnaryOperator<ServerTransportSettings> limits) {
+        server = sides.serve(
+                limits,
+                settings -> settings.workers(WORKERS, 2 * WORKERS)
+                        .maxStreamWait(Duration.ofMillis(50))
+                        .meters(new RpcMeters(registry, Slo.DEFAULT))
+                        .export(ServiceExport.of(Words.class, new WordsServer()))
+                        .export(ServiceExport.of(Polite.class, new PoliteServer()))
+                        .export(GrpcServices.export(new LedgerService())));
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        open.forEach(Http2Wire::close);
+        Await.until("nothing is kept for anybody", () -> unsent() == 0);
+        sides.close();
+    }
+
+    private double unsent() {
+        return registry.get(RpcMeter.SERVER_UNSENT.key()).gauge().value();
+    }
+
+    private Http2Wire connect() {
+        Http2Wire wire = Http2Wire.open(server.port());
+        open.add(wire);
+        return wire;
+    }
+
+    /** A connection on which nothing may be sent on any stream. */
+    private Http2Wire withoutWindow() {
+        Http2Wire wire = connect();
+        wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 0));
+        return wire;
+    }
+
+    private static void openWindows(Http2Wire wire) {
+        wire.openWindow(0, 1 << 30);
+        wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 1 << 30));
+    }
+
+    private void assertOthersAreServed() {
+        Http2Wire wire = connect();
+        for (int stream = 1; stream < 40; stream += 2) {
+            wire.request(stream, WORDS + "shout", false);
+            wire.message(stream, true, 0, StringValue.of("hello").toByteArray());
+            assertThat(wire.answer(stream).header("grpc-status")).isEqualTo("0");
+        }
+    }
+
+    private void awaitFreeWorkers() {
+        Await.until("no worker waits", () -> server.workers().active() == 0);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void streamsWithoutWindowHoldNoWorkers(Form form) {
+        serve(limits -> limits);
+        Http2Wire wire = withoutWindow();
+        for (int i = 0; i < STREAMS; i++) {
+            form.send(wire, 1 + 2 * i);
+        }
+
+        assertOthersAreServed();
+        Await.until("each stream keeps what it may", () -> unsent() > STREAMS * 900_000.0);
+        awaitFreeWorkers();
+
+        assertThat(unsent()).isLessThan(STREAMS * 1_060_000.0);
+        openWindows(wire);
+        for (int i = 0; i < STREAMS; i++) {
+            Answer answer = wire.answer(1 + 2 * i);
+            assertThat(answer.header("grpc-message") + answer.text())
+                    .contains("1048576 (set by rpc.limits.max-unsent-per-stream)");
+            assertThat(answer.header("grpc-status")).isIn("8", "");
+        }
+    }
+
+    @Test
+    void windowsThatOpenByteByByteHoldNoWorkers() {
+        serve(limits -> limits);
+        Http2Wire wire = withoutWindow();
+        for (int i = 0; i < WORKERS; i++) {
+            Form.GRPC.send(wire, 1 + 2 * i);
+        }
+        Await.until("every worker waits", () -> server.workers().active() == WORKERS);
+
+        Await.until("no worker waits", () -> {
+            for (int i = 0; i < WORKERS; i++) {
+                wire.openWindow(1 + 2 * i, 1);
+            }
+            return server.workers().active() == 0;
+        });
+
+        assertOthersAreServed();
+    }
+
+    @Test
+    void socketsThatNobodyReadsHoldNoWorkers() throws Exception {
+        serve(limits -> limits);
+        byte[] body = ("\"" + MANY + "\"").getBytes(US_ASCII);
+        List<RawSocket> sockets = new ArrayList<>();
+        try {
+            for (int i = 0; i < WORKERS; i++) {
+                RawSocket socket = RawSocket.connect(server.port());
+                sockets.add(socket);
+                socket.send(("POST " + WORDS + "count HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n"
+                                + "content-type: application/json\r\ncontent-length: " + body.length + "\r\n\r\n")
+                        .getBytes(UTF_8));
+                socket.send(body);
+            }
+            Await.until("much waits", () -> unsent() > WORKERS * 900_000.0);
+
+            awaitFreeWorkers();
+            assertOthersAreServed();
+        } finally {
+            for (RawSocket socket : sockets) {
+                socket.close();
+            }
+        }
+    }
+
+    @Test
+    void streamsThatAskFirstGoOnWhenTheWindowOpens() {
+        serve(limits -> limits);
+        Http2Wire wire = withoutWindow();
+        List<String> methods = List.of("publish", "whenReady");
+        for (int i = 0; i < STREAMS; i++) {
+            wire.request(1 + 2 * i, POLITE + methods.get(i % 2), false);
+            wire.message(1 + 2 * i, true, 0, StringValue.of("20000").toByteArray());
+        }
+        Await.until("each stream has sent what it may", () -> unsent() > STREAMS * (31 << 10));
+        awaitFreeWorkers();
+        assertThat(unsent()).isLessThan(STREAMS * (34 << 10));
+
+        openWindows(wire);
+
+        for (int i = 0; i < STREAMS; i++) {
+            assertThat(wire.answer(1 + 2 * i).header("grpc-status")).isEqualTo("0");
+        }
+    }
+
+    @Test
+    void readerThatIsSlowForAWhileGetsTheWholeStream() {
+        serve(limits -> limits);
+        Http2Wire wire = withoutWindow();
+        wire.request(1, WORDS + "count", false);
+        wire.message(1, true, 0, StringValue.of("20000").toByteArray()); // less than one stream keeps
+        awaitFreeWorkers();
+
+        openWindows(wire);
+
+        Answer answer = wire.answer(1);
+        assertThat(answer.header("grpc-status")).isEqualTo("0");
+        assertThat(answer.data.size()).isGreaterThan(200_000);
+    }
+
+    @Test
+    void allStreamsTogetherKeepALimitedAmountAndLeaveSomeOfItToOthers() {
+        serve(limits -> limits.withMaxUnsentBytes(1 << 20, 4 << 20));
+        Http2Wire greedy = withoutWindow();
+        for (int i = 0; i < STREAMS; i++) {
+            Form.GRPC.send(greedy, 1 + 2 * i);
+        }
+        Await.until("three quarters are used", () -> unsent() > 3 << 20);
+        awaitFreeWorkers();
+        assertThat(unsent()).isLessThan(3.3 * (1 << 20));
+
+        double before = unsent();
+        Http2Wire modest = withoutWindow();
+        modest.request(1, WORDS + "count", false);
+        modest.message(1, true, 0, StringValue.of("5000").toByteArray());
+        Await.until("the other stream has begun", () -> unsent() > before + 100_000);
+        awaitFreeWorkers();
+        openWindows(modest);
+        assertThat(modest.answer(1).header("grpc-status")).isEqualTo("0");
+
+        openWindows(greedy);
+        int refused = 0;
+        for (int i = 0; i < STREAMS; i++) {
+            Answer answer = greedy.answer(1 + 2 * i);
+            assertThat(answer.header("grpc-status")).isEqualTo("8");
+            if (answer.header("grpc-message").contains("of 4194304 bytes")
+                    && answer.header("grpc-message").contains("rpc.limits.max-unsent-answers")) {
+                refused++;
+            }
+        }
+        assertThat(refused).isPositive();
+    }
+}
