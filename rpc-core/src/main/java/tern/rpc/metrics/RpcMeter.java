@@ -16,7 +16,9 @@ public enum RpcMeter {
     SERVER_CONCURRENCY_LIMIT("rpc.server.concurrency.limit", "Most of them that are let in at present"),
     SERVER_CONNECTIONS("rpc.server.connections", "Connections from clients"),
     SERVER_WRITE_QUEUE("rpc.server.write.queue", "Bytes of answers waiting for sockets"),
-    SERVER_INBOUND("rpc.server.inbound", "Bytes of larger requests that are not complete or that no worker has read"),
+    SERVER_INBOUND(
+            "rpc.server.inbound",
+            "Bytes of requests that are not complete or that no worker has read, and of their headers"),
     SERVER_UNSENT("rpc.server.unsent", "Bytes of answers by HTTP that clients have not taken"),
     SERVER_IN_FLIGHT("rpc.server.in.flight", "Calls received and not answered yet"),
     SERVER_STREAMS_STALLED(

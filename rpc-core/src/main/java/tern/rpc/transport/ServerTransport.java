@@ -37,7 +37,7 @@ public interface ServerTransport extends AutoCloseable {
     /** Bytes of answers that the sockets have not taken yet. */
     long queuedBytes();
 
-    /** Bytes of larger requests that are not complete, or that no worker has read yet. */
+    /** Bytes of requests that are not complete or that no worker has read yet, and of headers of open requests. */
     default long inboundBytes() {
         return 0;
     }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InboundAccount {
 
-    /** A message of less, or a part of one, is not worth counting. */
+    /** A message of less, or a part of one, is not worth counting, unless it stays; a connection with less is not paused. */
     private static final int SMALL_BYTES = 4 << 10;
 
     /** The connection as this class sees it. */
@@ -117,7 +117,7 @@ public final class InboundAccount {
     }
 
     private void look() {
-        boolean holds = incomplete > 0 || kept.get() > 0;
+        boolean holds = incomplete + kept.get() >= SMALL_BYTES;
         boolean stop = !closed && budget.isUsedUp() && holds && !finishes();
         if (stop != paused) {
             paused = stop;

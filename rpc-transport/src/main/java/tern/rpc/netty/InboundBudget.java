@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * for that ({@code rpc.limits.first-bytes-timeout}) and is closed if it does not keep to it, so the next one gets its
  * turn. Connections that hold nothing, such as those with small requests only, are read all the time.
  *
- * <p>Small messages are not counted ({@link InboundAccount#SMALL_BYTES}): there are no more of them than calls in flight.
+ * <p>Small messages are counted ({@link InboundAccount#SMALL_BYTES}) once they have been there for some time. They come
+ * and go in one read where peers are honest.
  * A connection looks at the budget after each read, so that what is above it is one read for each connection.
  *
  * <p>Thread-safe.

@@ -47,6 +47,7 @@ public final class NettyServerTransport implements ServerTransport {
     private final Counters counters = new Counters();
     private final InboundBudget budget;
     private final InboundBudget strangers;
+    private final FairBudget heads;
     private final UnsentBudget unsent;
     private volatile @Nullable Channel listening;
     private volatile int port;
@@ -81,6 +82,7 @@ public final class NettyServerTransport implements ServerTransport {
         this.idle = new IdleSweep(settings.idleTimeout(), connections.values());
         this.budget = InboundBudget.forAll(settings.maxInboundBytes());
         this.strangers = InboundBudget.forStrangers(settings.maxInboundBytes());
+        this.heads = new FairBudget(settings.maxHeadBytes());
         this.unsent = new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
         this.loops = loops;
         this.protocols = List.copyOf(protocols);
@@ -97,7 +99,8 @@ public final class NettyServerTransport implements ServerTransport {
         InetSocketAddress address = settings.address() == null
                 ? new InetSocketAddress(settings.port())
                 : new InetSocketAddress(settings.address(), settings.port());
-        ServerPort shared = new ServerPort(settings, handler, counters, budget, strangers, unsent, tenants, idle);
+        ServerPort shared =
+                new ServerPort(settings, handler, counters, budget, strangers, heads, unsent, tenants, idle);
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops.group())
                 .channel(loops.serverChannel())
@@ -210,7 +213,7 @@ public final class NettyServerTransport implements ServerTransport {
 
     @Override
     public long inboundBytes() {
-        return budget.used() + strangers.used();
+        return budget.used() + strangers.used() + heads.used();
     }
 
     @Override

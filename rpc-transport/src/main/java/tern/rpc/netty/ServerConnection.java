@@ -71,6 +71,8 @@ public final class ServerConnection {
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // who calls, or nobody asks
     private boolean sweeping;
+    private long heads; // bytes that the headers of open requests hold
+    private boolean closed;
     private boolean paused; // by answers that the peer does not read
     private boolean unwanted; // by the protocol
     private boolean overBudget; // by the memory for requests of all connections
@@ -276,6 +278,33 @@ public final class ServerConnection {
     }
 
     /**
+     * The headers of a request are kept until {@link #headGone}, unless there is no room for them. Event loop.
+     *
+     * @return why they are not, for people; null if they are
+     */
+    public @Nullable String holdHead(int bytes) {
+        if (closed) {
+            return null;
+        }
+        FairBudget all = port.heads();
+        if (!all.hasRoom(heads)) {
+            return "headers of open requests hold " + all.used() + " of " + all.maxBytes() + " bytes, " + heads
+                    + " of them on this connection (a quarter of rpc.limits.max-inbound-bytes)";
+        }
+        heads += bytes;
+        all.add(bytes);
+        return null;
+    }
+
+    /** Headers that were held are not needed any more. Event loop. */
+    public void headGone(int bytes) {
+        if (!closed) { // else they were given back together
+            heads -= bytes;
+            port.heads().add(-bytes);
+        }
+    }
+
+    /**
      * Answers were queued, or clients have taken some. Any thread.
      *
      * @param bytes negative for those that have left
@@ -438,6 +467,8 @@ public final class ServerConnection {
         if (inbound != null) {
             inbound.closed();
         }
+        closed = true;
+        port.heads().add(-heads);
         port.unsent().add(-UNSENT.getAndSet(this, CLOSED));
         tenancy.closed();
     }

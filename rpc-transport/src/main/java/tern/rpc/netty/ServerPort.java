@@ -9,6 +9,7 @@ import tern.rpc.transport.CallHandler;
  * @param counters of all of them
  * @param budget of the memory for their requests
  * @param strangers the same for those of which nobody knows yet who is at their other end
+ * @param heads memory for the headers of requests that are open
  * @param unsent memory for answers that clients have not taken
  * @param tenants whose shares of the server their calls count to
  * @param idle closes those that are idle for long
@@ -19,6 +20,7 @@ record ServerPort(
         NettyServerTransport.Counters counters,
         InboundBudget budget,
         InboundBudget strangers,
+        FairBudget heads,
         UnsentBudget unsent,
         Tenancy.Of tenants,
         IdleSweep idle) {}

@@ -87,6 +87,11 @@ public record ServerTransportSettings(
                 null, port, 8_192, 1_024, 1_024, 8 << 20, Duration.ofSeconds(180), Duration.ofSeconds(10));
     }
 
+    /** Bytes that the headers of open requests of all connections may hold; a quarter of {@link #maxInboundBytes}. */
+    long maxHeadBytes() {
+        return maxInboundBytes / 4;
+    }
+
     /** @param alsoClearText whether clients without TLS are served as well, for the time in which they are moved */
     public ServerTransportSettings withTls(@Nullable Supplier<Tls> replaced, boolean alsoClearText) {
         return new ServerTransportSettings(

@@ -77,6 +77,7 @@ public final class EmbeddedServer implements AutoCloseable {
                         new NettyServerTransport.Counters(),
                         budget,
                         InboundBudget.forStrangers(settings.maxInboundBytes()),
+                        new FairBudget(settings.maxHeadBytes()),
                         new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes()),
                         new Tenancy.Of(),
                         new IdleSweep(settings.idleTimeout(), connections));

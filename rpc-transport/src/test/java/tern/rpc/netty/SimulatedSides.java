@@ -120,6 +120,7 @@ final class SimulatedSides<T> implements AutoCloseable {
                     new NettyServerTransport.Counters(),
                     budget,
                     InboundBudget.forStrangers(settings.maxInboundBytes()),
+                    new FairBudget(settings.maxHeadBytes()),
                     new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes()),
                     new Tenancy.Of(),
                     new IdleSweep(settings.idleTimeout(), connections));

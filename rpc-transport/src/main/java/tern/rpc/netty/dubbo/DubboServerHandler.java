@@ -10,7 +10,6 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.limit.Refusal;
-import tern.rpc.netty.InboundAccount;
 import tern.rpc.netty.ServerConnection;
 
 /** A server's end of a dubbo connection: requests become calls, heartbeats are answered at once. Event loop only. */
@@ -45,7 +44,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
     /** What has come of a message that is not complete. */
     private void arriving(ChannelHandlerContext context, int bytes) {
         arrived = bytes;
-        int held = InboundAccount.counted(bytes);
+        int held = bytes == 0 ? 0 : internalBuffer().capacity(); // a small part keeps the whole buffer
         connection.incomplete(held - countedBytes);
         countedBytes = held;
         if (bytes > 0 && !watching) {

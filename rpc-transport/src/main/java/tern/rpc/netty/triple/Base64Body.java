@@ -93,6 +93,11 @@ final class Base64Body implements BodyReader {
     }
 
     @Override
+    public void compact() {
+        decoded.compact();
+    }
+
+    @Override
     public void close() {
         decoded.close();
     }

@@ -46,6 +46,9 @@ interface BodyReader {
     /** Bytes that came and were not given out. */
     int held();
 
+    /** The rest of the body is late: what came does not keep larger buffers from here on. */
+    default void compact() {}
+
     /** Lets go of what was not read. */
     void close();
 }

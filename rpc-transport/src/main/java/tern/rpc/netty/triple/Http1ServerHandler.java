@@ -140,7 +140,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
         Http1Exchange begun = new Http1Exchange(connection, head, this);
         exchange = begun;
-        dispatcher.begin(begun, false);
+        dispatcher.begin(begun, false, null);
         if (body.isEnded()) {
             endRequest(begun);
         } else if (begun.call() != null) { // or else the answer is clear without a body

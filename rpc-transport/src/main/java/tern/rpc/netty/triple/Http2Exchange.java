@@ -21,6 +21,9 @@ final class Http2Exchange extends HttpExchange {
     private final Http2ServerHandler handler;
     private final Http2Stream stream;
 
+    /** Event loop: bytes that its headers hold of those of all connections. */
+    private int headBytes;
+
     /** Event loop: bytes that came and whose credit was not given back. */
     private int held;
 
@@ -67,10 +70,19 @@ final class Http2Exchange extends HttpExchange {
         }
     }
 
+    /** Its headers count until the stream is over. */
+    void holdsHead(int bytes) {
+        headBytes = bytes;
+    }
+
     /** The stream is over: the connection gets back the credit of what nobody read. */
     void closed() {
         if (held > 0) {
             consumed(held);
+        }
+        if (headBytes > 0) {
+            connection().headGone(headBytes);
+            headBytes = 0;
         }
         HttpCall open = call();
         if (open != null) {

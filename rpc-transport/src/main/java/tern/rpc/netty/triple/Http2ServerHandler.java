@@ -55,6 +55,15 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final int MOST_FIELDS = 128;
 
+    /** What a header field takes beside its bytes. */
+    private static final int FIELD_BYTES = 64;
+
+    /** Texts in a block are compressed to no less than five eighths (RFC 7541, appendix B). */
+    private static final int TEXT_FACTOR = 2;
+
+    /** Headers that take less are bounded by the number of streams. */
+    private static final int SMALL_HEAD_BYTES = 2 << 10;
+
     /** Of a plain answer: the message, all that is around it, what its headers count. */
     private static final int MOST_PLAIN_BYTES = 8 << 10;
 
@@ -70,6 +79,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private final HttpDispatcher dispatcher;
     private final Http2Connection.PropertyKey exchangeKey;
     private final Http2Limits limits;
+    private final RememberedBlocks blocks;
     private final StreamHistory history = new StreamHistory();
     private final JoinedWrites joined = new JoinedWrites(this::plainTaken);
     private @Nullable ChannelHandlerContext context;
@@ -86,10 +96,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             Http2ConnectionEncoder encoder,
             Http2Settings settings,
             Http2Limits limits,
+            RememberedBlocks blocks,
             ServerConnection connection,
             HttpDispatcher dispatcher) {
         super(decoder, encoder, settings);
         this.limits = limits;
+        this.blocks = blocks;
         this.connection = connection;
         this.dispatcher = dispatcher;
         this.exchangeKey = connection().newKey();
@@ -113,7 +125,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         Http2ConnectionDecoder decoder =
                 new DefaultHttp2ConnectionDecoder(http2, encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS));
         Http2Settings settings = dispatcher.settings(connection.settings().maxInFlight());
-        return new Http2ServerHandler(decoder, encoder, settings, limits, connection, dispatcher);
+        return new Http2ServerHandler(decoder, encoder, settings, limits, headers, connection, dispatcher);
     }
 
     private static Http2HeadersDecoder newHeadersDecoder() {
@@ -146,7 +158,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         Http2Stream stream = connection().stream(Http2CodecUtil.HTTP_UPGRADE_STREAM_ID);
         Http2Exchange exchange = new Http2Exchange(connection, head, this, stream);
         stream.setProperty(exchangeKey, exchange);
-        dispatcher.begin(exchange, false);
+        dispatcher.begin(exchange, false, null);
         HttpCall call = exchange.call();
         if (call != null && body.isReadable()) {
             call.data(body);
@@ -540,8 +552,23 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             }
             Http2Exchange exchange = new Http2Exchange(connection, headers, Http2ServerHandler.this, stream);
             stream.setProperty(exchangeKey, exchange);
-            dispatcher.begin(exchange, headers.size() > MOST_FIELDS);
+            dispatcher.begin(exchange, headers.size() > MOST_FIELDS, hold(exchange, headers));
             end(exchange, endOfStream);
+        }
+
+        /** @return why the headers cannot be kept, or null */
+        private @Nullable RpcException hold(Http2Exchange exchange, Http2Headers headers) {
+            int bytes = TEXT_FACTOR * blocks.lastBytes() + FIELD_BYTES * headers.size();
+            if (bytes < SMALL_HEAD_BYTES) {
+                return null;
+            }
+            String refusal = connection.holdHead(bytes);
+            if (refusal == null) {
+                exchange.holdsHead(bytes);
+                return null;
+            }
+            connection.refused(Refusal.CONNECTION);
+            return RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, refusal, Executed.NO);
         }
 
         private boolean isEmpty(@Nullable CharSequence pseudoHeader) {

@@ -30,6 +30,9 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
 
     private static final Object[] NO_ARGUMENTS = {};
 
+    /** What an open request takes beside its bytes. */
+    private static final int CALL_BYTES = 1 << 10;
+
     private static final VarHandle FIRST;
 
     static {
@@ -61,6 +64,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     private long arrived;
     private int countedIncomplete;
     private int countedUnwanted;
+    private boolean lingers; // it was open when it was last looked at, so that its small parts count, too
 
     /** @param timeoutNanos from the head on; negative for none */
     HttpCall(HttpExchange exchange, Route route, BodyReader body, long timeoutNanos) {
@@ -186,13 +190,35 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
 
     /** Tells how much of the memory for requests is held: by a message that is to become complete, or by others. */
     private void account() {
-        int bytes = over ? 0 : InboundAccount.counted(body.held());
+        int bytes = over ? 0 : lingers ? heldWhileOpen() : InboundAccount.counted(body.held());
         int wanted = wantsMore() && !ended ? bytes : 0;
         connection().kept(bytes - wanted - countedUnwanted);
         countedUnwanted = bytes - wanted;
         int change = wanted - countedIncomplete;
         countedIncomplete = wanted;
         connection().incomplete(change);
+    }
+
+    /** All that an open request holds, except for messages that count already. */
+    private int heldWhileOpen() {
+        if (handedOver) {
+            return body.held();
+        }
+        Frame waiting = first;
+        int message = waiting == null ? 0 : waiting.payload().readableBytes();
+        return CALL_BYTES + body.held() + (InboundAccount.counted(message) == 0 ? message : 0);
+    }
+
+    /** A request that stays open keeps copies of its small parts, since a part of a buffer keeps the whole buffer. */
+    private void linger() {
+        lingers = true;
+        body.compact();
+        Frame waiting = handedOver ? null : first;
+        if (waiting != null && InboundAccount.counted(waiting.payload().readableBytes()) == 0) {
+            first = new Frame(waiting.payload().copy(), waiting.flags());
+            waiting.payload().release();
+        }
+        account();
     }
 
     private void deliver(Frame frame) {
@@ -290,6 +316,9 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
 
     @Override
     protected boolean isOverOrExpires(long now) {
+        if (!over && !ended && !lingers) {
+            linger();
+        }
         if (handedOver) {
             boolean forgotten = super.isOverOrExpires(now);
             if (!forgotten) {

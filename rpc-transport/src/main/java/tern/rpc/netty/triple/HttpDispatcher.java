@@ -52,8 +52,12 @@ final class HttpDispatcher {
         return known;
     }
 
-    /** The head of a request was read. Event loop. */
-    void begin(HttpExchange exchange, boolean tooManyFields) {
+    /**
+     * The head of a request was read. Event loop.
+     *
+     * @param refused why there is no room for it; null if there is
+     */
+    void begin(HttpExchange exchange, boolean tooManyFields, @Nullable RpcException refused) {
         if (tooManyFields) {
             PlainAnswer.send(
                     exchange,
@@ -71,6 +75,9 @@ final class HttpDispatcher {
                 return;
             }
             form = meant;
+            if (refused != null) {
+                throw refused;
+            }
             checkToken(exchange);
             HttpCall call = form.call(exchange, exchange.connection().services());
             if (call != null) {

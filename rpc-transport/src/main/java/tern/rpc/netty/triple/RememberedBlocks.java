@@ -47,6 +47,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private final int listBytes;
     private @Nullable Http2HeadersDecoder decoder;
     private @Nullable Known @Nullable [] known; // by hash; grows when two blocks want the same place
+    private int lastBytes;
     private byte @Nullable [] seen; // a part of the hashes of blocks that came once
 
     /**
@@ -72,6 +73,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     public Http2Headers decodeHeaders(int streamId, ByteBuf in) throws Http2Exception {
         int start = in.readerIndex();
         int length = in.readableBytes();
+        lastBytes = length;
         if (length > MOST_BYTES) {
             known = null;
             return decoder().decodeHeaders(streamId, in);
@@ -93,6 +95,11 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
             keep(new Known(hash, block, readOnly(headers)));
         }
         return headers;
+    }
+
+    /** Bytes of the last block as it came. */
+    int lastBytes() {
+        return lastBytes;
     }
 
     /** Whether a block with this hash came lately; with few bits, since a wrong answer only keeps a block too soon. */

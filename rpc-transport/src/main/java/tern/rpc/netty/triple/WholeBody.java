@@ -80,6 +80,16 @@ final class WholeBody implements BodyReader {
     }
 
     @Override
+    public void compact() {
+        ByteBuf bytes = whole;
+        if (bytes != null && !joined) {
+            joined = true;
+            whole = bytes.copy();
+            bytes.release();
+        }
+    }
+
+    @Override
     public void close() {
         ByteBuf bytes = whole;
         if (bytes != null) {
