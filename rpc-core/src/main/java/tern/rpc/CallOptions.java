@@ -19,19 +19,19 @@ public final class CallOptions {
     private static final CallOptions NONE = new CallOptions(new Metadata(), null, false, null, null);
 
     private final Metadata headers;
-    private final @Nullable Duration timeout;
+    private final @Nullable TimeLimit limit;
     private final boolean compressed;
     private final @Nullable Consumer<Metadata> responseHeaders;
     private final @Nullable Consumer<Metadata> responseTrailers;
 
     private CallOptions(
             Metadata headers,
-            @Nullable Duration timeout,
+            @Nullable TimeLimit limit,
             boolean compressed,
             @Nullable Consumer<Metadata> responseHeaders,
             @Nullable Consumer<Metadata> responseTrailers) {
         this.headers = headers;
-        this.timeout = timeout;
+        this.limit = limit;
         this.compressed = compressed;
         this.responseHeaders = responseHeaders;
         this.responseTrailers = responseTrailers;
@@ -43,12 +43,12 @@ public final class CallOptions {
 
     /** Sent with every call, besides the headers set before. */
     public CallOptions header(String name, String value) {
-        return new CallOptions(headers.copy().add(name, value), timeout, compressed, responseHeaders, responseTrailers);
+        return new CallOptions(headers.copy().add(name, value), limit, compressed, responseHeaders, responseTrailers);
     }
 
     /** Sent with every call, besides the headers set before. The array is not copied. */
     public CallOptions header(String name, byte[] value) {
-        return new CallOptions(headers.copy().add(name, value), timeout, compressed, responseHeaders, responseTrailers);
+        return new CallOptions(headers.copy().add(name, value), limit, compressed, responseHeaders, responseTrailers);
     }
 
     /**
@@ -60,12 +60,13 @@ public final class CallOptions {
         if (replaced.isNegative() || replaced.isZero()) {
             throw new IllegalArgumentException("the timeout of a call is " + replaced + "; expected more than 0");
         }
-        return new CallOptions(headers, replaced, compressed, responseHeaders, responseTrailers);
+        return new CallOptions(
+                headers, new TimeLimit(replaced, "CallOptions.timeout"), compressed, responseHeaders, responseTrailers);
     }
 
     /** Requests travel compressed where the protocol can: gzip on Triple, nothing on dubbo. */
     public CallOptions compressed() {
-        return new CallOptions(headers, timeout, true, responseHeaders, responseTrailers);
+        return new CallOptions(headers, limit, true, responseHeaders, responseTrailers);
     }
 
     /**
@@ -73,7 +74,7 @@ public final class CallOptions {
      * before its first answer. With the dubbo protocol these are the attachments of the answer.
      */
     public CallOptions onResponseHeaders(Consumer<Metadata> consumer) {
-        return new CallOptions(headers, timeout, compressed, consumer, responseTrailers);
+        return new CallOptions(headers, limit, compressed, consumer, responseTrailers);
     }
 
     /**
@@ -81,7 +82,7 @@ public final class CallOptions {
      * the dubbo protocol these are the attachments of the answer.
      */
     public CallOptions onResponseTrailers(Consumer<Metadata> consumer) {
-        return new CallOptions(headers, timeout, compressed, responseHeaders, consumer);
+        return new CallOptions(headers, limit, compressed, responseHeaders, consumer);
     }
 
     /**
@@ -106,7 +107,12 @@ public final class CallOptions {
     }
 
     public @Nullable Duration timeout() {
-        return timeout;
+        return limit == null ? null : limit.value();
+    }
+
+    /** The timeout with its origin, for messages; null when the configured one counts. */
+    public @Nullable TimeLimit limit() {
+        return limit;
     }
 
     public boolean isCompressed() {

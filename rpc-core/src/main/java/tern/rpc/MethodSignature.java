@@ -153,6 +153,11 @@ record MethodSignature(
                     + " cannot travel; a result may be a CompletionStage or a Flow.Publisher, and the only parameter a"
                     + " Flow.Publisher");
         }
+        if (Callbacks.isIn(type)) {
+            throw new IllegalArgumentException(position + ": " + type.getTypeName()
+                    + " is a callback, which cannot travel; return a Flow.Publisher of what it would be told, or take a"
+                    + " StreamObserver as the last parameter of a void method");
+        }
         LOCAL_ONLY.forEach((local, instead) -> {
             if (local.isAssignableFrom(raw)) {
                 throw new IllegalArgumentException(position + ": " + type.getTypeName() + " cannot travel; " + instead);

@@ -6,8 +6,10 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.TimeOuts;
 
 /** A call that nobody waits for, over all its attempts. One attempt at a time; {@link #cancel()} from any thread. */
 final class AsyncCall implements PendingCall.Completion {
@@ -18,7 +20,7 @@ final class AsyncCall implements PendingCall.Completion {
     private final PendingCall.Completion done;
 
     private int attempts; // the thread of the present attempt only
-    private @Nullable ClientConnection used; // likewise
+    private volatile @Nullable ClientConnection used;
     private volatile @Nullable PendingCall pending;
     private volatile boolean cancelled;
 
@@ -68,6 +70,22 @@ final class AsyncCall implements PendingCall.Completion {
         if (attempt != null) {
             attempt.fail(cancellation());
         }
+    }
+
+    /** The caller saw its deadline pass before the connection did. What filters do with the failure is theirs. */
+    void expire() {
+        PendingCall attempt = pending;
+        ClientConnection connection = used;
+        if (attempt != null && connection != null) {
+            attempt.fail(TimeOuts.late(attempt, connection.endpoint(), connection.isConnecting()));
+        }
+    }
+
+    /** The last address that the call was sent to, for messages; null when there is none yet. */
+    @Nullable
+    Endpoint endpoint() {
+        ClientConnection connection = used;
+        return connection == null ? null : connection.endpoint();
     }
 
     private RpcException cancellation() {

@@ -28,7 +28,12 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
     }
 
     @Override
-    public void onCancel(Runnable action) {
+    public void passedOn(AsyncCall call) {
+        onCancel(call::cancel);
+    }
+
+    /** Runs the action when the caller gives up, at once if it has. */
+    void onCancel(Runnable action) {
         cancelAction = action;
         if (isCancelled()) {
             action.run();

@@ -1,6 +1,5 @@
 package tern.rpc.client;
 
-import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +15,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.TimeLimit;
 import tern.rpc.transport.CallToken;
 
 /**
@@ -39,10 +39,10 @@ record CallTemplate(
      */
     Invocation invocation(
             ClientMethod method, Object[] arguments, long started, Executor runsOn, @Nullable ServerContext serving) {
-        Duration timeout = options.timeout() == null ? method.timeout() : options.timeout();
-        Deadline deadline = timeout == null ? Deadline.none() : Deadline.at(started + timeout.toNanos());
-        if (serving != null) {
-            deadline = deadline.earlier(serving.deadline());
+        TimeLimit limit = options.limit() == null ? method.limit() : options.limit();
+        Deadline deadline = limit == null ? Deadline.none() : Deadline.of(started, limit);
+        if (serving != null && deadline.earlier(serving.deadline()) != deadline) {
+            deadline = serving.deadline().handedOnBy(serving.method());
         }
         Metadata metadata =
                 options.headers().isEmpty() ? new Metadata() : options.headers().copy();

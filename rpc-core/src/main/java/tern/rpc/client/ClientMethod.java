@@ -1,6 +1,5 @@
 package tern.rpc.client;
 
-import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ClientFilter;
@@ -8,19 +7,20 @@ import tern.rpc.Invoker;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.ServiceKey;
+import tern.rpc.TimeLimit;
 import tern.rpc.metrics.CallMeters;
 
 /**
  * Everything about calling one method of one reference, worked out when the proxy is made.
  *
- * @param timeout null for none, as streams have it unless one is set for the very method
+ * @param limit null for none, as streams have it unless one is set for the very method
  * @param filters the users' own
  * @param filtered these with the endpoints behind them; null when there are none, and for streams
  */
 record ClientMethod(
         ServiceKey service,
         MethodDescriptor descriptor,
-        @Nullable Duration timeout,
+        @Nullable TimeLimit limit,
         boolean idempotent,
         boolean oneWay,
         List<ClientFilter> filters,
@@ -29,7 +29,7 @@ record ClientMethod(
         CallMeters meters) {
 
     ClientMethod filteredBy(Invoker chain) {
-        return new ClientMethod(service, descriptor, timeout, idempotent, oneWay, filters, chain, endpoints, meters);
+        return new ClientMethod(service, descriptor, limit, idempotent, oneWay, filters, chain, endpoints, meters);
     }
 
     boolean isStream() {

@@ -117,7 +117,7 @@ final class EndpointInvoker implements AutoCloseable {
         if (call.deadline().isExpired(clock.nanoTime())) {
             throw RpcException.refusal(
                     StatusCode.DEADLINE_EXCEEDED,
-                    call + " was not sent: its deadline, or that of the call being served, has passed",
+                    call + " was not sent, its time is over: " + call.deadline().origin(),
                     Executed.NO);
         }
     }

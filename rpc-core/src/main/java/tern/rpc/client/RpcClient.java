@@ -32,6 +32,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.TimeLimit;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.endpoint.EndpointPicker;
 import tern.rpc.endpoint.RoundRobinPicker;
@@ -230,9 +231,19 @@ public final class RpcClient implements AutoCloseable {
     private ClientMethod clientMethod(
             ServiceReference<?> reference, MethodDescriptor descriptor, EndpointInvoker endpoints) {
         MethodSettings marks = new MethodSettings(
-                descriptor.timeout(), descriptor.isIdempotent() ? true : null, descriptor.isOneWay() ? true : null);
-        MethodSettings own = reference.methods().getOrDefault(descriptor.name(), MethodSettings.NONE);
-        MethodSettings settings = own.or(reference.defaults()).or(marks);
+                        descriptor.timeout(),
+                        descriptor.isIdempotent() ? true : null,
+                        descriptor.isOneWay() ? true : null)
+                .from("@RpcMethod(timeout) of " + descriptor);
+        MethodSettings own = reference
+                .methods()
+                .getOrDefault(descriptor.name(), MethodSettings.NONE)
+                .from("the MethodSettings of " + descriptor + " in its ServiceReference");
+        MethodSettings defaults = reference
+                .defaults()
+                .from("the defaults of the ServiceReference to "
+                        + descriptor.service().simpleName());
+        MethodSettings settings = own.or(defaults).or(marks);
         boolean unary = descriptor.type() == MethodType.UNARY;
         boolean oneWay = Boolean.TRUE.equals(settings.oneWay());
         if (oneWay && (descriptor.result().raw() != void.class || !unary)) {
@@ -240,8 +251,8 @@ public final class RpcClient implements AutoCloseable {
                     + (unary ? "returns " + descriptor.result() : "is a stream")
                     + "; only void methods can be one-way");
         }
-        Duration set = unary ? settings.timeout() : own.or(marks).timeout();
-        Duration limit = set == null && unary ? timeout : set;
+        TimeLimit set = limit(unary ? settings : own.or(marks));
+        TimeLimit limit = set == null && unary ? new TimeLimit(timeout, "rpc.client.timeout") : set;
         boolean idempotent = Boolean.TRUE.equals(settings.idempotent());
         ClientMethod method = new ClientMethod(
                 reference.key(),
@@ -252,8 +263,18 @@ public final class RpcClient implements AutoCloseable {
                 filters,
                 null,
                 endpoints,
-                meters.client(descriptor, reference.protocol(), limit, RetryPolicy.attempts(idempotent)));
+                meters.client(
+                        descriptor,
+                        reference.protocol(),
+                        limit == null ? null : limit.value(),
+                        RetryPolicy.attempts(idempotent)));
         return filters.isEmpty() || !unary ? method : method.filteredBy(chain(method));
+    }
+
+    private static @Nullable TimeLimit limit(MethodSettings settings) {
+        return settings.timeout() == null
+                ? null
+                : new TimeLimit(settings.timeout(), String.valueOf(settings.timeoutFrom()));
     }
 
     /** Users' filters, outermost first, then the endpoints. */

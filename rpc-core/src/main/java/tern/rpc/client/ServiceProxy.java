@@ -92,7 +92,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
                 response = method.endpoints()
                         .callAndWait(method, template.invocation(method, arguments, started, executor, serving));
             } else {
-                WaitingCaller caller = new WaitingCaller(executor);
+                WaitingCaller caller = new WaitingCaller(executor, started);
                 Invocation call = template.invocation(method, arguments, started, caller, serving);
                 response = CallTemplate.requireResponse(
                         method, caller.await(method.filtered().invoke(call).toCompletableFuture(), call, clock));
@@ -176,7 +176,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         });
         future.onCancel(driven::cancel);
         if (call.executor() instanceof CallScope scope) {
-            scope.onCancel(driven::cancel);
+            scope.passedOn(driven);
         }
         return future;
     }

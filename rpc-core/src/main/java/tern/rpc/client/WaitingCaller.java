@@ -12,6 +12,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
 
 /**
  * A thread that waits for a stage and meanwhile runs what is handed to it: with filters around a blocking call, the
@@ -23,11 +24,16 @@ final class WaitingCaller implements CallScope {
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final Executor afterwards;
     private volatile boolean gone;
-    private volatile @Nullable Runnable cancelAction;
+    private final long began;
+    private volatile @Nullable AsyncCall passedOn;
 
-    /** @param afterwards runs what is handed over when the thread waits no more, so that no answer is left undecoded */
-    WaitingCaller(Executor afterwards) {
+    /**
+     * @param afterwards runs what is handed over when the thread waits no more, so that no answer is left undecoded
+     * @param began when the call did, for messages
+     */
+    WaitingCaller(Executor afterwards, long began) {
         this.afterwards = afterwards;
+        this.began = began;
     }
 
     @Override
@@ -41,8 +47,8 @@ final class WaitingCaller implements CallScope {
     }
 
     @Override
-    public void onCancel(Runnable action) {
-        cancelAction = action; // only this thread gives up, and it is busy making the call now
+    public void passedOn(AsyncCall call) {
+        passedOn = call; // only this thread gives up, and it is busy making the call now
     }
 
     private void handOver() {
@@ -62,9 +68,9 @@ final class WaitingCaller implements CallScope {
         try {
             return awaitEnd(future, call, clock);
         } finally {
-            Runnable action = cancelAction;
-            if (!future.isDone() && action != null) {
-                action.run();
+            AsyncCall sent = passedOn;
+            if (!future.isDone() && sent != null) {
+                sent.cancel();
             }
             gone = true;
             handOver();
@@ -77,6 +83,7 @@ final class WaitingCaller implements CallScope {
             future.whenComplete((value, failure) -> LockSupport.unpark(thread));
         }
         Deadline deadline = call.deadline();
+        AsyncCall expired = null;
         while (true) {
             Runnable task;
             while ((task = tasks.poll()) != null) {
@@ -86,11 +93,14 @@ final class WaitingCaller implements CallScope {
                 return get(future);
             }
             long left = deadline.remainingNanos(clock.nanoTime());
+            AsyncCall sent = passedOn;
+            if (left <= 0 && sent != null && sent != expired) {
+                expired = sent;
+                sent.expire(); // ends the call behind the filters with its address; they see that failure first
+                continue;
+            }
             if (left <= 0 && tasks.isEmpty()) {
-                throw RpcException.refusal(
-                        StatusCode.DEADLINE_EXCEEDED,
-                        call + ": the filters around the call did not end before its deadline",
-                        Executed.MAYBE);
+                throw filtersAreLate(deadline, call, sent);
             }
             LockSupport.parkNanos(this, Math.max(left, 1));
             if (Thread.interrupted()) {
@@ -99,6 +109,15 @@ final class WaitingCaller implements CallScope {
                         StatusCode.CANCELLED, call + ": the calling thread was interrupted", Executed.MAYBE, null);
             }
         }
+    }
+
+    private RpcException filtersAreLate(Deadline deadline, Invocation call, @Nullable AsyncCall sent) {
+        Endpoint endpoint = sent == null ? null : sent.endpoint();
+        String where = endpoint == null ? ", which was not sent yet," : " at " + endpoint;
+        return RpcException.refusal(
+                StatusCode.DEADLINE_EXCEEDED,
+                "the filters around " + call + where + " did not end within " + deadline.describe(began),
+                endpoint == null ? Executed.NO : Executed.MAYBE);
     }
 
     private static <T extends @Nullable Object> T get(CompletableFuture<T> future) throws Throwable {

@@ -99,7 +99,10 @@ public final class DnsEndpoints implements EndpointResolver {
                 unresolved.remove(name);
             } catch (UnknownHostException e) {
                 if (unresolved.add(name)) {
-                    LOG.warn("Host {} cannot be resolved; keeping {}", name.host(), known.get(i));
+                    LOG.warn(
+                            "Host {} cannot be resolved; addresses known before: {}",
+                            name.host(),
+                            known.get(i).isEmpty() ? "none" : known.get(i));
                 }
             }
         }

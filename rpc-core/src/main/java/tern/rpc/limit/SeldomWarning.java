@@ -28,24 +28,26 @@ public final class SeldomWarning {
         this.nextNanos = new AtomicLong(clock.nanoTime());
     }
 
-    public void warn(String message) {
-        warn(() -> message, null);
+    public boolean warn(String message) {
+        return warn(() -> message, null);
     }
 
     /**
      * @param message made only when it is written
      * @param cause written with its trace; null for none
+     * @return whether it was written
      */
-    public void warn(Supplier<String> message, @Nullable Throwable cause) {
+    public boolean warn(Supplier<String> message, @Nullable Throwable cause) {
         long now = clock.nanoTime();
         long next = nextNanos.get();
         if (now - next < 0 || !nextNanos.compareAndSet(next, now + pauseNanos)) {
             heldBack.incrementAndGet();
-            return;
+            return false;
         }
         int more = heldBack.getAndSet(0);
         log.warn(
                 more == 0 ? message.get() : message.get() + " (" + more + " more of the kind since the last warning)",
                 cause);
+        return true;
     }
 }

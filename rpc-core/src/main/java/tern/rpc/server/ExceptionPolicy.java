@@ -5,12 +5,14 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.transport.RemoteFailures;
 
 /**
  * Which exceptions of a method leave as they are: declared ones, those of the interface's own packages, and Java's
- * standard ones, since callers surely have their classes. All others are told in words; arguments that Bean Validation
- * refuses are told with the code INVALID_ARGUMENT.
+ * standard ones, since callers surely have their classes. Of all others the name of the class is told; arguments that
+ * Bean Validation refuses are told with the code INVALID_ARGUMENT.
  */
 final class ExceptionPolicy {
 
@@ -21,16 +23,24 @@ final class ExceptionPolicy {
 
     private ExceptionPolicy() {}
 
-    /** What the caller is to see of this failure. */
-    static Throwable outgoing(MethodDescriptor method, Throwable failure) {
-        Throwable cause = unwrapped(failure);
-        if (cause.getClass().getName().equals(CONSTRAINT_VIOLATION)) {
-            return new RpcException(StatusCode.INVALID_ARGUMENT, String.valueOf(cause.getMessage()));
-        }
-        if (cause instanceof RpcException || travels(method, cause)) {
-            return cause;
-        }
-        RuntimeException told = new RuntimeException(cause.toString());
+    /** Whether Bean Validation refused an argument or a result, which is the caller's matter. */
+    static boolean isViolation(Throwable cause) {
+        return cause.getClass().getName().equals(CONSTRAINT_VIOLATION);
+    }
+
+    static RpcException violation(Throwable cause) {
+        return RpcException.refusal(StatusCode.INVALID_ARGUMENT, String.valueOf(cause.getMessage()), Executed.YES);
+    }
+
+    /**
+     * What stands on the wire for an exception that callers have no class of.
+     *
+     * @param withText whether its text travels, which may hold SQL or the like
+     * @param id under which it is logged
+     */
+    static RuntimeException foreign(Throwable cause, boolean withText, int id) {
+        RuntimeException told = new RuntimeException(RemoteFailures.foreignText(
+                withText ? cause.toString() : cause.getClass().getName(), id));
         told.setStackTrace(cause.getStackTrace());
         return told;
     }
@@ -45,7 +55,11 @@ final class ExceptionPolicy {
         return cause;
     }
 
+    /** Errors do not: what is wrong with this process is not wrong with that of the caller. */
     static boolean travels(MethodDescriptor method, Throwable failure) {
+        if (failure instanceof Error) {
+            return false;
+        }
         String name = failure.getClass().getName();
         if (STANDARD_PACKAGES.stream().anyMatch(name::startsWith)) {
             return true;

@@ -52,6 +52,7 @@ final class HandlerRegistry implements ServiceLookup {
             MethodLimits limits,
             RpcMeters meters,
             boolean genericCalls,
+            boolean exceptionTexts,
             NanoClock clock) {
         this.genericCalls = genericCalls;
         this.limits = limits;
@@ -76,6 +77,7 @@ final class HandlerRegistry implements ServiceLookup {
                             filters,
                             meters,
                             limits.of(method),
+                            exceptionTexts,
                             clock))
                     .toArray(MethodHandler[]::new);
             BuiltInMethods generic = new GenericService(service, own);
@@ -86,6 +88,7 @@ final class HandlerRegistry implements ServiceLookup {
                             filters,
                             meters,
                             null,
+                            exceptionTexts,
                             clock))
                     .toArray(MethodHandler[]::new);
             known.all.add(new Export(export.key(), own, builtIn));
@@ -187,12 +190,13 @@ final class HandlerRegistry implements ServiceLookup {
     }
 
     private String allKeys() {
-        return byInterface.values().stream()
+        String keys = byInterface.values().stream()
                 .flatMap(exports -> exports.all.stream())
                 .map(export -> export.key().toString())
                 .sorted()
                 .limit(20)
                 .collect(Collectors.joining(", "));
+        return keys.isEmpty() ? "none" : keys;
     }
 
     private static RpcException unknown(String description) {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,6 +20,7 @@ import tern.rpc.limit.SeldomWarning;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.transport.RemoteFailures;
 
 /** What to do with calls of one method of one export, worked out at start-up. */
 final class MethodHandler {
@@ -36,6 +38,8 @@ final class MethodHandler {
     private final @Nullable Limiter limiter;
     private final PhaseMeters phases;
     private final SeldomWarning unexpected;
+    private final SeldomWarning refused;
+    private final boolean exceptionTexts;
     private final ConcurrentMap<String, CallMeters> metersByProtocol = new ConcurrentHashMap<>(4);
 
     MethodHandler(
@@ -44,6 +48,7 @@ final class MethodHandler {
             List<ServerFilter> filters,
             RpcMeters meters,
             @Nullable Limiter limiter,
+            boolean exceptionTexts,
             NanoClock clock) {
         this.method = method;
         this.last = last;
@@ -52,6 +57,8 @@ final class MethodHandler {
         this.meters = meters;
         this.limiter = limiter;
         this.phases = meters.phases(method);
+        this.exceptionTexts = exceptionTexts;
+        this.refused = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
         this.unexpected = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
 
@@ -85,14 +92,32 @@ final class MethodHandler {
     }
 
     /**
-     * An exception that the caller sees only in words is logged here with its trace, a few times a second at the most;
-     * expected ones are not.
+     * What the caller is to see of this failure. An exception that the method does not declare is logged here with its
+     * trace, a few times a second at the most; one that callers have no class of is logged always, if need be in one
+     * line, so that the id which they are told is found.
      */
-    void logUnexpected(Throwable failure) {
+    Throwable outgoing(Throwable failure) {
         Throwable cause = ExceptionPolicy.unwrapped(failure);
-        if (!(cause instanceof RpcException) && !method.declares(cause)) {
-            unexpected.warn(() -> method + " failed with an exception that it does not declare", cause);
+        if (cause instanceof RpcException) {
+            return cause;
         }
+        if (ExceptionPolicy.isViolation(cause)) {
+            refused.warn(method + " refused what it was given: " + cause.getMessage());
+            return ExceptionPolicy.violation(cause);
+        }
+        if (ExceptionPolicy.travels(method, cause)) {
+            if (!method.declares(cause)) {
+                unexpected.warn(() -> method + " failed with an exception that it does not declare", cause);
+            }
+            return cause;
+        }
+        int id = ThreadLocalRandom.current().nextInt();
+        String line = method + " failed with an exception that callers do not know; they are told "
+                + RemoteFailures.foreignText(cause.getClass().getName(), id);
+        if (!unexpected.warn(() -> line, cause)) {
+            LOG.warn("{}: {}", line, cause.getMessage());
+        }
+        return ExceptionPolicy.foreign(cause, exceptionTexts, id);
     }
 
     PhaseMeters phases() {

@@ -98,6 +98,7 @@ public final class RpcServer implements AutoCloseable {
                 new MethodLimits(builder.checkedMethodLimits(), builder.threads, clock),
                 builder.meters,
                 builder.genericCalls,
+                builder.exceptionTexts,
                 clock);
         CallLedgers ledgers = new CallLedgers(builder.ledger, builder.threads, builder.meters.slo(), clock);
         CallGate gate = new CallGate(new AcceptedTokens(builder.tokens), builder.authorizers, clock);
@@ -250,6 +251,7 @@ public final class RpcServer implements AutoCloseable {
         private Duration keepAlive = Duration.ofSeconds(60);
         private ThreadFactory threadFactory = daemonThreads();
         private boolean genericCalls;
+        private boolean exceptionTexts;
         private boolean ledger = true;
         private final List<Runnable> onRefusal = new ArrayList<>();
         private RpcMeters meters = RpcMeters.withoutRegistry();
@@ -388,6 +390,15 @@ public final class RpcServer implements AutoCloseable {
         /** Whether {@code $invoke} is served; false when never set. */
         public Builder genericCalls(boolean allowed) {
             this.genericCalls = allowed;
+            return this;
+        }
+
+        /**
+         * Whether callers are told the texts of exceptions that they have no class of, which may hold SQL or the like;
+         * false when never set: they are told the class and an id, and the server logs the rest under it.
+         */
+        public Builder exceptionTexts(boolean told) {
+            this.exceptionTexts = told;
             return this;
         }
 

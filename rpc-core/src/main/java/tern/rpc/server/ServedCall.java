@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.security.Principal;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +28,7 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ServerCall;
+import tern.rpc.transport.TimeOuts;
 
 /**
  * One call on the server from admission to its end. The event loop makes it, one worker runs it, any thread may end it;
@@ -340,8 +342,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         Throwable cause = failure != null
                 ? failure
                 : new RpcException(StatusCode.INTERNAL, "a filter around " + found.method() + " gave no response");
-        Throwable outgoing = ExceptionPolicy.outgoing(found.method(), cause);
-        found.logUnexpected(cause);
+        Throwable outgoing = found.outgoing(cause);
         sendHeadersBefore(outgoing);
         call.fail(outgoing, responseMetadata());
         return outgoing;
@@ -370,7 +371,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         } else if (isPastDeadline() && endRunning()) {
             RpcException late = RpcException.refusal(
                     StatusCode.DEADLINE_EXCEEDED,
-                    name() + " was still running when its deadline passed",
+                    TimeOuts.stillRunning(
+                            name(),
+                            TimeUnit.NANOSECONDS.toMillis(dispatcher.clock().nanoTime() - call.receivedNanos())),
                     Executed.MAYBE);
             call.fail(late, new Metadata());
             cancel(late);

@@ -17,6 +17,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.limit.Share;
 import tern.rpc.serialization.SerializationException;
 
@@ -32,6 +33,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     }
 
     private static final byte[] NO_BYTES = {};
+    private static final Endpoint HERE = new Endpoint("memory", 0);
 
     private final Owner owner;
     private final MemoryCodec codec;
@@ -298,10 +300,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
             present.expired();
         }
         if (pending.call().deadline().isExpired(now)) {
-            pending.fail(RpcException.refusal(
-                    StatusCode.DEADLINE_EXCEEDED,
-                    pending + ": no answer before the deadline (set by rpc.client.timeout)",
-                    Executed.MAYBE));
+            pending.fail(TimeOuts.late(pending, HERE, false));
         }
     }
 
@@ -328,7 +327,9 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         @Override
         public Response decode(Invocation call) throws Throwable {
             if (failure != null) {
-                throw bytes.length == 0 ? failure : codec.decodeThrowable(bytes, call.method());
+                throw bytes.length != 0
+                        ? RemoteFailures.thrown(call, HERE, codec.decodeThrowable(bytes, call.method()))
+                        : failure instanceof RpcException rpc ? RemoteFailures.answered(call, HERE, rpc) : failure;
             }
             Metadata headers = sentHeaders;
             return new Response(

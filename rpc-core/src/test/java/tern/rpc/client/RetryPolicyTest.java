@@ -13,6 +13,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.RoundRobinPicker;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.metrics.RpcMeters;
@@ -43,7 +44,7 @@ class RetryPolicyTest {
         return new ClientMethod(
                 key,
                 descriptor,
-                Duration.ofSeconds(1),
+                new TimeLimit(Duration.ofSeconds(1), "a test"),
                 idempotent,
                 false,
                 List.of(),

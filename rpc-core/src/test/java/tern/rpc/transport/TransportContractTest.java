@@ -2,6 +2,7 @@ package tern.rpc.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -38,6 +39,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.ServerFilter;
 import tern.rpc.StatusCode;
+import tern.rpc.client.MethodSettings;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.StaticEndpoints;
@@ -58,11 +60,6 @@ public abstract class TransportContractTest extends TransportTest {
     private static final Duration LONG = Duration.ofSeconds(20);
 
     protected final ContractServer service = new ContractServer();
-
-    /** What a caller gets in place of a {@link StackOverflowError}. */
-    protected Class<? extends Throwable> errorsAreToldAs() {
-        return StackOverflowError.class;
-    }
 
     /** Whether exceptions travel as what they are; with plain JSON they are told as code and text. */
     protected boolean carriesExceptions() {
@@ -195,9 +192,52 @@ public abstract class TransportContractTest extends TransportTest {
         ContractService proxy = proxy();
 
         assertThatThrownBy(() -> proxy.fails("secret"))
-                .isExactlyInstanceOf(RuntimeException.class)
-                .hasMessage("tern.rpc.StrangeException: inner");
-        assertThatThrownBy(() -> proxy.fails("error")).isInstanceOf(errorsAreToldAs());
+                .isInstanceOfSatisfying(RpcException.class, failure -> {
+                    assertThat(failure.code()).isEqualTo(StatusCode.UNKNOWN);
+                    assertThat(failure.wasExecuted()).isEqualTo(Executed.YES);
+                })
+                .message()
+                .matches("UNKNOWN: ContractService/fails at .+ failed with tern\\.rpc\\.StrangeException"
+                        + " \\(logged by the server as [0-9a-f]{8}\\)");
+    }
+
+    @Test
+    void textOfAnExceptionThatCallersCannotKnowTravelsWhereTheServerAllowsIt() {
+        assumeTrue(carriesExceptions());
+        serve(settings -> settings.exceptionTexts(true));
+        ContractService proxy = refer(client -> {}, reference -> {});
+
+        assertThatThrownBy(() -> proxy.fails("secret"))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("tern.rpc.StrangeException: inner (logged by the server as ");
+    }
+
+    @Test
+    void errorOfTheServerIsNoErrorOfTheCaller() {
+        assumeTrue(carriesExceptions());
+        ContractService proxy = proxy();
+
+        assertThatThrownBy(() -> proxy.fails("error"))
+                .isInstanceOfSatisfying(RpcException.class, failure -> {
+                    assertThat(failure.code()).isEqualTo(StatusCode.UNKNOWN);
+                    assertThat(failure.wasExecuted()).isEqualTo(Executed.YES);
+                })
+                .hasMessageContaining("StackOverflowError");
+    }
+
+    @Test
+    void traceOfARemoteFailureHasOneFrameForTheServerAndThenTheCaller() {
+        ContractService proxy = proxy();
+
+        for (String how : List.of("declared", "standard", "secret", "error", "status")) {
+            Throwable failure = catchThrowable(() -> proxy.fails(how));
+
+            StackTraceElement[] frames = failure.getStackTrace();
+            assertThat(frames[0].getClassName()).as(how).isEqualTo(ContractService.class.getName());
+            assertThat(frames[0].getMethodName()).as(how).isEqualTo("fails");
+            assertThat(frames[0].getFileName()).as(how).startsWith("on ");
+            assertThat(frames[1].getClassName()).as(how).startsWith(TransportContractTest.class.getName());
+        }
     }
 
     @Test
@@ -317,6 +357,50 @@ public abstract class TransportContractTest extends TransportTest {
         assertThat(proxy.remainingMillis()).isBetween(1L, LONG.toMillis());
         assertThat(CallOptions.none().timeout(Duration.ofSeconds(15)).on(proxy).remainingMillis())
                 .isBetween(1L, 15_000L);
+    }
+
+    @Test
+    void lateCallSaysWhereHowLongAndWhatSetTheTime() {
+        serve(settings -> {});
+        ContractService plain = refer(client -> {}, reference -> {});
+        ContractService filtered = refer(client -> client.filter((call, next) -> next.invoke(call)), reference -> {});
+
+        for (ContractService proxy : List.of(plain, filtered)) {
+            assertThatThrownBy(() -> CallOptions.none()
+                            .timeout(Duration.ofMillis(150))
+                            .on(proxy)
+                            .blocksBriefly("x"))
+                    .hasMessageStartingWith("DEADLINE_EXCEEDED: ContractService/blocksBriefly")
+                    .hasMessageContaining("150 ms (CallOptions.timeout)")
+                    .hasMessageNotContaining("filter")
+                    .hasMessageNotContaining("status")
+                    .hasMessageContaining(endpoint().toString());
+        }
+    }
+
+    @Test
+    void lateCallNamesTheNearestSetting() {
+        serve(settings -> {});
+        Duration time = Duration.ofMillis(150);
+        List<String> said = new ArrayList<>();
+        List<Consumer<ServiceReference.Builder<ContractService>>> settings = List.of(
+                reference -> {},
+                reference -> reference.defaults(MethodSettings.NONE.withTimeout(time, "that of the service")),
+                reference -> reference
+                        .defaults(MethodSettings.NONE.withTimeout(time, "that of the service"))
+                        .method("blocksBriefly", MethodSettings.NONE.withTimeout(time, "that of the method")));
+        for (Consumer<ServiceReference.Builder<ContractService>> setting : settings) {
+            ContractService proxy = refer(client -> {}, setting);
+            String message = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"))
+                    .getMessage();
+            said.add(message.substring(message.lastIndexOf(" ms (") + 5));
+        }
+
+        assertThat(said)
+                .containsExactly(
+                        "@RpcMethod(timeout) of ContractService/blocksBriefly)",
+                        "that of the service)",
+                        "that of the method)");
     }
 
     @Test

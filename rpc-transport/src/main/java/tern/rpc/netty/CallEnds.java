@@ -1,6 +1,5 @@
 package tern.rpc.netty;
 
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -13,17 +12,6 @@ import tern.rpc.transport.PendingCall;
 final class CallEnds {
 
     private CallEnds() {}
-
-    /** Its deadline has passed. */
-    static RpcException late(PendingCall call, Endpoint endpoint, boolean connecting) {
-        long waitedMillis = TimeUnit.NANOSECONDS.toMillis(call.call().deadline().nanoTime() - call.startedNanos());
-        String where = connecting ? "no connection to " + endpoint : "no answer from " + endpoint;
-        return RpcException.refusal(
-                StatusCode.DEADLINE_EXCEEDED,
-                call + ": " + where + " within " + waitedMillis
-                        + " ms (its time-out, by default that of rpc.client.timeout)",
-                call.wasSent() ? Executed.MAYBE : Executed.NO);
-    }
 
     /** Its connection is gone. */
     static RpcException lost(PendingCall call, Endpoint endpoint, String reason, Executed executed) {

@@ -19,6 +19,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.TimeOuts;
 
 /**
  * A socket on which callers that wait make their exchanges themselves, one at a time: the caller's thread connects, writes
@@ -267,7 +268,7 @@ final class CallerConnection implements PendingCall.Carrier {
     void sweep(long now) {
         PendingCall call = current;
         if (call != null && call.call().deadline().isExpired(now)) {
-            call.fail(CallEnds.late(call, endpoint, !connected));
+            call.fail(TimeOuts.late(call, endpoint, !connected));
         }
     }
 

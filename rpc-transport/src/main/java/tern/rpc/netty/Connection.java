@@ -23,6 +23,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.TimeOuts;
 
 /**
  * One socket of a client, from the attempt to connect to its end. Calls may be sent as soon as it exists; they wait in
@@ -450,7 +451,7 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     private void late(PendingCall call) {
-        call.fail(CallEnds.late(call, endpoint, state == State.CONNECTING));
+        call.fail(TimeOuts.late(call, endpoint, state == State.CONNECTING));
     }
 
     private void lost(PendingCall call) {

@@ -33,14 +33,12 @@ final class ThrowableParts {
         return cause;
     }
 
-    /** Without frames the trace stays that of the reading thread. */
+    /** The frames are those that came, be it none: those of the reading thread say nothing. */
     <T extends Throwable> T addTo(T throwable) {
         if (cause != null && throwable.getCause() == null) {
             initCause(throwable, cause);
         }
-        if (frames.length > 0) {
-            throwable.setStackTrace(frames);
-        }
+        throwable.setStackTrace(frames);
         suppressed.stream().filter(one -> one != throwable).forEach(throwable::addSuppressed);
         return throwable;
     }

@@ -135,8 +135,8 @@ record ClientSettings(
                 addresses.endpoints(),
                 resolveInterval,
                 protocol(addresses, placeholders.apply(annotation.protocol())),
-                defaults(service, placeholders.apply(annotation.timeout()), where),
-                methods(service),
+                defaults(configured, placeholders.apply(annotation.timeout()), where),
+                methods(configured),
                 connections(service, annotation, where),
                 either(service.check(), annotation.check()),
                 tls.get(configured.getKey()),
@@ -189,12 +189,15 @@ record ClientSettings(
         return annotated.isEmpty() ? DEFAULT_PROTOCOL : annotated;
     }
 
-    private static MethodSettings defaults(RpcClientProperties.Service service, String annotated, String where) {
-        Duration timeout = service.timeout();
-        if (timeout == null && !annotated.isEmpty()) {
-            timeout = duration(annotated, where);
+    private static MethodSettings defaults(
+            Map.Entry<String, RpcClientProperties.Service> configured, String annotated, String where) {
+        Duration timeout = configured.getValue().timeout();
+        if (timeout != null) {
+            return MethodSettings.NONE.withTimeout(timeout, PREFIX + configured.getKey() + ".timeout");
         }
-        return new MethodSettings(timeout, null, null);
+        return annotated.isEmpty()
+                ? MethodSettings.NONE
+                : MethodSettings.NONE.withTimeout(duration(annotated, where), "@RpcReference(timeout) at " + where);
     }
 
     private static Duration duration(String text, String where) {
@@ -206,11 +209,20 @@ record ClientSettings(
         }
     }
 
-    private static Map<String, MethodSettings> methods(RpcClientProperties.Service service) {
+    private static Map<String, MethodSettings> methods(Map.Entry<String, RpcClientProperties.Service> configured) {
         Map<String, MethodSettings> methods = new TreeMap<>();
-        service.methods()
-                .forEach((name, method) ->
-                        methods.put(name, new MethodSettings(method.timeout(), method.idempotent(), method.oneWay())));
+        configured
+                .getValue()
+                .methods()
+                .forEach((name, method) -> methods.put(
+                        name,
+                        new MethodSettings(
+                                method.timeout(),
+                                method.idempotent(),
+                                method.oneWay(),
+                                method.timeout() == null
+                                        ? null
+                                        : PREFIX + configured.getKey() + ".methods." + name + ".timeout")));
         return methods;
     }
 

@@ -29,6 +29,8 @@ import tern.rpc.transport.Token;
  * @param genericCalls Whether callers without the interface are served, by names and maps.
  * @param ledger Whether each call keeps account of where its time goes, for meters, the log of slow calls and the waiting
  *     report.
+ * @param exceptionTexts Whether callers are told the texts of exceptions that they have no class of; else the name of
+ *     the class and an id under which the server logs the rest.
  * @param exceptionFrames Number of stack frames sent along with an exception, up to 64.
  * @param idleTimeout Time after which a connection without traffic is closed.
  * @param shutdownTimeout Longest time that a shutdown waits for calls to end.
@@ -54,6 +56,7 @@ record RpcServerProperties(
         @Nullable List<Token> token,
         @DefaultValue("false") boolean genericCalls,
         @DefaultValue("true") boolean ledger,
+        @DefaultValue("false") boolean exceptionTexts,
         @DefaultValue("0") int exceptionFrames,
         @DefaultValue("180s") Duration idleTimeout,
         @DefaultValue("25s") Duration shutdownTimeout,

@@ -21,6 +21,7 @@ import tern.rpc.transport.Token;
  * @param reflection whether services are described to callers
  * @param tokens of which callers show one; none to let everybody pass
  * @param ledger whether calls keep account of their time
+ * @param exceptionTexts whether the texts of exceptions travel that callers have no class of
  * @param exceptionFrames stack frames sent with an exception
  * @param shutdownTimeout longest drain
  */
@@ -38,6 +39,7 @@ record ServerSettings(
         List<Token> tokens,
         boolean genericCalls,
         boolean ledger,
+        boolean exceptionTexts,
         int exceptionFrames,
         Duration shutdownTimeout) {
 
@@ -68,6 +70,7 @@ record ServerSettings(
                 tokens(server.token()),
                 server.genericCalls(),
                 server.ledger(),
+                server.exceptionTexts(),
                 PropertyCheck.between("rpc.server.exception-frames", server.exceptionFrames(), 0, MOST_FRAMES),
                 PropertyCheck.notNegative("rpc.server.shutdown-timeout", server.shutdownTimeout()));
     }
@@ -201,6 +204,7 @@ record ServerSettings(
                 .maxQueueWait(maxQueueWait)
                 .maxStreamWait(maxStreamWait)
                 .genericCalls(genericCalls)
+                .exceptionTexts(exceptionTexts)
                 .ledger(ledger);
         tokens.forEach(server::token);
     }

@@ -1,7 +1,10 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -17,13 +20,16 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /**
- * Refuses properties under our roots that do not exist, which are most often typing errors. Environment variables only
- * cause a warning: container platforms invent such names, {@code RPC_SERVER_SERVICE_HOST} for a service called
- * {@code rpc-server}.
+ * Refuses properties under our roots that do not exist, which are most often typing errors, and those that Dubbo has below
+ * its own prefix. Environment variables only cause a warning: container platforms invent such names,
+ * {@code RPC_SERVER_SERVICE_HOST} for a service called {@code rpc-server}. Anything else below {@code rpc.} may be the
+ * application's own, so it is named once and left alone.
  */
 final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
 
     private static final Logger LOG = LoggerFactory.getLogger(UnknownPropertyCheck.class);
+
+    private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("rpc");
 
     private final Environment environment;
     private final KnownProperties known = new KnownProperties();
@@ -35,14 +41,23 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
         List<String> problems = new ArrayList<>();
+        Set<String> others = new LinkedHashSet<>();
         for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
             if (source instanceof IterableConfigurationPropertySource names) {
                 check(names, problems);
+                checkForeign(names, problems, others);
             }
         }
         if (!problems.isEmpty()) {
             throw new RpcStartException(
                     String.join("; ", problems), "Correct the name, or take the property out.", null);
+        }
+        if (!others.isEmpty()) {
+            LOG.warn(
+                    "Below rpc. there are properties that are not Tern's, which has no effect: {}. Those of Tern begin with"
+                            + " {}.",
+                    String.join("; ", others),
+                    known.roots().stream().map(String::valueOf).collect(Collectors.joining(", ")));
         }
     }
 
@@ -54,6 +69,31 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         } else {
             ours(source).filter(name -> !known.contains(name)).forEach(name -> problems.add(describe(source, name)));
         }
+    }
+
+    private void checkForeign(IterableConfigurationPropertySource source, List<String> problems, Set<String> others) {
+        boolean variables = source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource;
+        source.stream().filter(this::isForeign).forEach(name -> {
+            String instead = ForeignProperties.insteadOf(name, known);
+            String found = "property " + name + origin(source.getConfigurationProperty(name));
+            if (instead != null && variables) {
+                LOG.warn("Environment variable ignored: {} is not one of Tern's; {}", found, instead);
+            } else if (instead != null) {
+                problems.add(found + " is not one of Tern's; " + instead);
+            } else if (!variables) {
+                String suggestion = known.closestTo(name);
+                others.add(
+                        suggestion == null
+                                ? name + origin(source.getConfigurationProperty(name))
+                                : name + origin(source.getConfigurationProperty(name)) + ", did you mean " + suggestion
+                                        + "?");
+            }
+        });
+    }
+
+    private boolean isForeign(ConfigurationPropertyName name) {
+        return PREFIX.isAncestorOf(name)
+                && known.roots().stream().noneMatch(root -> root.equals(name) || root.isAncestorOf(name));
     }
 
     private Stream<ConfigurationPropertyName> ours(IterableConfigurationPropertySource source) {

@@ -66,6 +66,7 @@ final class WeakenedSettings {
                 weakness("rpc.server.generic-calls", server.genericCalls(), "callers need no interface"),
                 weakness("rpc.server.reflection", server.reflection(), "callers are told all services and types"),
                 weakness("rpc.server.ssl.optional", server.ssl().optional(), "clear text is served beside TLS"),
+                weakness("rpc.server.exception-texts", server.exceptionTexts(), "callers see texts such as SQL"),
                 new Weakness(
                         "rpc.server.exception-frames",
                         String.valueOf(server.exceptionFrames()),

@@ -86,9 +86,17 @@ class RpcMethodSettingsTest {
 
         assertThat(settings.endpoints()).hasToString("[10.0.0.1:1]");
         assertThat(settings.key()).hasToString("g/" + CounterService.class.getName() + ":v");
-        assertThat(settings.defaults()).isEqualTo(new MethodSettings(Duration.ofSeconds(5), null, null));
+        assertThat(settings.defaults())
+                .isEqualTo(
+                        new MethodSettings(Duration.ofSeconds(5), null, null, "rpc.client.services.counter.timeout"));
         assertThat(settings.methods())
-                .isEqualTo(Map.of("count", new MethodSettings(Duration.ofSeconds(1), true, null)));
+                .isEqualTo(Map.of(
+                        "count",
+                        new MethodSettings(
+                                Duration.ofSeconds(1),
+                                true,
+                                null,
+                                "rpc.client.services.counter.methods.count.timeout")));
         assertThat(settings.connections()).isEqualTo(2);
         assertThat(settings.check()).isTrue();
     }

@@ -1,5 +1,6 @@
 package tern.rpc.netty.dubbo;
 
+import java.util.StringJoiner;
 import tern.rpc.serialization.SerializationException;
 
 /** The types of a method's parameters as a text: {@code ILjava/lang/String;[J} (JVM specification, 4.3.2). */
@@ -20,6 +21,36 @@ final class Descriptor {
             position = end(descriptor, position);
         }
         return parameters;
+    }
+
+    /** As Java's sources write the types, for messages: {@code int, java.lang.String, long[]}. */
+    static String readable(String descriptor) {
+        StringJoiner types = new StringJoiner(", ");
+        for (int start = 0; start < descriptor.length(); ) {
+            int end = end(descriptor, start);
+            types.add(readableType(descriptor.substring(start, end)));
+            start = end;
+        }
+        return types.toString();
+    }
+
+    private static String readableType(String one) {
+        int dimensions = one.lastIndexOf('[') + 1;
+        String name = switch (one.charAt(dimensions)) {
+            case 'B' -> "byte";
+            case 'C' -> "char";
+            case 'D' -> "double";
+            case 'F' -> "float";
+            case 'I' -> "int";
+            case 'J' -> "long";
+            case 'S' -> "short";
+            case 'Z' -> "boolean";
+            default ->
+                one.substring(dimensions + 1, one.length() - 1)
+                        .replace('/', '.')
+                        .replace('$', '.');
+        };
+        return name + "[]".repeat(dimensions);
     }
 
     /** Where the type that begins here ends. */

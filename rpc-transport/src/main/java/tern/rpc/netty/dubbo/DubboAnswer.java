@@ -12,6 +12,7 @@ import tern.rpc.serialization.Coder;
 import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Answer;
+import tern.rpc.transport.RemoteFailures;
 
 /** A response frame that was not read yet. Owns its bytes. */
 final class DubboAnswer implements Answer {
@@ -48,8 +49,11 @@ final class DubboAnswer implements Answer {
             if (status == DubboStatus.OK) {
                 reader.trust(call.method().service());
                 result = DubboResponseBody.read(reader, call.method());
+                if (result instanceof Throwable read) {
+                    result = RemoteFailures.thrown(call, endpoint, read);
+                }
             } else {
-                result = DubboStatus.toException(status, text(reader), call + " at " + endpoint);
+                result = DubboStatus.toException(status, text(reader), call, endpoint);
             }
             protocol.coders().giveBack(coder);
             if (result instanceof Throwable failure) {

@@ -4,6 +4,7 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallHead;
 import tern.rpc.Deadline;
@@ -138,8 +139,7 @@ final class DubboRequestBody {
             method = services.builtIn(name, descriptor);
         }
         if (method == null) {
-            throw unknown(service.name() + " has no method " + name + "(" + descriptor + ")"
-                    + (service.overloads(name).isEmpty() ? "" : "; other parameters are declared for that name"));
+            throw noSuchMethod(service, name, descriptor);
         }
         if (!isCallable(method)) {
             throw RpcException.refusal(
@@ -149,6 +149,27 @@ final class DubboRequestBody {
                     Executed.NO);
         }
         return method;
+    }
+
+    /** Other arguments than a method takes are a mistake of the caller, as on every other wire. */
+    private static RpcException noSuchMethod(ServiceDescriptor service, String name, String descriptor) {
+        String missing = service.name() + " has no method " + name;
+        if (service.overloads(name).isEmpty()) {
+            return unknown(missing);
+        }
+        String declared = service.overloads(name).stream()
+                .map(overload -> name + "(" + Descriptor.readable(overload.descriptor()) + ")")
+                .collect(Collectors.joining(", "));
+        return RpcException.refusal(
+                StatusCode.INVALID_ARGUMENT, missing + "(" + shown(descriptor) + "); it has " + declared, Executed.NO);
+    }
+
+    private static String shown(String descriptor) {
+        try {
+            return Descriptor.readable(descriptor);
+        } catch (SerializationException e) {
+            return "…"; // no types at all
+        }
     }
 
     /** The echo that is always on is for probes; that of objects would be a way to have any allowed class made. */

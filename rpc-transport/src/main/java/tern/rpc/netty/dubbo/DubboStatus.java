@@ -1,9 +1,13 @@
 package tern.rpc.netty.dubbo;
 
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Invocation;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.Status;
 import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.RemoteFailures;
 
 /** The status byte of a response (wire document 1.3) and the codes that it stands for. */
 final class DubboStatus {
@@ -41,14 +45,11 @@ final class DubboStatus {
     }
 
     /** @param text of the answer; where it begins with the name of a code, that code is more exact than the status */
-    static RpcException toException(int status, String text, String call) {
-        StatusCode code = named(text);
-        String description = code == null ? text : text.substring(code.name().length() + 2);
-        return new RpcException(
-                code == null ? code(status) : code,
-                call + " was answered with status " + status + ": " + description,
-                executed(status),
-                null);
+    static RpcException toException(int status, String text, Invocation call, Endpoint endpoint) {
+        StatusCode named = named(text);
+        StatusCode code = named == null ? code(status) : named;
+        String description = named == null ? text : text.substring(named.name().length() + 2);
+        return RemoteFailures.answered(call, endpoint, new Status(code, description), executed(status));
     }
 
     private static @Nullable StatusCode named(String text) {

@@ -18,6 +18,7 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.json.JsonError;
 import tern.rpc.serialization.json.JsonMethod;
 import tern.rpc.transport.Answer;
+import tern.rpc.transport.RemoteFailures;
 
 /** The answer to a call in JSON over HTTP/1.1, not read yet (wire document 4.3 and 4.5). */
 final class JsonAnswer implements Answer {
@@ -49,7 +50,10 @@ final class JsonAnswer implements Answer {
         }
         try {
             if (answer.status() / 100 != 2) {
-                throw codecs.read(frame, maxBytes, (bytes, length) -> failure(bytes, length, metadata));
+                throw RemoteFailures.answered(
+                        call,
+                        endpoint,
+                        codecs.read(frame, maxBytes, (bytes, length) -> failure(bytes, length, metadata)));
             }
             JsonMethod json = codecs.json(call.method());
             Object value = codecs.readValue(frame, maxBytes, (bytes, length) -> value(json, bytes, length));

@@ -18,6 +18,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.json.JsonMethod;
+import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.ServiceLookup;
 
 /**
@@ -189,7 +190,8 @@ final class JsonServerCall extends MessageCall {
 
     /** Exceptions that callers know are told with their message; others might tell too much. */
     private RpcException described(Throwable failure) {
-        boolean known = called.declares(failure)
+        boolean known = RemoteFailures.isForeign(failure)
+                || called.declares(failure)
                 || failure.getClass().getName().startsWith(called.service().packageName() + '.');
         String message = failure.getMessage();
         return RpcException.refusal(

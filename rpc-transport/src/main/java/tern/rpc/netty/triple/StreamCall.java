@@ -14,12 +14,14 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.Connection;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.RemoteFailures;
 
 /** A call with any number of messages in one direction or both. Event loop only. */
 final class StreamCall extends ClientCall {
@@ -157,7 +159,7 @@ final class StreamCall extends ClientCall {
             return;
         }
         close();
-        connection().answered(pending().id(), new End(answer));
+        connection().answered(pending().id(), new End(answer, connection().endpoint()));
     }
 
     @Override
@@ -193,13 +195,13 @@ final class StreamCall extends ClientCall {
     }
 
     /** The end of the answers. */
-    private record End(GrpcAnswer answer) implements Answer {
+    private record End(GrpcAnswer answer, Endpoint endpoint) implements Answer {
 
         @Override
         public Response decode(Invocation call) {
             RpcException failure = answer.failure();
             if (failure != null) {
-                throw failure;
+                throw RemoteFailures.answered(call, endpoint, failure);
             }
             return new Response(null, answer.headers(), answer.trailers());
         }

@@ -12,6 +12,7 @@ import tern.rpc.netty.Connection;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Answer;
+import tern.rpc.transport.RemoteFailures;
 
 /** The answer to a call with one message each way, not read yet. Owns the message. */
 final class TripleAnswer implements Answer {
@@ -46,7 +47,7 @@ final class TripleAnswer implements Answer {
         }
         if (failure != null) {
             discard();
-            throw failure;
+            throw RemoteFailures.answered(call, connection.endpoint(), failure);
         }
         if (answer.isException() && !(payload instanceof WrapperCodec)) {
             discard();
@@ -63,7 +64,10 @@ final class TripleAnswer implements Answer {
             throw unreadable(call, StatusCode.INTERNAL, new SerializationException("it has no message"));
         }
         if (answer.isException()) {
-            throw (Throwable) Objects.requireNonNull(value, "an exception is never read as null");
+            Throwable thrown = (Throwable) Objects.requireNonNull(value, "an exception is never read as null");
+            throw thrown instanceof RpcException rpc && rpc.code() == StatusCode.DEADLINE_EXCEEDED
+                    ? RemoteFailures.answered(call, connection.endpoint(), rpc)
+                    : RemoteFailures.thrown(call, connection.endpoint(), thrown);
         }
         try {
             return new Response(value, answer.headers(), answer.trailers());

@@ -3,6 +3,7 @@ package tern.rpc.netty.dubbo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,6 +23,12 @@ class DescriptorTest {
     })
     void parametersAreCounted(String descriptor, int parameters) {
         assertThat(Descriptor.parameters(descriptor)).isEqualTo(parameters);
+    }
+
+    @Test
+    void typesAreShownAsJavaWritesThem() {
+        assertThat(Descriptor.readable("ILjava/lang/String;[[JLcom/example/Kitchen$Dish;Z"))
+                .isEqualTo("int, java.lang.String, long[][], com.example.Kitchen.Dish, boolean");
     }
 
     @ParameterizedTest

@@ -442,7 +442,7 @@ class DubboFixturesTest {
         assertThat(decode("echo-service", "$echo")).isEqualTo("OK");
         assertThat(catchThrowable(() -> decode("generic-nomethod", "$invoke")))
                 .isInstanceOf(RpcException.class)
-                .hasMessageContaining("status 70");
+                .hasMessageContaining("No such method nope");
         Throwable failure = catchThrowable(() -> decode("generic-exception", "$invoke"));
         assertThat(failure).isInstanceOf(GenericException.class);
         assertThat(((GenericException) failure).exceptionClass()).isEqualTo("com.example.wire.BizException");
@@ -564,7 +564,7 @@ class DubboFixturesTest {
         for (String method : List.of("nomethod", "nomethod-noarg")) {
             PROBES.put(method, refused(DubboStatus.SERVICE_NOT_FOUND, "has no method zzz"));
         }
-        PROBES.put("desc-empty", refused(DubboStatus.SERVICE_NOT_FOUND, "has no method echo()"));
+        PROBES.put("desc-empty", refused(DubboStatus.BAD_REQUEST, "has no method echo(); it has echo("));
         PROBES.put(
                 "dubbo-on-tri",
                 (name, socket) -> assertThat(socket.read().status()).isEqualTo(OK));

@@ -41,12 +41,6 @@ class TripleContractTest extends TransportContractTest {
                 ClientTransportSettings.named("contract"), LOOPS, new TripleClientProtocol(codecs));
     }
 
-    /** Dubbo's consumers of Triple take no errors (wire document 3.6). */
-    @Override
-    protected Class<? extends Throwable> errorsAreToldAs() {
-        return RuntimeException.class;
-    }
-
     @Override
     protected Endpoint endpoint() {
         return new Endpoint("127.0.0.1", Objects.requireNonNull(server).port());

@@ -1,0 +1,63 @@
+package tern.rpc;
+
+import java.lang.reflect.GenericArrayType;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.lang.reflect.WildcardType;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EventListener;
+import java.util.List;
+import java.util.concurrent.Callable;
+
+/** Tells interfaces that are called back, which would need a way from the server to the caller, from those of data. */
+final class Callbacks {
+
+    private static final List<Class<?>> OF_THE_JDK =
+            List.of(Runnable.class, Callable.class, Comparator.class, EventListener.class);
+
+    private Callbacks() {}
+
+    /** Whether the type is one, or has one as an element. */
+    static boolean isIn(Type type) {
+        if (type instanceof Class<?> plain) {
+            return plain.isArray() ? isIn(plain.getComponentType()) : isCallback(plain);
+        }
+        if (type instanceof ParameterizedType generic) {
+            return isIn(generic.getRawType())
+                    || Arrays.stream(generic.getActualTypeArguments()).anyMatch(Callbacks::isIn);
+        }
+        if (type instanceof GenericArrayType array) {
+            return isIn(array.getGenericComponentType());
+        }
+        return type instanceof WildcardType any
+                && Arrays.stream(any.getUpperBounds()).anyMatch(Callbacks::isIn);
+    }
+
+    private static boolean isCallback(Class<?> type) {
+        if (OF_THE_JDK.stream().anyMatch(known -> known.isAssignableFrom(type) && type.isInterface())
+                || type.getName().startsWith("java.util.function.")) {
+            return true;
+        }
+        boolean ofTheApplication =
+                type.isInterface() && !type.isAnnotation() && !type.isSealed() && type.getClassLoader() != null;
+        return ofTheApplication
+                && !isOfAnyLibrary(type)
+                && (type.isAnnotationPresent(FunctionalInterface.class) || isOnlyTold(type));
+    }
+
+    /** Messages of libraries are theirs to judge, such as those of protobuf. */
+    private static boolean isOfAnyLibrary(Class<?> type) {
+        return type.getName().startsWith("java") || type.getName().startsWith("com.google.protobuf.");
+    }
+
+    /** It has methods and none has a result: a listener. Data can be asked for something. */
+    private static boolean isOnlyTold(Class<?> type) {
+        List<Method> open = Arrays.stream(type.getMethods())
+                .filter(method -> Modifier.isAbstract(method.getModifiers()))
+                .toList();
+        return !open.isEmpty() && open.stream().allMatch(method -> method.getReturnType() == void.class);
+    }
+}

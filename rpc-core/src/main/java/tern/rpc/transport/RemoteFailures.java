@@ -1,0 +1,116 @@
+package tern.rpc.transport;
+
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Invocation;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.Status;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+
+/**
+ * What callers are thrown for a failure that a server answered with. Its trace has one frame for the server and below it
+ * the caller's code, without the frames of whoever read the answer. An {@link Error} of the server is no error of this
+ * process, and an exception that only the server knows has no class here, so both come as an {@link RpcException}.
+ */
+public final class RemoteFailures {
+
+    private static final String LOGGED = " (logged by the server as ";
+    private static final Pattern FOREIGN =
+            Pattern.compile(".*\\(logged by the server as [0-9a-f]{8}\\)", Pattern.DOTALL);
+
+    private RemoteFailures() {}
+
+    /**
+     * The message of the plain {@link RuntimeException} that stands on the wire for an exception which callers have no
+     * class of. Callers that are Tern know it by this form; those that are Dubbo can read it.
+     *
+     * @param what the name of its class, with its text if that may travel
+     * @param id under which the server logs it
+     */
+    public static String foreignText(String what, int id) {
+        return what + LOGGED + String.format("%08x", id) + ")";
+    }
+
+    /** Whether it stands for an exception which callers have no class of. */
+    public static boolean isForeign(Throwable failure) {
+        String text = failure.getMessage();
+        return failure.getClass() == RuntimeException.class
+                && text != null
+                && FOREIGN.matcher(text).matches();
+    }
+
+    /** An exception that was read from an answer. */
+    public static Throwable thrown(Invocation call, Endpoint endpoint, Throwable read) {
+        String where = call + " at " + endpoint;
+        Throwable told = read;
+        if (read instanceof Error) {
+            told = new RpcException(StatusCode.UNKNOWN, where + " failed with " + read, Executed.YES, read);
+        } else if (isForeign(read)) {
+            told = new RpcException(
+                    StatusCode.UNKNOWN, where + " failed with " + read.getMessage(), Executed.YES, null);
+        } else if (read instanceof RpcException unknownClass) {
+            told = new RpcException(
+                    unknownClass.code(),
+                    where + " failed with " + unknownClass.status().description(),
+                    Executed.YES,
+                    unknownClass.getCause());
+        }
+        return withTrace(told, remoteFrames(read), call, endpoint);
+    }
+
+    /** A failure that says code and text. */
+    public static RpcException answered(Invocation call, Endpoint endpoint, RpcException failure) {
+        RpcException told = TimeOuts.answered(call, endpoint, failure);
+        if (told.code() == StatusCode.RESOURCE_EXHAUSTED) {
+            return told; // comes in masses when a server is overloaded, and a trace costs more than the call
+        }
+        withTrace(told, new StackTraceElement[0], call, endpoint);
+        return told;
+    }
+
+    /** The same with a text in front that names call and address. */
+    public static RpcException answered(Invocation call, Endpoint endpoint, Status status, Executed executed) {
+        String text = status.description();
+        return answered(
+                call,
+                endpoint,
+                new RpcException(
+                        status.code(),
+                        status.code() == StatusCode.DEADLINE_EXCEEDED ? text : call + " at " + endpoint + ": " + text,
+                        executed,
+                        null));
+    }
+
+    /** The server sends frames by {@code rpc.server.exception-frames}; readers leave a trace empty that has none. */
+    private static StackTraceElement[] remoteFrames(Throwable read) {
+        return read.getStackTrace();
+    }
+
+    private static Throwable withTrace(Throwable told, StackTraceElement[] remote, Invocation call, Endpoint endpoint) {
+        StackTraceElement[] here = new Throwable().getStackTrace();
+        int caller = firstOfCaller(here);
+        StackTraceElement[] whole = new StackTraceElement[remote.length + 1 + here.length - caller];
+        System.arraycopy(remote, 0, whole, 0, remote.length);
+        whole[remote.length] = new StackTraceElement(
+                call.service().interfaceName(), call.method().name(), "on " + endpoint, -1);
+        System.arraycopy(here, caller, whole, remote.length + 1, here.length - caller);
+        told.setStackTrace(whole);
+        return told;
+    }
+
+    /** Behind the proxy of the service; the end where none is on this thread, as with asynchronous calls. */
+    private static int firstOfCaller(StackTraceElement[] frames) {
+        for (int i = 0; i < frames.length; i++) {
+            if (isProxy(frames[i].getClassName())) {
+                return i + 1;
+            }
+        }
+        return frames.length;
+    }
+
+    private static boolean isProxy(@Nullable String className) {
+        return className != null && className.contains("$Proxy");
+    }
+}

@@ -1,0 +1,68 @@
+package tern.rpc.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import tern.rpc.Deadline;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.StatusCode;
+import tern.rpc.TimeLimit;
+import tern.rpc.endpoint.Endpoint;
+
+class TimeOutsTest {
+
+    private static final Endpoint THERE = new Endpoint("10.0.0.7", 20_880);
+    private static final MethodDescriptor METHOD =
+            ServiceDescriptor.of(ContractService.class).overloads("echo").get(0);
+    private static final TimeLimit LIMIT = new TimeLimit(Duration.ofMillis(500), "rpc.client.timeout");
+
+    private static Invocation call(Deadline deadline) {
+        return new Invocation(
+                new ServiceKey("x", "", ""), METHOD, new Object[0], new Metadata(), deadline, Runnable::run);
+    }
+
+    @Test
+    void callerReadsItsOwnLimitInPlaceOfTheNumberThatTheServerKnows() {
+        Invocation call = call(Deadline.of(0, LIMIT));
+
+        assertThat(TimeOuts.answered(call, THERE, TimeOuts.stillRunning(METHOD.fullName(), 497)))
+                .isEqualTo("ContractService/echo at 10.0.0.7:20880: still running after 500 ms (rpc.client.timeout)");
+    }
+
+    @Test
+    void otherReasonsOfTheServerStayAndTheLimitIsAdded() {
+        Invocation call = call(Deadline.of(0, LIMIT));
+
+        assertThat(TimeOuts.answered(call, THERE, "Inner/x: no answer from 10.0.0.8:1 within 20 ms (y)"))
+                .isEqualTo(
+                        "ContractService/echo at 10.0.0.7:20880: Inner/x: no answer from 10.0.0.8:1 within 20 ms (y);"
+                                + " the call had 500 ms (rpc.client.timeout)");
+    }
+
+    @Test
+    void deadlineOfTheCallBeingServedIsNamedAsSuch() {
+        Deadline inherited = Deadline.of(0, LIMIT).handedOnBy(METHOD);
+        PendingCall pending = new PendingCall(call(inherited), false, 200_000_000, null);
+
+        RpcException late = TimeOuts.late(pending, THERE, false);
+
+        assertThat(late.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
+        assertThat(late.status().description())
+                .isEqualTo("ContractService/echo: no answer from 10.0.0.7:20880 within 300 ms"
+                        + " (what was left of the time of ContractService/echo, the call being served)");
+    }
+
+    @Test
+    void otherCodesAreLeftAlone() {
+        RpcException failure = new RpcException(StatusCode.NOT_FOUND, "no such item");
+
+        assertThat(TimeOuts.answered(call(Deadline.of(0, LIMIT)), THERE, failure))
+                .isSameAs(failure);
+    }
+}
