@@ -17,15 +17,18 @@ public final class MethodDescriptor {
     private final boolean oneWay;
     private final String fullName;
 
-    MethodDescriptor(ServiceDescriptor service, int index, MethodSignature signature) {
+    /** @param effects as declared elsewhere than by {@link RpcMethod} */
+    MethodDescriptor(
+            ServiceDescriptor service, int index, MethodSignature signature, ServiceDescriptor.Effects effects) {
         this.service = service;
         this.index = index;
         this.signature = signature;
         Method method = signature.method();
         RpcMethod marks = method == null ? null : method.getAnnotation(RpcMethod.class);
         this.exceptions = method == null ? List.of() : List.of(method.getExceptionTypes());
-        this.readOnly = marks != null && marks.readOnly();
-        this.idempotent = readOnly || (marks != null && marks.idempotent());
+        this.readOnly = effects == ServiceDescriptor.Effects.NONE || (marks != null && marks.readOnly());
+        this.idempotent =
+                readOnly || effects == ServiceDescriptor.Effects.IDEMPOTENT || (marks != null && marks.idempotent());
         this.oneWay = marks != null && marks.oneWay();
         this.fullName = service.simpleName() + "/" + signature.name();
     }

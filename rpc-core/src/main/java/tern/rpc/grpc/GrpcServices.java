@@ -3,6 +3,8 @@ package tern.rpc.grpc;
 import io.grpc.BindableService;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
+import java.lang.reflect.InaccessibleObjectException;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -11,12 +13,15 @@ import java.util.Objects;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.JavaShape;
 import tern.rpc.MethodType;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceDescriptor.Effects;
 import tern.rpc.ServiceDescriptor.Operation;
 import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.serialization.protobuf.SideEffects;
 import tern.rpc.server.MethodBody;
 import tern.rpc.server.ServiceExport;
 
@@ -76,7 +81,32 @@ public final class GrpcServices {
                 throw new IllegalArgumentException(
                         method.getFullMethodName() + " is of type UNKNOWN; expected one of gRPC's four");
         };
-        return new Operation(name, type, messages.requestType(), messages.responseType(), JavaShape.OBSERVER);
+        return new Operation(
+                name, type, messages.requestType(), messages.responseType(), JavaShape.OBSERVER, effects(method));
+    }
+
+    /** As the method says, or its {@code idempotency_level} in the {@code .proto} file, which the generator leaves out. */
+    private static Effects effects(io.grpc.MethodDescriptor<?, ?> method) {
+        Object descriptor = descriptor(method.getSchemaDescriptor());
+        if (method.isSafe() || (descriptor != null && SideEffects.hasNone(descriptor))) {
+            return Effects.NONE;
+        }
+        boolean idempotent = method.isIdempotent() || (descriptor != null && SideEffects.isIdempotent(descriptor));
+        return idempotent ? Effects.IDEMPOTENT : Effects.ANY;
+    }
+
+    /** That of protobuf, which generated code gives by a method of grpc-protobuf; null elsewhere. */
+    private static @Nullable Object descriptor(@Nullable Object schema) {
+        if (schema == null) {
+            return null;
+        }
+        try {
+            Method given = schema.getClass().getMethod("getMethodDescriptor");
+            given.setAccessible(true);
+            return given.invoke(schema);
+        } catch (ReflectiveOperationException | InaccessibleObjectException another) {
+            return null;
+        }
     }
 
     /** For the deadlines of contexts; its thread ends when there are none. */

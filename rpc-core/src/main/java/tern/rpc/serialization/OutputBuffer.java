@@ -69,6 +69,11 @@ public final class OutputBuffer {
         return array;
     }
 
+    /** How many bytes it may hold at the most. */
+    public int limit() {
+        return limit;
+    }
+
     /** How many bytes were written. */
     public int position() {
         return position;

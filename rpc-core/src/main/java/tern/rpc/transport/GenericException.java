@@ -1,11 +1,13 @@
 package tern.rpc.transport;
 
 import org.jspecify.annotations.Nullable;
+import tern.rpc.WireName;
 
 /**
  * The failure of a generic call, told in words because such a caller has no classes. On the dubbo protocol it bears the
  * class name that Dubbo gives it (wire document 1.9).
  */
+@WireName(GenericException.WIRE_NAME)
 public final class GenericException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

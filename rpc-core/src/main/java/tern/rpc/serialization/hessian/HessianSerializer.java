@@ -5,8 +5,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
+import tern.rpc.WireName;
 import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.Serializer;
@@ -69,6 +71,14 @@ public final class HessianSerializer implements Serializer {
 
     private ServicePolicy policyOf(ServiceDescriptor service) {
         Map<String, Class<?>> aliases = new HashMap<>();
+        for (MethodDescriptor method : service.methods()) {
+            for (Class<?> exception : method.exceptions()) {
+                WireName name = exception.getDeclaredAnnotation(WireName.class);
+                if (name != null) {
+                    aliases.put(name.value(), exception);
+                }
+            }
+        }
         wireNames.forEach((type, name) -> aliases.put(name, type));
         return new ServicePolicy(service, configured, aliases, audit, shapes);
     }

@@ -34,6 +34,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.WireName;
 
 /**
  * How classes are written. hessian-lite says which of its serializers fits a class; where we know that one we write the
@@ -97,7 +98,7 @@ final class WireForms {
     private WireForm make(Class<?> type) throws HessianProtocolException {
         check(type);
         if (Throwable.class.isAssignableFrom(type)) {
-            return new ThrowableWriter(type, wireNames.getOrDefault(type, type.getName()));
+            return new ThrowableWriter(type, nameOf(type));
         }
         if (Calendar.class.isAssignableFrom(type)) {
             return WireForms::writeCalendar;
@@ -109,6 +110,12 @@ final class WireForms {
         Function<Class<?>, @Nullable WireForm> maker = OWN.get(serializer.getClass());
         WireForm own = maker == null ? null : maker.apply(type);
         return own != null ? own : serializer::writeObject;
+    }
+
+    private String nameOf(Class<?> type) {
+        String configured = wireNames.get(type);
+        WireName own = type.getDeclaredAnnotation(WireName.class);
+        return configured != null ? configured : own != null ? own.value() : type.getName();
     }
 
     /** hessian-lite would write some classes although no reader makes the same of them. */

@@ -29,6 +29,9 @@ final class CostlyScalars extends ValueDeserializerModifier {
     /** Enough for every time with its zone. */
     private static final int LONGEST_TIME = 100;
 
+    /** Before the point; the largest long has as many. */
+    private static final int MOST_SECOND_DIGITS = 19;
+
     private final int digits;
     private final int textLength;
 
@@ -70,12 +73,34 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
+    /** Jackson takes a number of seconds that is out of range, or has a huge exponent, for the year 1970. */
+    private static void checkTime(BigDecimal seconds, int digits) {
+        boolean large = seconds.signum() != 0 && (long) seconds.precision() - seconds.scale() > MOST_SECOND_DIGITS;
+        if (large || seconds.scale() > digits) {
+            throw new StreamConstraintsException("a number that is out of the range of a time in seconds");
+        }
+    }
+
+    /** Infinity has a name; what is too large for the type is a mistake. */
+    private static void checkInfinite(JsonParser parser) {
+        if ((parser.currentToken() != null && parser.currentToken().isNumeric())
+                || (parser.hasToken(JsonToken.VALUE_STRING) && hasDigit(parser.getString()))) {
+            throw new StreamConstraintsException("a number that is out of the range of its type");
+        }
+    }
+
+    private static boolean hasDigit(String text) {
+        return text.chars().anyMatch(character -> character >= '0' && character <= '9');
+    }
+
     private static final class Bounded extends DelegatingDeserializer {
         private final int digits;
         private final int textLength;
+        private final boolean time;
 
         Bounded(ValueDeserializer<?> delegate, int digits, int textLength) {
             super(delegate);
+            this.time = delegate.logicalType() == LogicalType.DateTime;
             this.digits = digits;
             this.textLength = textLength;
         }
@@ -85,7 +110,15 @@ final class CostlyScalars extends ValueDeserializerModifier {
             if (parser.hasToken(JsonToken.VALUE_STRING)) {
                 checkText(parser.getStringLength(), textLength);
             }
+            if (time && parser.hasToken(JsonToken.VALUE_NUMBER_FLOAT)) {
+                checkTime(parser.getDecimalValue(), digits);
+            }
             Object value = super.deserialize(parser, context);
+            if (value instanceof Number number
+                    && Double.isInfinite(number.doubleValue())
+                    && !(number instanceof BigDecimal)) {
+                checkInfinite(parser);
+            }
             if (value instanceof BigDecimal decimal && (decimal.scale() > digits || decimal.scale() < -digits)) {
                 parser.streamReadConstraints().validateBigIntegerScale(decimal.scale());
             }
@@ -110,6 +143,24 @@ final class CostlyScalars extends ValueDeserializerModifier {
         @Override
         public @Nullable Object deserialize(JsonParser parser, DeserializationContext context) {
             JsonParser bounded = new JsonParserDelegate(parser) {
+                @Override
+                public double getDoubleValue() {
+                    double value = super.getDoubleValue();
+                    if (Double.isInfinite(value)) {
+                        checkInfinite(this);
+                    }
+                    return value;
+                }
+
+                @Override
+                public float getFloatValue() {
+                    float value = super.getFloatValue();
+                    if (Float.isInfinite(value)) {
+                        checkInfinite(this);
+                    }
+                    return value;
+                }
+
                 @Override
                 public String getString() {
                     if (hasToken(JsonToken.VALUE_STRING)) {

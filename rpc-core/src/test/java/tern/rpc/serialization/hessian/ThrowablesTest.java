@@ -356,4 +356,15 @@ class ThrowablesTest {
                 .isInstanceOf(SerializationException.class)
                 .hasMessageContaining("com.evil.Evil may not be read");
     }
+
+    /** Its readers know no other name, and whoever makes a server need not. */
+    @Test
+    void theFailureOfAGenericCallBearsItsNameOnTheWire() {
+        byte[] bytes =
+                coding.writeThrowable(new tern.rpc.transport.GenericException(new IllegalStateException("why")), 0);
+
+        assertThat(new String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1))
+                .contains(tern.rpc.transport.GenericException.WIRE_NAME)
+                .doesNotContain("tern.rpc");
+    }
 }

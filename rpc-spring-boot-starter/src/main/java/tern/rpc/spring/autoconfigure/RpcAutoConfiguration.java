@@ -91,7 +91,8 @@ public final class RpcAutoConfiguration {
     @Lazy
     @ConditionalOnMissingBean
     TripleCodecs rpcTripleCodecs(Serializer serializer, ObjectProvider<JsonCodec> json, ServerSettings settings) {
-        return new TripleCodecs(serializer, json.getIfAvailable(), settings.exceptionFrames());
+        return new TripleCodecs(
+                serializer, json.getIfAvailable(), settings.exceptionFrames(), settings.unpackedRatio());
     }
 
     @Bean

@@ -31,6 +31,7 @@ import org.springframework.util.unit.DataSize;
  * @param maxEqualKeys Number of keys of one map, or elements of one set, that have the same hash and no order among each
  *     other.
  * @param maxKeySteps Number of parts of keys and elements of sets that reading one message may hash or compare.
+ * @param maxUnpackedRatio Number of bytes that a compressed message of more than 1 MiB may have for each byte that travels.
  * @param allowedClasses Classes that may be read beyond those that the service interfaces name, each a class name or a
  *     package that ends in .* or, with those below it, in .**.
  * @param auditClasses Whether classes that are not allowed are read all the same and named in the log, to find out what
@@ -53,5 +54,6 @@ record RpcLimitsProperties(
         @DefaultValue("1000") int maxCompositeKeys,
         @DefaultValue("256") int maxEqualKeys,
         @DefaultValue("67108864") long maxKeySteps,
+        @DefaultValue("100") int maxUnpackedRatio,
         @DefaultValue List<String> allowedClasses,
         @DefaultValue("false") boolean auditClasses) {}

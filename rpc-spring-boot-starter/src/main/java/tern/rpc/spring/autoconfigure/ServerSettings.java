@@ -23,6 +23,7 @@ import tern.rpc.transport.Token;
  * @param ledger whether calls keep account of their time
  * @param exceptionTexts whether the texts of exceptions travel that callers have no class of
  * @param exceptionFrames stack frames sent with an exception
+ * @param unpackedRatio of decompressed to compressed bytes of a message
  * @param shutdownTimeout longest drain
  */
 record ServerSettings(
@@ -41,6 +42,7 @@ record ServerSettings(
         boolean ledger,
         boolean exceptionTexts,
         int exceptionFrames,
+        int unpackedRatio,
         Duration shutdownTimeout) {
 
     /** Far more threads than help; a typing error is likelier. */
@@ -72,6 +74,7 @@ record ServerSettings(
                 server.ledger(),
                 server.exceptionTexts(),
                 PropertyCheck.between("rpc.server.exception-frames", server.exceptionFrames(), 0, MOST_FRAMES),
+                PropertyCheck.atLeast("rpc.limits.max-unpacked-ratio", limits.maxUnpackedRatio(), 1),
                 PropertyCheck.notNegative("rpc.server.shutdown-timeout", server.shutdownTimeout()));
     }
 

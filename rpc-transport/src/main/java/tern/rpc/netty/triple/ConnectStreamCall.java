@@ -1,11 +1,9 @@
 package tern.rpc.netty.triple;
 
-import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
-import tern.rpc.MethodType;
 import tern.rpc.Status;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
@@ -41,38 +39,6 @@ final class ConnectStreamCall extends MessageCall {
     @Override
     Request readRequest(Frame frame, ServiceLookup services) {
         return readRequest(frame, form.isJson());
-    }
-
-    @Override
-    public void sendHeaders(Metadata headers) {
-        if (!isTooEarly()) {
-            super.sendHeaders(headers);
-        }
-    }
-
-    @Override
-    public void send(@Nullable Object value) {
-        if (!isTooEarly()) {
-            super.send(value);
-        }
-    }
-
-    /**
-     * Clients of HTTP/1.1 read no answer before they have sent their request. Streams both ways work there as long as the
-     * method reads all before it answers; another is ended here, and that was answered.
-     */
-    private boolean isTooEarly() {
-        if (exchange().isHttp2() || hasEnded() || route().required().type() != MethodType.BIDI_STREAMING) {
-            return false;
-        }
-        if (claimAnswer()) {
-            sendWhole(PlainAnswer.of(
-                    exchange(),
-                    HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED,
-                    method() + " answers before it has read the whole request, which needs HTTP/2"));
-            stopRunning();
-        }
-        return true;
     }
 
     @Override

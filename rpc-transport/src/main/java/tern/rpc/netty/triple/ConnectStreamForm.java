@@ -1,11 +1,13 @@
 package tern.rpc.netty.triple;
 
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
 import tern.rpc.RpcException;
 import tern.rpc.Status;
 import tern.rpc.transport.ServiceLookup;
@@ -46,6 +48,13 @@ final class ConnectStreamForm implements HttpForm {
         Route route = Route.of(services, head);
         MethodDescriptor method = route.required();
         if (!ConnectAnswers.serves(exchange, method, codecs, codec, true)) {
+            return null;
+        }
+        if (method.type() == MethodType.BIDI_STREAMING && !exchange.isHttp2()) {
+            PlainAnswer.send(
+                    exchange,
+                    HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED,
+                    method + " streams both ways, which needs HTTP/2");
             return null;
         }
         boolean gzip =

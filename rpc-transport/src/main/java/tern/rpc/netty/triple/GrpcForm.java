@@ -18,6 +18,9 @@ final class GrpcForm implements HttpForm {
     static final AsciiString GRPC = AsciiString.cached("application/grpc");
     static final AsciiString GRPC_PROTO = AsciiString.cached("application/grpc+proto");
     static final AsciiString GRPC_JSON = AsciiString.cached("application/grpc+json");
+    /** Triple's wrappers as dubbo-go names them, which reads no other content type of an answer. */
+    static final AsciiString GRPC_HESSIAN2 = AsciiString.cached("application/grpc+hessian2");
+
     static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
     static final AsciiString STATUS = AsciiString.cached("grpc-status");
     static final AsciiString MESSAGE = AsciiString.cached("grpc-message");
@@ -41,11 +44,18 @@ final class GrpcForm implements HttpForm {
 
     private final TripleCodecs codecs;
     private final boolean json;
+    private final AsciiString contentType;
     private final Routes<Route> routes = new Routes<>(Route::of);
 
     GrpcForm(TripleCodecs codecs, boolean json) {
+        this(codecs, json, json ? GRPC_JSON : GRPC);
+    }
+
+    /** @param contentType of answers */
+    GrpcForm(TripleCodecs codecs, boolean json, AsciiString contentType) {
         this.codecs = codecs;
         this.json = json;
+        this.contentType = contentType;
     }
 
     TripleCodecs codecs() {
@@ -103,7 +113,7 @@ final class GrpcForm implements HttpForm {
 
     /** Of messages and of whole answers. */
     AsciiString contentType() {
-        return json ? GRPC_JSON : GRPC;
+        return contentType;
     }
 
     /** The head of an answer. */

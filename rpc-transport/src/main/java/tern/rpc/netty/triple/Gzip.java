@@ -30,8 +30,22 @@ final class Gzip {
     private static final int FLAG_COMMENT = 0x10;
     private static final int RESERVED_FLAGS = 0xE0;
 
+    /** Messages of which the ratio is not looked at. */
+    private static final int FREE_BYTES = 1 << 20;
+
+    private final int mostRatio;
     private final Pool<Deflating> deflaters = new Pool<>(Deflating::new);
     private final Pool<Inflating> inflaters = new Pool<>(Inflating::new);
+
+    /** Without a bound of the ratio. */
+    Gzip() {
+        this(Integer.MAX_VALUE);
+    }
+
+    /** @param mostRatio of decompressed to compressed bytes, beyond 1 MiB */
+    Gzip(int mostRatio) {
+        this.mostRatio = mostRatio;
+    }
 
     /** Appends the compressed bytes. */
     void compress(byte[] bytes, int offset, int length, OutputBuffer out) {
@@ -53,23 +67,33 @@ final class Gzip {
      * Appends the decompressed bytes.
      *
      * @param out its limit is that of the message
-     * @throws RpcException RESOURCE_EXHAUSTED if they are more than the buffer may hold
+     * @throws RpcException RESOURCE_EXHAUSTED if they are more than the buffer may hold, or more than 1 MiB and too many
+     *     for the compressed ones
      * @throws SerializationException if the bytes are not in the gzip format
      */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out) {
         int end = offset + length;
         int position = offset;
+        long most = out.position() + Math.max(FREE_BYTES, (long) mostRatio * length);
         Inflating inflating = inflaters.take();
         try {
             do { // one member usually, but there may be more
                 int first = out.position();
                 int start = headerEnd(bytes, position, end);
-                position = end - inflating.decompress(bytes, start, end - start, out);
+                position = end - inflating.decompress(bytes, start, end - start, out, most);
                 checkTrailer(bytes, position, end, out, first);
                 position += TRAILER_BYTES;
             } while (position < end);
         } catch (DataFormatException e) {
             throw new SerializationException("a compressed message is broken: " + e.getMessage(), e);
+        } catch (RatioException e) {
+            throw RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "a compressed message of " + length + " bytes becomes more than " + mostRatio
+                            + " times as large, and more than 1 MiB (set by rpc.limits.max-unpacked-ratio; at most "
+                            + out.limit()
+                            + " bytes are read, set by rpc.limits.max-message)",
+                    Executed.MAYBE);
         } catch (MessageTooLargeException e) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED, "decompressed, it is a " + e.getMessage(), Executed.MAYBE);
@@ -169,11 +193,15 @@ final class Gzip {
         private final byte[] piece = new byte[PIECE_BYTES];
 
         /** @return how many bytes are left */
-        int decompress(byte[] bytes, int offset, int length, OutputBuffer out) throws DataFormatException {
+        int decompress(byte[] bytes, int offset, int length, OutputBuffer out, long most)
+                throws DataFormatException, RatioException {
             inflater.reset();
             inflater.setInput(bytes, offset, length);
             while (!inflater.finished()) {
                 int written = inflater.inflate(piece);
+                if (out.position() + (long) written > most) {
+                    throw new RatioException();
+                }
                 out.write(piece, 0, written);
                 if (written == 0 && (inflater.needsInput() || inflater.needsDictionary())) {
                     throw new SerializationException("a compressed message ends too early");
@@ -191,6 +219,11 @@ final class Gzip {
         public void end() {
             inflater.end();
         }
+    }
+
+    /** More bytes come out of a message than its size gives reason to expect. */
+    private static final class RatioException extends Exception {
+        private static final long serialVersionUID = 1L;
     }
 
     /** Has memory outside the heap. */

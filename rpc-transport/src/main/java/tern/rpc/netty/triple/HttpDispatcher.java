@@ -30,6 +30,7 @@ final class HttpDispatcher {
         posted.putAll(GrpcWebForm.all(codecs));
         posted.put(GrpcForm.GRPC, new GrpcForm(codecs, false));
         posted.put(GrpcForm.GRPC_PROTO, new GrpcForm(codecs, false));
+        posted.put(GrpcForm.GRPC_HESSIAN2, new GrpcForm(codecs, false, GrpcForm.GRPC_HESSIAN2));
         posted.put(GrpcForm.GRPC_JSON, new GrpcForm(codecs, true));
         posted.put(ConnectStreamForm.JSON, new ConnectStreamForm(codecs, ConnectAnswers.JSON));
         posted.put(ConnectStreamForm.PROTO, new ConnectStreamForm(codecs, ConnectAnswers.PROTO));

@@ -35,7 +35,10 @@ public final class TripleCodecs {
 
     private final CoderPool coders;
     private final PayloadCodecs payloads;
-    private final Gzip gzip = new Gzip();
+    /** Of decompressed to compressed bytes, as {@code rpc.limits.max-unpacked-ratio}. */
+    public static final int UNPACKED_RATIO = 100;
+
+    private final Gzip gzip;
     private final @Nullable JsonCodec json;
     private final int exceptionFrames;
 
@@ -45,6 +48,17 @@ public final class TripleCodecs {
      * @param exceptionFrames stack frames sent with an exception
      */
     public TripleCodecs(Serializer serializer, @Nullable JsonCodec json, int exceptionFrames) {
+        this(serializer, json, exceptionFrames, UNPACKED_RATIO);
+    }
+
+    /**
+     * @param serializer of the values in Triple's wrappers
+     * @param json null when Jackson is not there, so that JSON is refused
+     * @param exceptionFrames stack frames sent with an exception
+     * @param unpackedRatio how many times its compressed size a message of more than 1 MiB may have
+     */
+    public TripleCodecs(Serializer serializer, @Nullable JsonCodec json, int exceptionFrames, int unpackedRatio) {
+        this.gzip = new Gzip(unpackedRatio);
         this.coders = new CoderPool(serializer);
         this.payloads = new PayloadCodecs(coders);
         this.json = json;

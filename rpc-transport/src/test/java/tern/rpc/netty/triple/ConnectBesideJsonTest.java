@@ -216,7 +216,7 @@ class ConnectBesideJsonTest {
                 new Row(
                         "bidirectional, half duplex",
                         stream("shoutLater", "a"),
-                        frames(0, 2),
+                        answer -> assertThat(answer.status()).isIn(200, 505),
                         json("shoutLater", "\"a\""),
                         answer -> assertThat(answer.status()).isIn(501, 505)),
                 new Row(

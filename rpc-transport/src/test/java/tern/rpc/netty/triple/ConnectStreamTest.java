@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.netty.triple.WebClient.Version;
 
 /** Connect with streams, request by request. */
@@ -88,11 +89,19 @@ class ConnectStreamTest {
         assertThat(messages(send(version, request("join")))).containsExactly("");
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void answersMayFollowTheWholeRequest(Version version) {
-        WebAnswer answer = send(version, request("shoutLater", "a", "b"));
+    @Test
+    void answersMayFollowTheWholeRequest() {
+        WebAnswer answer = send(Version.HTTP2, request("shoutLater", "a", "b"));
         assertThat(messages(answer)).containsExactly("A", "B");
+    }
+
+    /** Whether the method answers before it has read all depends on timing; the status must not. */
+    @ParameterizedTest
+    @ValueSource(strings = {"shoutLater", "shoutAll"})
+    void bothWaysNeedHttp2HoweverTheMethodAnswers(String method) {
+        WebAnswer answer = sides.send(Version.HTTP1, request(method, "a", "b"));
+        assertThat(answer.status()).isEqualTo(505);
+        assertThat(answer.text()).contains(method, "HTTP/2");
     }
 
     @Test

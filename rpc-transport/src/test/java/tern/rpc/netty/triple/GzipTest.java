@@ -114,6 +114,28 @@ class GzipTest {
     }
 
     @Test
+    void messageThatBecomesAHundredTimesAsLargeIsRefusedBeyondAMebibyte() {
+        Gzip bounded = new Gzip(100);
+        OutputBuffer out = new OutputBuffer();
+        byte[] small = compressed(new byte[1 << 20]);
+        byte[] large = compressed(new byte[8 << 20]);
+
+        out.reset(8 << 20);
+        bounded.decompress(small, 0, small.length, out);
+        assertThat(out.position()).isEqualTo(1 << 20);
+
+        out.reset(8 << 20);
+        RpcException refused =
+                catchThrowableOfType(RpcException.class, () -> bounded.decompress(large, 0, large.length, out));
+        assertThat(refused.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
+        assertThat(refused)
+                .hasMessageContaining("a compressed message of " + large.length + " bytes")
+                .hasMessageContaining("100 times")
+                .hasMessageContaining("rpc.limits.max-unpacked-ratio");
+        assertThat(out.position()).isLessThanOrEqualTo(1 << 20);
+    }
+
+    @Test
     void messageCutAnywhereIsRefused() {
         byte[] whole = compressed(random(300));
         for (int length = 0; length < whole.length; length++) {

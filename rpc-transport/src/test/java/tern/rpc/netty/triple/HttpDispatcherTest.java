@@ -82,6 +82,11 @@ class HttpDispatcherTest {
                 row("2 gRPC, subtype", framed("application/grpc+proto"), servedBy("tri"), Version.HTTP2),
                 row("2 gRPC, JSON", framed("application/grpc+json"), servedBy("tri"), Version.HTTP2),
                 row(
+                        "2 gRPC, wrappers of hessian2",
+                        framed("application/grpc+hessian2"),
+                        servedBy("tri"),
+                        Version.HTTP2),
+                row(
                         "2 gRPC, parameter of the type",
                         framed("application/grpc; charset=utf-8"),
                         servedBy("tri"),
