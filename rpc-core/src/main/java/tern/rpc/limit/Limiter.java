@@ -213,10 +213,10 @@ public final class Limiter {
     }
 
     private void free(@Nullable Share share) {
-        inside.decrementAndGet();
         if (share != null) {
-            share.left();
+            share.left(); // first, so that nobody seems to hold more than there is
         }
+        inside.decrementAndGet();
     }
 
     /** The given phase is over, unless somebody else has ended it. */

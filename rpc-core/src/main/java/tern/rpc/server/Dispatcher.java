@@ -31,7 +31,7 @@ final class Dispatcher implements CallHandler {
     private final Limiter limiter;
     private final FairWorkers workers;
     private final WorkerPool reserve;
-    private final WorkerPool callbacks;
+    private final StreamThreads streams;
     private final StreamWaits streamWaits;
     private final Duration maxQueueWait;
     private final long maxQueueWaitNanos;
@@ -45,7 +45,7 @@ final class Dispatcher implements CallHandler {
     /**
      * @param limiter in front of the workers
      * @param reserve runs the calls of critical services
-     * @param callbacks run what streams tell their services
+     * @param streams run what streams tell their services
      * @param streamWaits how long any of these wait for callers that read slowly
      * @param onRefusal are told of each call that no worker was free for
      */
@@ -55,7 +55,7 @@ final class Dispatcher implements CallHandler {
             Limiter limiter,
             FairWorkers workers,
             WorkerPool reserve,
-            WorkerPool callbacks,
+            StreamThreads streams,
             StreamWaits streamWaits,
             Duration maxQueueWait,
             RpcMeters meters,
@@ -66,7 +66,7 @@ final class Dispatcher implements CallHandler {
         this.reserve = reserve;
         this.ledgers = ledgers;
         this.onRefusal = List.copyOf(onRefusal);
-        this.callbacks = callbacks;
+        this.streams = streams;
         this.streamWaits = streamWaits;
         this.meters = meters;
         this.registry = registry;
@@ -226,8 +226,8 @@ final class Dispatcher implements CallHandler {
         return registry;
     }
 
-    WorkerPool callbacks() {
-        return callbacks;
+    StreamThreads streams() {
+        return streams;
     }
 
     StreamWaits streamWaits() {

@@ -96,12 +96,7 @@ final class FairWorkers {
 
     private boolean offerToSpare(ServedCall call, Share share, int held) {
         WorkerPool threads = spare;
-        if (threads == null) {
-            return false;
-        }
-        int used = threads.admitted();
-        int most = share.isPart() ? threads.maxThreads() / FOR_ALL_PARTS : threads.maxThreads();
-        if (held > Math.max(FEW, most - used) || (share.isPart() && used >= most)) {
+        if (threads == null || !maySpare(threads, share, held)) {
             return false;
         }
         neededUntil = clock.nanoTime() + PRESSURE_NANOS;
@@ -112,6 +107,17 @@ final class FairWorkers {
         }
         call.waitsForSpareThread(false);
         return false;
+    }
+
+    /**
+     * Whether a tenant may use one more spare thread.
+     *
+     * @param held by the tenant of these and the usual threads, the wanted one included
+     */
+    static boolean maySpare(WorkerPool spare, Share share, int held) {
+        int used = spare.admitted();
+        int most = share.isPart() ? spare.maxThreads() / FOR_ALL_PARTS : spare.maxThreads();
+        return held <= Math.max(FEW, most - used) && (!share.isPart() || used < most);
     }
 
     private int free() {

@@ -71,6 +71,7 @@ public final class RpcServer implements AutoCloseable {
     private final @Nullable WorkerPool spare;
     private final WorkerPool reserve;
     private final WorkerPool callbacks;
+    private final @Nullable WorkerPool spareCallbacks;
     private final FairWorkers fairWorkers;
     private final Limiter limiter;
     private final Dispatcher dispatcher;
@@ -84,6 +85,8 @@ public final class RpcServer implements AutoCloseable {
         this.clock = builder.clock;
         this.workers = new WorkerPool(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
         int beside = FairWorkers.spareThreads(builder.threads);
+        this.spareCallbacks =
+                beside == 0 ? null : new WorkerPool(beside, beside, builder.keepAlive, builder.threadFactory);
         this.spare = beside == 0 ? null : new WorkerPool(beside, beside, builder.keepAlive, builder.threadFactory);
         this.fairWorkers = new FairWorkers(workers, spare, clock);
         // Threads of their own, since a method that waits for its requests keeps its worker meanwhile.
@@ -108,12 +111,12 @@ public final class RpcServer implements AutoCloseable {
                 limiter,
                 fairWorkers,
                 reserve,
-                callbacks,
+                new StreamThreads(callbacks, spareCallbacks),
                 new StreamWaits(
                         builder.maxStreamWait,
-                        spare == null
+                        spare == null || spareCallbacks == null
                                 ? List.of(workers, reserve, callbacks)
-                                : List.of(workers, spare, reserve, callbacks)),
+                                : List.of(workers, spare, reserve, callbacks, spareCallbacks)),
                 builder.maxQueueWait,
                 builder.meters,
                 ledgers,
@@ -232,6 +235,9 @@ public final class RpcServer implements AutoCloseable {
         }
         reserve.close();
         callbacks.close();
+        if (spareCallbacks != null) {
+            spareCallbacks.close();
+        }
     }
 
     /** Collects what a server is made of. Not thread-safe. */

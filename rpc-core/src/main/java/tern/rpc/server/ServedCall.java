@@ -297,7 +297,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
                 serving,
                 dispatcher.clock(),
                 dispatcher.streamWaits(),
-                dispatcher.callbacks()::executeAdmitted);
+                dispatcher.streams().of(call.share()));
         stream = served;
         if (hasEnded()) {
             return; // its peer left before it could be told

@@ -63,6 +63,7 @@ class SlowTenantsTest {
     private static final class Worker implements Work {
 
         private final Semaphore holding = new Semaphore(0);
+        private final Semaphore streams = new Semaphore(0);
         private final Semaphore release = new Semaphore(0);
         private final CompletableFuture<String> answer = new CompletableFuture<>();
 
@@ -86,6 +87,7 @@ class SlowTenantsTest {
 
         @Override
         public StreamObserver<String> holdEach(StreamObserver<String> answers) {
+            streams.release();
             return each(answers, this::hold);
         }
 
@@ -392,6 +394,49 @@ class SlowTenantsTest {
                 .tag(RpcMeter.TENANT, "a connection in memory")
                 .functionCounter();
         assertThat(flooded.count()).isEqualTo(3);
+    }
+
+    private static final class Answers implements StreamObserver<String> {
+        private final CompletableFuture<String> first = new CompletableFuture<>();
+
+        @Override
+        public void onNext(String value) {
+            first.complete(value);
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            first.completeExceptionally(failure);
+        }
+
+        @Override
+        public void onCompleted() {
+            first.cancel(false);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 40", "4, 10"})
+    void streamsWhoseRequestsAreHeldLeaveThreadsToThoseOfOthers(int tenants, int each) throws Exception {
+        serve(settings -> {});
+        for (int i = 0; i < tenants; i++) {
+            Work flooding = tenant();
+            for (int j = 0; j < each; j++) {
+                StreamObserver<String> requests = flooding.holdEach(new Answers());
+                assertThat(worker.streams.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+                await("its method has returned", () -> active() == 0);
+                requests.onNext("held");
+                assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
+            }
+        }
+
+        for (int i = 0; i < 20; i++) {
+            Answers answers = new Answers();
+            StreamObserver<String> requests = tenant().echoEach(answers);
+            requests.onNext("served");
+            assertThat(answers.first.get(10, TimeUnit.SECONDS)).isEqualTo("served");
+            requests.onCompleted();
+        }
     }
 
     private interface Condition {
