@@ -14,8 +14,10 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,6 +35,16 @@ public final class NettyServerTransport implements ServerTransport {
     private static final int BACKLOG = 1_024;
     private static final int MOST_READS_IN_A_ROW = 16; // Netty's default for channels of TCP
     private static final long CLOSE_SECONDS = 5;
+
+    /** Connections that are asked at once to give way; a look at all of them makes room for so many new ones. */
+    private static final int LEAVE_AT_ONCE = 16;
+
+    /** Connections that give way and are not closed yet; so many may be open beyond the limit. */
+    private static final int MOST_LEAVING = 256;
+
+    /** After a look that found nobody silent. */
+    private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
 
     private final ServerTransportSettings settings;
@@ -40,6 +52,9 @@ public final class NettyServerTransport implements ServerTransport {
     private final List<? extends ServerProtocol> protocols;
     private final TlsGate gate;
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
+    private final Set<ServerConnection> leaving = ConcurrentHashMap.newKeySet(); // of these, that give way to others
+    private final AtomicLong nextLookNanos;
+    private final NanoClock clock;
     private final Map<InetAddress, Integer> perHost = new ConcurrentHashMap<>();
     private final Tenancy.Of tenants = new Tenancy.Of();
     private final IdleSweep idle;
@@ -78,7 +93,18 @@ public final class NettyServerTransport implements ServerTransport {
      */
     public NettyServerTransport(
             ServerTransportSettings settings, EventLoops loops, List<? extends ServerProtocol> protocols) {
+        this(settings, loops, protocols, NanoClock.SYSTEM);
+    }
+
+    /** @param clock tells which connections are silent */
+    NettyServerTransport(
+            ServerTransportSettings settings,
+            EventLoops loops,
+            List<? extends ServerProtocol> protocols,
+            NanoClock clock) {
         this.settings = settings;
+        this.clock = clock;
+        this.nextLookNanos = new AtomicLong(clock.nanoTime());
         this.idle = new IdleSweep(settings.idleTimeout(), connections.values());
         this.budget = InboundBudget.forAll(settings.maxInboundBytes());
         this.strangers = InboundBudget.forStrangers(settings.maxInboundBytes());
@@ -136,12 +162,13 @@ public final class NettyServerTransport implements ServerTransport {
     private void accept(Channel accepted, ServerPort shared) {
         InetAddress host = ((InetSocketAddress) accepted.remoteAddress()).getAddress();
         int ofHost = perHost.merge(host, 1, Integer::sum);
-        if (connections.size() >= settings.maxConnections() || ofHost > settings.maxConnectionsPerHost()) {
+        if (!hasRoom(host, ofHost)) {
             perHost.merge(host, -1, NettyServerTransport::sumOrNothing);
             tooMany.warn(
                     () -> "Closing a connection from " + host + ": "
                             + connections.size() + " of " + settings.maxConnections() + " connections, "
-                            + (ofHost - 1) + " of " + settings.maxConnectionsPerHost() + " from this address"
+                            + (ofHost - 1) + " of " + settings.maxConnectionsPerHost()
+                            + " from this address, and no silent one could give way to it"
                             + " (set by rpc.limits.max-connections and rpc.limits.max-connections-per-host)",
                     null);
             accepted.close();
@@ -154,6 +181,7 @@ public final class NettyServerTransport implements ServerTransport {
             perHost.merge(host, -1, NettyServerTransport::sumOrNothing);
             ServerConnection closed = connections.remove(accepted);
             if (closed != null) {
+                leaving.remove(closed);
                 closed.closed();
             }
         });
@@ -161,6 +189,54 @@ public final class NettyServerTransport implements ServerTransport {
         if (draining) {
             connection.goAway(); // drain() may have looked at the connections before this one was among them
         }
+    }
+
+    /**
+     * Whether one more connection may stay, if need be in the place of silent ones, which may close a little later.
+     *
+     * @param ofHost its connections, the new one included
+     */
+    private boolean hasRoom(InetAddress host, int ofHost) {
+        InetAddress network = Tenancy.network(host);
+        boolean all = connections.size() - leaving.size() >= settings.maxConnections();
+        boolean own = ofHost > settings.maxConnectionsPerHost()
+                && ofHost - leavingOf(network) > settings.maxConnectionsPerHost();
+        if (!all && !own) {
+            return true;
+        }
+        long now = clock.nanoTime();
+        long next = nextLookNanos.get();
+        if (leaving.size() >= MOST_LEAVING || now - next < 0) {
+            return false;
+        }
+        List<ServerConnection> silent =
+                SilentConnections.choose(connections.values(), network, own, own ? 1 : LEAVE_AT_ONCE, now);
+        if (silent.isEmpty()) {
+            nextLookNanos.compareAndSet(next, now + BETWEEN_LOOKS_NANOS);
+            return false;
+        }
+        tooMany.warn(
+                () -> silent.size() + " silent connections, the first from "
+                        + silent.get(0).remoteAddress() + ", give way to one from " + host + ": "
+                        + connections.size() + " of " + settings.maxConnections() + " connections, " + (ofHost - 1)
+                        + " of " + settings.maxConnectionsPerHost() + " from its address"
+                        + " (set by rpc.limits.max-connections and rpc.limits.max-connections-per-host)",
+                null);
+        for (ServerConnection each : silent) {
+            leaving.add(each);
+            each.giveWay(() -> leaving.remove(each));
+        }
+        return true;
+    }
+
+    private int leavingOf(InetAddress network) {
+        int count = 0;
+        for (ServerConnection each : leaving) {
+            if (each.network().equals(network)) {
+                count++;
+            }
+        }
+        return count;
     }
 
     /** What each channel has by default, but one for all: what it learns is kept by its channels. */

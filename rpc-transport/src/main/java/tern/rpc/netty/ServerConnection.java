@@ -28,7 +28,7 @@ import tern.rpc.transport.ServiceLookup;
  * One socket of a server: its calls, its write queue, its time limits. Fields without a word on them belong to the event
  * loop.
  */
-public final class ServerConnection {
+public final class ServerConnection implements SilentConnections.Open {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
 
@@ -77,6 +77,9 @@ public final class ServerConnection {
     private boolean unwanted; // by the protocol
     private boolean overBudget; // by the memory for requests of all connections
     private long heardNanos = System.nanoTime();
+    private volatile long quietSinceNanos = heardNanos; // written by the event loop, as the next two
+    private volatile boolean hasMadeCalls;
+    private volatile boolean leaving; // gives way to another connection; set by any thread
 
     /** @param host at the other end */
     ServerConnection(ServerPort port, Channel channel, InetAddress host) {
@@ -381,7 +384,10 @@ public final class ServerConnection {
     private void sweep() {
         long now = System.nanoTime();
         try {
-            calls.removeIf(call -> call.isOverOrExpires(now));
+            if (calls.removeIf(call -> call.isOverOrExpires(now))) {
+                hasMadeCalls = true;
+                quietSinceNanos = now;
+            }
         } finally {
             sweeping = !calls.isEmpty();
             if (sweeping) {
@@ -414,6 +420,63 @@ public final class ServerConnection {
             return patience;
         }
         return patience - (now - heardNanos);
+    }
+
+    @Override
+    public InetAddress network() {
+        return tenancy.network();
+    }
+
+    @Override
+    public boolean isInUse() {
+        return leaving || inFlight > 0;
+    }
+
+    @Override
+    public boolean hasMadeCalls() {
+        return hasMadeCalls;
+    }
+
+    @Override
+    public long quietSinceNanos() {
+        return quietSinceNanos;
+    }
+
+    /**
+     * Closes the connection in favour of another one, unless a call has come meanwhile: it asks the client to send no new
+     * calls, and closes a little later, when no call is running. Any thread.
+     *
+     * @param stays told if a call has come
+     */
+    void giveWay(Runnable stays) {
+        leaving = true;
+        channel.eventLoop().execute(() -> {
+            if (!calls.isEmpty() || inFlight > 0) {
+                leaving = false;
+                stays.run();
+                return;
+            }
+            LOG.debug("Closing {}: no call was answered for long, and there are too many connections", channel);
+            goAway();
+            closeWhenUnused();
+        });
+    }
+
+    private void closeWhenUnused() {
+        if (protocol == null || !channel.isOpen()) {
+            return; // goAway() has closed it
+        }
+        channel.eventLoop()
+                .schedule(
+                        () -> {
+                            if (calls.isEmpty() && inFlight == 0) {
+                                closeWhenWritten();
+                            } else {
+                                closeWhenUnused();
+                            }
+                        },
+                        LINGER_MILLIS,
+                        TimeUnit.MILLISECONDS);
     }
 
     /** The protocol of this connection is known. */

@@ -53,6 +53,10 @@ final class Tenancy {
         }
     }
 
+    InetAddress network() {
+        return network;
+    }
+
     /** At most once. */
     void named(Principal principal) {
         name = principal.getName();

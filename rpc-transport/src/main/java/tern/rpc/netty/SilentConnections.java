@@ -1,0 +1,121 @@
+package tern.rpc.netty;
+
+import java.net.InetAddress;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses the connections that give way to a new one when there are too many. A connection is silent if no call runs on it
+ * and none was answered for a minute; one that never made a call is silent after ten seconds, or after one second if its
+ * address has many more connections than the address of the new one. The address with the most connections loses first, and
+ * an address never loses a connection to one that has more. Of an address, connections that never made a call go first, the
+ * oldest first, and then those whose last call is the longest ago.
+ *
+ * <p>Functions of numbers; of IPv6, the first 64 bits are an address.
+ */
+final class SilentConnections {
+
+    /** No call was answered for so long (reliability table). */
+    static final long SILENT_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /** A connection that never made a call may be silent for so long, handshakes included. */
+    static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    /** The same, if its address has more than twice as many connections as that of the new one, and a few more. */
+    static final long UNUSED_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final int MANY = 8;
+
+    /** One of those that are open. */
+    interface Open {
+
+        /** Who is at the other end. */
+        InetAddress network();
+
+        /** Whether a call runs on it, or it gives way already. */
+        boolean isInUse();
+
+        boolean hasMadeCalls();
+
+        /** When its last call was answered; when it was opened if there was none. */
+        long quietSinceNanos();
+    }
+
+    private static final Comparator<Open> UNUSED_AND_OLDEST_FIRST = Comparator.comparing(Open::hasMadeCalls)
+            .thenComparing((one, other) -> Long.signum(one.quietSinceNanos() - other.quietSinceNanos()));
+
+    private SilentConnections() {}
+
+    /** The connections of one address. */
+    private static final class Of<C extends Open> {
+        private final List<C> all = new ArrayList<>();
+        private Deque<C> silent = new ArrayDeque<>();
+        private int left;
+    }
+
+    /**
+     * Chooses connections, fewer or none if not so many are silent.
+     *
+     * @param open all connections
+     * @param newcomer address of the new connection
+     * @param onlyItsOwn whether only connections of that address may give way
+     * @param most as many at the most
+     */
+    static <C extends Open> List<C> choose(
+            Collection<C> open, InetAddress newcomer, boolean onlyItsOwn, int most, long now) {
+        Map<InetAddress, Of<C>> networks = new HashMap<>();
+        for (C each : open) {
+            networks.computeIfAbsent(each.network(), unseen -> new Of<>()).all.add(each);
+        }
+        Of<C> own = networks.computeIfAbsent(newcomer, unseen -> new Of<>());
+        int ownAfter = own.all.size() + 1;
+        for (Of<C> network : networks.values()) {
+            network.left = network.all.size();
+            boolean many = network.left > 2 * ownAfter + MANY;
+            List<C> silent = new ArrayList<>();
+            for (C each : network.all) {
+                if (isSilent(each, many, now)) {
+                    silent.add(each);
+                }
+            }
+            silent.sort(UNUSED_AND_OLDEST_FIRST);
+            network.silent = new ArrayDeque<>(silent);
+        }
+        List<C> chosen = new ArrayList<>();
+        while (chosen.size() < most) {
+            Of<C> loser = onlyItsOwn ? (own.silent.isEmpty() ? null : own) : largest(networks.values());
+            if (loser == null || (loser != own && loser.left < ownAfter)) {
+                break;
+            }
+            chosen.add(loser.silent.remove());
+            loser.left--;
+        }
+        return chosen;
+    }
+
+    private static boolean isSilent(Open connection, boolean ofMany, long now) {
+        if (connection.isInUse()) {
+            return false;
+        }
+        long patience = connection.hasMadeCalls() ? SILENT_NANOS : ofMany ? UNUSED_OF_MANY_NANOS : UNUSED_NANOS;
+        return now - connection.quietSinceNanos() >= patience;
+    }
+
+    private static <C extends Open> @Nullable Of<C> largest(Collection<Of<C>> networks) {
+        Of<C> largest = null;
+        for (Of<C> network : networks) {
+            if (!network.silent.isEmpty() && (largest == null || network.left > largest.left)) {
+                largest = network;
+            }
+        }
+        return largest;
+    }
+}

@@ -1,0 +1,321 @@
+package tern.rpc.netty;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.metrics.RpcMeter;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.RawFrame;
+import tern.rpc.netty.peer.RawSocket;
+import tern.rpc.netty.triple.Http1Protocol;
+import tern.rpc.netty.triple.HttpSettings;
+import tern.rpc.netty.triple.TripleCodecs;
+import tern.rpc.netty.triple.TripleProtocol;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.json.JsonCodec;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Which connections give way to new ones when there are too many, and how. */
+class SilentConnectionsTest {
+
+    private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+    /** @param quietSeconds before now */
+    private record Known(String name, InetAddress network, boolean isInUse, boolean hasMadeCalls, long quietSeconds)
+            implements SilentConnections.Open {
+        @Override
+        public long quietSinceNanos() {
+            return -quietSeconds * SECOND;
+        }
+
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    private final List<Known> open = new ArrayList<>();
+
+    private static InetAddress host(int host) {
+        try {
+            return InetAddress.getByAddress(new byte[] {10, 0, 0, (byte) host});
+        } catch (UnknownHostException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private void unused(int host, int seconds) {
+        open.add(new Known("unused " + seconds, host(host), false, false, seconds));
+    }
+
+    private void used(int host, int seconds) {
+        open.add(new Known("used " + seconds, host(host), false, true, seconds));
+    }
+
+    private List<String> chosen(int newcomer, boolean own, int most) {
+        return SilentConnections.choose(open, host(newcomer), own, most, 0).stream()
+                .map(Known::toString)
+                .toList();
+    }
+
+    @Test
+    void unusedGoFirstAndTheOldestOfThem() {
+        used(1, 500);
+        unused(1, 20);
+        unused(1, 30);
+        used(1, 70);
+
+        assertThat(chosen(2, false, 4)).containsExactly("unused 30", "unused 20", "used 500", "used 70");
+    }
+
+    @Test
+    void connectionsThatWereUsedAMinuteAgoOrRunACallStay() {
+        used(1, 59);
+        unused(1, 9);
+        open.add(new Known("busy", host(1), true, true, 500));
+
+        assertThat(chosen(2, false, 4)).isEmpty();
+    }
+
+    @Test
+    void addressWithTheMostConnectionsLosesFirst() {
+        unused(1, 500);
+        unused(2, 20);
+        unused(2, 30);
+        unused(2, 40);
+
+        assertThat(chosen(3, false, 2)).containsExactly("unused 40", "unused 30");
+    }
+
+    @Test
+    void addressLosesNothingToOneThatHasMore() {
+        unused(1, 500);
+        for (int i = 0; i < 3; i++) {
+            used(2, 5);
+        }
+
+        assertThat(chosen(2, false, 1)).isEmpty();
+        assertThat(chosen(3, false, 1)).containsExactly("unused 500");
+    }
+
+    @Test
+    void addressThatHasManyMoreLosesUnusedOnesSooner() {
+        for (int i = 0; i < 20; i++) {
+            unused(1, 2);
+        }
+
+        assertThat(chosen(2, false, 1)).containsExactly("unused 2");
+        assertThat(chosen(1, false, 1)).isEmpty();
+    }
+
+    @Test
+    void addressThatHasAsManyAsItMayLosesItsOwn() {
+        unused(1, 20);
+        for (int i = 0; i < 5; i++) {
+            unused(2, 500);
+        }
+
+        assertThat(chosen(1, true, 4)).containsExactly("unused 20");
+    }
+
+    /** The service. */
+    public interface Work {
+        String hold(String name);
+
+        String quick(String name);
+    }
+
+    private final EventLoops loops = EventLoops.start(2);
+    private final AtomicLong later = new AtomicLong();
+    private final Semaphore holding = new Semaphore(0);
+    private final Semaphore release = new Semaphore(0);
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final List<AutoCloseable> closing = new ArrayList<>();
+
+    private int serve(int connections, int perHost) {
+        HessianSerializer hessian = HessianSerializer.builder().build();
+        TripleCodecs codecs =
+                new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
+        HttpSettings http = HttpSettings.defaults();
+        NettyServerTransport transport = new NettyServerTransport(
+                new ServerTransportSettings(
+                        null, 0, connections, perHost, 100, 1 << 20, Duration.ofHours(1), Duration.ofHours(1)),
+                loops,
+                List.of(
+                        new DubboProtocol(hessian, 0),
+                        new TripleProtocol(codecs, http),
+                        new Http1Protocol(codecs, http)),
+                () -> System.nanoTime() + later.get());
+        RpcServer server = RpcServer.builder(transport)
+                .export(ServiceExport.of(Work.class, new Work() {
+                    @Override
+                    public String hold(String name) {
+                        holding.release();
+                        release.acquireUninterruptibly();
+                        return name;
+                    }
+
+                    @Override
+                    public String quick(String name) {
+                        return name;
+                    }
+                }))
+                .meters(new RpcMeters(registry, Slo.DEFAULT))
+                .build();
+        closing.add(server);
+        server.start();
+        return server.port();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        release.release(1_000);
+        for (int i = closing.size() - 1; i >= 0; i--) {
+            closing.get(i).close();
+        }
+        loops.close();
+    }
+
+    private RawSocket connect(int port, int host, int count) {
+        RawSocket made = RawSocket.connect(port, host);
+        closing.add(made);
+        Await.until("it is known", () -> connections() == count);
+        return made;
+    }
+
+    private double connections() {
+        return registry.get(RpcMeter.SERVER_CONNECTIONS.key()).gauge().value();
+    }
+
+    private static byte[] request(String method) {
+        return ("POST /" + Work.class.getName() + "/" + method
+                        + " HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 3\r\n\r\n\"a\"")
+                .getBytes(US_ASCII);
+    }
+
+    private static boolean isServed(RawSocket socket) {
+        StringBuilder answer = new StringBuilder();
+        socket.send(request("quick"));
+        while (answer.indexOf("\r\n\r\n\"a\"") < 0) {
+            answer.append((char) socket.readFully(1)[0]);
+        }
+        return answer.indexOf("HTTP/1.1 200") == 0;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "GE", "PRI * HTTP/2.0"})
+    void silentConnectionsGiveWayToANewcomer(String firstBytes) {
+        int port = serve(6, 6);
+        List<RawSocket> silent = new ArrayList<>();
+        for (int i = 1; i <= 6; i++) {
+            silent.add(connect(port, 2 + i % 2, i).send(firstBytes.getBytes(US_ASCII)));
+        }
+        try (RawSocket refused = RawSocket.connect(port, 9)) {
+            assertThat(refused.isClosedByPeer()).as("nobody is silent yet").isTrue();
+        }
+        later.addAndGet(11 * SECOND);
+
+        for (int i = 0; i < 3; i++) {
+            try (RawSocket newcomer = RawSocket.connect(port, 9)) {
+                assertThat(isServed(newcomer)).isTrue();
+            }
+        }
+        assertThat(silent.get(0).isClosedByPeer()).isTrue();
+    }
+
+    @Test
+    void connectionWithARunningCallStays() {
+        int port = serve(2, 2);
+        RawSocket busy = connect(port, 2, 1).send(request("hold"));
+        Await.until("it runs", () -> holding.tryAcquire());
+        RawSocket silent = connect(port, 2, 2);
+        later.addAndGet(3_600 * SECOND);
+
+        RawSocket newcomer = RawSocket.connect(port, 9);
+        closing.add(newcomer);
+        newcomer.send(request("hold"));
+        Await.until("it runs", () -> holding.tryAcquire());
+
+        assertThat(silent.isClosedByPeer()).isTrue();
+        try (RawSocket refused = RawSocket.connect(port, 10)) {
+            assertThat(refused.isClosedByPeer()).isTrue();
+        }
+        release.release(2);
+        assertThat(new String(busy.readFully(12), US_ASCII)).isEqualTo("HTTP/1.1 200");
+    }
+
+    @Test
+    void dubboClientIsToldToSendNoCallsBeforeItsConnectionIsClosed() {
+        int port = serve(1, 1);
+        RawSocket silent = connect(port, 2, 1).send(RawFrame.heartbeat(7));
+        assertThat(silent.read().id()).isEqualTo(7);
+        later.addAndGet(11 * SECOND);
+
+        try (RawSocket newcomer = RawSocket.connect(port, 9)) {
+            assertThat(isServed(newcomer)).isTrue();
+        }
+
+        assertThat(silent.read().flags()).isEqualTo(RawFrame.READ_ONLY);
+        assertThat(silent.isClosedByPeer()).isTrue();
+    }
+
+    @Test
+    void http2ClientGetsGoawayBeforeItsConnectionIsClosed() {
+        int port = serve(1, 1);
+        RawSocket silent = connect(port, 2, 1)
+                .send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII))
+                .send(new byte[] {0, 0, 0, 4, 0, 0, 0, 0, 0});
+        assertThat(nextHttp2Frame(silent)).as("SETTINGS").isEqualTo(4);
+        later.addAndGet(11 * SECOND);
+
+        try (RawSocket newcomer = RawSocket.connect(port, 9)) {
+            assertThat(isServed(newcomer)).isTrue();
+        }
+
+        int frame = nextHttp2Frame(silent);
+        while (frame != 7) {
+            frame = nextHttp2Frame(silent);
+        }
+        assertThat(frame).as("GOAWAY").isEqualTo(7);
+    }
+
+    private static int nextHttp2Frame(RawSocket socket) {
+        byte[] head = socket.readFully(9);
+        socket.readFully((head[0] & 0xFF) << 16 | (head[1] & 0xFF) << 8 | (head[2] & 0xFF));
+        return head[3];
+    }
+
+    @Test
+    void addressThatHasAsManyAsItMayLosesItsOwnSilentOne() {
+        int port = serve(10, 2);
+        RawSocket first = connect(port, 2, 1);
+        connect(port, 2, 2);
+        RawSocket other = connect(port, 3, 3);
+        later.addAndGet(11 * SECOND);
+
+        try (RawSocket newcomer = RawSocket.connect(port, 2)) {
+            assertThat(isServed(newcomer)).isTrue();
+        }
+
+        assertThat(first.isClosedByPeer()).isTrue();
+        assertThat(isServed(other)).isTrue();
+    }
+}
