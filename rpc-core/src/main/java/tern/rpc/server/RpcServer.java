@@ -114,7 +114,7 @@ public final class RpcServer implements AutoCloseable {
                 new StreamThreads(callbacks, spareCallbacks),
                 new StreamWaits(
                         builder.maxStreamWait,
-                        spare == null || spareCallbacks == null
+                        (spare == null || spareCallbacks == null)
                                 ? List.of(workers, reserve, callbacks)
                                 : List.of(workers, spare, reserve, callbacks, spareCallbacks)),
                 builder.maxQueueWait,

@@ -1,7 +1,12 @@
 package tern.rpc.netty;
 
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -10,6 +15,7 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -21,7 +27,8 @@ import tern.rpc.transport.PendingCall;
 
 /**
  * The connections to one endpoint, usually one, each with many calls at once. A lost one is replaced: at once the first
- * time, then after pauses that double, with full jitter. A draining one is replaced too and lives on until its last
+ * time, then after pauses that double, with full jitter, and when a call finds nobody connected. Calls do not wait for an
+ * attempt that a call has begun. A draining one is replaced too and lives on until its last
  * answer. What takes another's place is ready when the server has been heard on it. Thread-safe.
  */
 final class ConnectionPool implements ClientConnection, Connection.Owner {
@@ -41,6 +48,10 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final List<Connection> retiring = new ArrayList<>(); // guarded by this
     private final List<Connection> untold = new ArrayList<>(); // guarded by this; lost, but some answers are here
     private final ReconnectBackoff backoff; // guarded by this
+    private final Map<Connection, Future<?>> pauses =
+            new IdentityHashMap<>(); // guarded by this; until their replacement
+    private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet(); // and not ready yet
+    private final AttemptPace pace;
     private volatile boolean available;
     private volatile boolean closed;
     private volatile String lastFailure = "";
@@ -52,7 +63,8 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             ClientProtocol protocol,
             @Nullable TlsContext tls,
             EventLoops loops,
-            Consumer<ClientConnection> whenClosed) {
+            Consumer<ClientConnection> whenClosed,
+            NanoClock clock) {
         this.endpoint = endpoint;
         this.settings = settings;
         this.protocol = protocol;
@@ -60,6 +72,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         this.loops = loops;
         this.whenClosed = whenClosed;
         this.backoff = new ReconnectBackoff(settings);
+        this.pace = new AttemptPace(clock);
         Connection[] first = new Connection[size];
         for (int i = 0; i < size; i++) {
             first[i] = new Connection(endpoint, settings, protocol, tls, this);
@@ -86,7 +99,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     /** One that is ready and was not told of yet is as good as connecting. */
     @Override
     public boolean isConnecting() {
-        return !available && (isAny(State.CONNECTING) || isAny(State.READY));
+        return !available && (isAnyConnecting() || isAny(State.READY));
     }
 
     @Override
@@ -98,6 +111,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     public void send(PendingCall call) {
         Connection chosen = choose();
         if (chosen == null || closed) {
+            attemptNow();
             call.fail(notConnected(call));
         } else {
             chosen.send(call);
@@ -108,6 +122,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
         Connection chosen = choose();
         if (chosen == null || closed) {
+            attemptNow();
             throw notConnected(call);
         }
         return chosen.open(call, receiver);
@@ -144,18 +159,40 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             if (state == State.READY) {
                 return candidate;
             }
-            if (state == State.CONNECTING) {
+            if (state == State.CONNECTING && !begunByCalls.contains(candidate)) {
                 connecting = candidate;
             }
         }
         return connecting;
     }
 
+    /** A call found nobody connected. */
+    private void attemptNow() {
+        if (!closed && pace.isDue()) {
+            beginAttempt();
+        }
+    }
+
+    private synchronized void beginAttempt() {
+        for (int i = 0; i < current.length(); i++) {
+            Connection lost = current.get(i);
+            if (pauses.containsKey(lost)) {
+                if (pace.mayBegin()) {
+                    replace(lost, true);
+                }
+                return;
+            }
+        }
+    }
+
     @Override
     public synchronized void changed(Connection connection, State state) {
         untold.removeIf(lost -> lost.inFlight() == 0);
         switch (state) {
-            case READY -> lastFailure = "";
+            case READY -> {
+                lastFailure = "";
+                begunByCalls.remove(connection);
+            }
             case DRAINING -> {
                 lastFailure = "the server is going away";
                 if (replace(connection)) {
@@ -166,6 +203,16 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             default -> throw new IllegalStateException(state.name());
         }
         available = !closed && isAny(State.READY);
+    }
+
+    private boolean isAnyConnecting() {
+        for (int i = 0; i < current.length(); i++) {
+            Connection candidate = current.get(i);
+            if (candidate.state() == State.CONNECTING && !begunByCalls.contains(candidate)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean isAny(State state) {
@@ -188,21 +235,34 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         if (connection.wasHeard()) {
             backoff.reset();
         }
-        long pauseMillis = backoff.nextMillis();
+        boolean byCall = begunByCalls.remove(connection);
+        long pauseMillis = byCall ? backoff.sameMillis() : backoff.nextMillis();
         if (pauseMillis == 0) {
             replace(connection);
             return;
         }
-        if (backoff.isNew()) {
+        if (!byCall && backoff.isNew()) {
             LOG.info("{} is not connected: {}; next attempt in {} ms", endpoint, lastFailure, pauseMillis);
         }
-        loops.group().schedule(() -> replace(connection), pauseMillis, TimeUnit.MILLISECONDS);
+        pauses.put(connection, loops.group().schedule(() -> replace(connection), pauseMillis, TimeUnit.MILLISECONDS));
     }
 
-    private synchronized boolean replace(Connection connection) {
+    private boolean replace(Connection connection) {
+        return replace(connection, false);
+    }
+
+    /** @param byCall whether a call has begun the attempt before the end of the pause */
+    private synchronized boolean replace(Connection connection, boolean byCall) {
+        Future<?> pause = pauses.remove(connection);
+        if (pause != null) {
+            pause.cancel(false);
+        }
         for (int i = 0; i < current.length() && !closed; i++) {
             if (current.get(i) == connection) {
                 Connection fresh = new Connection(endpoint, settings, protocol, tls, this, true);
+                if (byCall) {
+                    begunByCalls.add(fresh);
+                }
                 current.set(i, fresh);
                 fresh.connect(loops);
                 return true;
@@ -243,6 +303,8 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private synchronized void closeAll() {
         closed = true;
         available = false;
+        pauses.values().forEach(pause -> pause.cancel(false));
+        pauses.clear();
         for (int i = 0; i < current.length(); i++) {
             current.get(i).closeWithCalls(CLOSED);
         }

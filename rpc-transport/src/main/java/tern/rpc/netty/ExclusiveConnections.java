@@ -13,6 +13,7 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -26,7 +27,7 @@ import tern.rpc.transport.PendingCall;
  * The connections to one endpoint with a protocol that carries one call at a time: a call takes the one that was used
  * last, or opens a new one while there are fewer than calls allowed. Those that nobody needs are closed after the time of
  * the heartbeat. When an attempt to connect fails, calls are refused at once until one that is made in the background
- * succeeds. Callers that wait have sockets of their own where the protocol knows how and there is no TLS; the event loops
+ * succeeds; such a call begins one, if there was none for half a second. Callers that wait have sockets of their own where the protocol knows how and there is no TLS; the event loops
  * carry the other calls, and all of them until the server was found. Thread-safe.
  */
 final class ExclusiveConnections implements ClientConnection, Connection.Owner, CallerConnections.Owner {
@@ -45,6 +46,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private final Set<Connection> all = ConcurrentHashMap.newKeySet();
     private final Set<Connection> connecting = ConcurrentHashMap.newKeySet();
     private final Set<Connection> unused = ConcurrentHashMap.newKeySet(); // connecting, and free when they are there
+    private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet(); // likewise, and no call waits for them
+    private final AttemptPace pace;
     private final AtomicInteger count = new AtomicInteger(); // of both kinds
     private final @Nullable CallerConnections callers;
     private final AtomicLong lateAnswersBefore = new AtomicLong(); // of connections that are closed
@@ -61,7 +64,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             ClientProtocol protocol,
             @Nullable TlsContext tls,
             EventLoops loops,
-            Consumer<ClientConnection> whenClosed) {
+            Consumer<ClientConnection> whenClosed,
+            NanoClock clock) {
         this.endpoint = endpoint;
         this.settings = settings;
         this.protocol = protocol;
@@ -69,8 +73,21 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         this.loops = loops;
         this.whenClosed = whenClosed;
         this.backoff = new ReconnectBackoff(settings);
+        this.pace = new AttemptPace(clock);
         CallerExchanges exchanges = tls == null ? protocol.callerExchanges(endpoint, settings) : null;
         this.callers = exchanges == null ? null : new CallerConnections(endpoint, settings, exchanges, loops, this);
+    }
+
+    /** A call found nobody connected. */
+    private void attemptNow() {
+        if (closed || !begunByCalls.isEmpty() || !pace.mayBegin()) {
+            return;
+        }
+        Connection attempt = add(begunByCalls);
+        if (attempt != null) {
+            unused.add(attempt);
+            attempt.connect(loops);
+        }
     }
 
     /** Opens the first, which tells whether there is a server. */
@@ -119,6 +136,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             return;
         }
         if (connecting.isEmpty() && !available) { // in this order, or a connection just made is seen in neither
+            attemptNow();
             call.fail(notSent(
                     call,
                     StatusCode.UNAVAILABLE,
@@ -160,11 +178,15 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
 
     /** @return null if there are as many as allowed */
     private @Nullable Connection add() {
+        return add(connecting);
+    }
+
+    private @Nullable Connection add(Set<Connection> opening) {
         if (!countOne() && (callers == null || !callers.giveUpOne())) {
             return null;
         }
         Connection added = new Connection(endpoint, settings, protocol, tls, this);
-        connecting.add(added);
+        opening.add(added);
         all.add(added);
         if (closed) {
             added.close("the client is closed");
@@ -225,6 +247,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             released(connection);
         }
         reachable();
+        begunByCalls.remove(connection);
         connecting.remove(connection); // last: it is always one of connecting and available
     }
 
@@ -248,7 +271,8 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         unused.remove(connection);
         idle.removeIf(entry -> entry.connection == connection);
         lateAnswersBefore.addAndGet(connection.lateAnswers());
-        if (connecting.remove(connection) && !closed) {
+        boolean byCall = begunByCalls.remove(connection);
+        if ((connecting.remove(connection) || byCall) && !closed) {
             unreachable(connection.closeReason());
         }
     }

@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.NanoClock;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.CallToken;
@@ -19,6 +20,7 @@ public final class NettyClientTransport implements ClientTransport {
     private final ClientTransportSettings settings;
     private final EventLoops loops;
     private final ClientProtocol protocol;
+    private final NanoClock clock;
     private final Map<Supplier<Tls>, TlsContext> contexts = new ConcurrentHashMap<>();
     private final Set<ClientConnection> opened = ConcurrentHashMap.newKeySet();
 
@@ -27,6 +29,12 @@ public final class NettyClientTransport implements ClientTransport {
      * @throws IllegalArgumentException if keys or trust cannot be used
      */
     public NettyClientTransport(ClientTransportSettings settings, EventLoops loops, ClientProtocol protocol) {
+        this(settings, loops, protocol, NanoClock.SYSTEM);
+    }
+
+    /** @param clock tells when a call may begin the next attempt to connect */
+    NettyClientTransport(ClientTransportSettings settings, EventLoops loops, ClientProtocol protocol, NanoClock clock) {
+        this.clock = clock;
         this.settings = settings;
         this.loops = loops;
         this.protocol = protocol;
@@ -60,13 +68,13 @@ public final class NettyClientTransport implements ClientTransport {
         TlsContext context = context(tls == null ? settings.tls() : tls);
         if (protocol.isExclusive()) {
             ExclusiveConnections made =
-                    new ExclusiveConnections(endpoint, settings, protocol, context, loops, opened::remove);
+                    new ExclusiveConnections(endpoint, settings, protocol, context, loops, opened::remove, clock);
             opened.add(made);
             made.open();
             return made;
         }
         ConnectionPool made =
-                new ConnectionPool(endpoint, connections, settings, protocol, context, loops, opened::remove);
+                new ConnectionPool(endpoint, connections, settings, protocol, context, loops, opened::remove, clock);
         opened.add(made);
         made.open();
         return made;

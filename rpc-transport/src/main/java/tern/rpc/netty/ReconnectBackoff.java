@@ -25,7 +25,16 @@ final class ReconnectBackoff {
         if (before == 0) {
             return 0;
         }
-        long bound = Math.min(minMillis << Math.min(MOST_DOUBLINGS, before - 1), maxMillis);
+        return pauseMillis(before - 1);
+    }
+
+    /** An attempt that was begun by a call failed: a pause as after the last failure. */
+    long sameMillis() {
+        return pauseMillis(Math.max(0, failures - 2));
+    }
+
+    private long pauseMillis(int doublings) {
+        long bound = Math.min(minMillis << Math.min(MOST_DOUBLINGS, doublings), maxMillis);
         return ThreadLocalRandom.current().nextLong(1, bound + 1);
     }
 

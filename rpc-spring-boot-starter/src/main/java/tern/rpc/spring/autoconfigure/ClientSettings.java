@@ -74,7 +74,7 @@ record ClientSettings(
                 application,
                 PropertyCheck.moreThanZero("rpc.client.connect-timeout", client.connectTimeout()),
                 defaults.reconnectMin(),
-                defaults.reconnectMax(),
+                PropertyCheck.moreThanZero("rpc.client.reconnect-max", client.reconnectMax()),
                 PropertyCheck.moreThanZero("rpc.client.heartbeat", client.heartbeat()),
                 defaults.probeAfter(),
                 defaults.probeTimeout(),

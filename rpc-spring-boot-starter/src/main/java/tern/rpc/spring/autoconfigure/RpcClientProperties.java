@@ -16,6 +16,7 @@ import tern.rpc.transport.Token;
  * @param timeout Longest time that a call may take, all attempts together.
  * @param connectTimeout Longest time that one attempt to connect may take.
  * @param heartbeat Time without answers after which a connection is asked for a sign of life.
+ * @param reconnectMax Longest pause between attempts to connect to a provider that cannot be reached.
  * @param checkTimeout Longest time that the start waits for the provider of a reference with check.
  * @param resolveInterval Time after which host names are looked up again.
  * @param token Token shown to providers with every call, which only TLS keeps secret on the way; none when not set.
@@ -28,6 +29,7 @@ record RpcClientProperties(
         @DefaultValue("3s") Duration timeout,
         @DefaultValue("3s") Duration connectTimeout,
         @DefaultValue("60s") Duration heartbeat,
+        @DefaultValue("30s") Duration reconnectMax,
         @DefaultValue("3s") Duration checkTimeout,
         @DefaultValue("30s") Duration resolveInterval,
         @Nullable Token token,

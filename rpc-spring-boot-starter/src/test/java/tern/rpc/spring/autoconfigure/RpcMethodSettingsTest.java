@@ -130,6 +130,7 @@ class RpcMethodSettingsTest {
                 Duration.ofSeconds(3),
                 Duration.ofSeconds(3),
                 Duration.ofSeconds(60),
+                Duration.ofSeconds(30),
                 Duration.ofSeconds(3),
                 Duration.ofSeconds(30),
                 null,

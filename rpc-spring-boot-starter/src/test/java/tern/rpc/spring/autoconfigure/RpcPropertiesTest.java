@@ -80,6 +80,7 @@ class RpcPropertiesTest {
                 "rpc.client.connect-timeout=0s                  | rpc.client.connect-timeout is 0s; expected more than 0",
                 "rpc.client.heartbeat=0s                        | rpc.client.heartbeat is 0s; expected more than 0",
                 "rpc.client.check-timeout=-1s                   | rpc.client.check-timeout is -1s; expected 0 or more",
+                "rpc.client.reconnect-max=0s                    | rpc.client.reconnect-max is 0s; expected more than 0",
                 "rpc.client.resolve-interval=0s                 | rpc.client.resolve-interval is 0s; expected more than 0",
                 "rpc.client.url=host:99999                      | rpc.client.url is 'host:99999'; expected host:port",
                 "rpc.client.url=dubbo://a,tri://b               | expected one protocol for all addresses of a service",

@@ -272,7 +272,9 @@ class ConnectionTest {
             assertThat(catchThrowableOfType(RpcException.class, () -> service.echo("x"))
                             .wasExecuted())
                     .isEqualTo(Executed.NO);
-            assertThat(server.accepted()).isEqualTo(2);
+            assertThat(server.accepted())
+                    .as("one more may have been begun by the call")
+                    .isBetween(2, 3);
         }
     }
 

@@ -1,0 +1,34 @@
+package tern.rpc.netty;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import tern.rpc.NanoClock;
+
+/**
+ * Lets calls that find nobody connected begin attempts to connect, one in half a second at the most, so that a provider
+ * that is back need not wait for the end of a long pause. Thread-safe.
+ */
+final class AttemptPace {
+
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private final NanoClock clock;
+    private final AtomicLong nextNanos;
+
+    AttemptPace(NanoClock clock) {
+        this.clock = clock;
+        this.nextNanos = new AtomicLong(clock.nanoTime());
+    }
+
+    /** Whether the pause after the last attempt is over. */
+    boolean isDue() {
+        return clock.nanoTime() - nextNanos.get() >= 0;
+    }
+
+    /** Whether the calling thread may begin an attempt now, which it then has to. */
+    boolean mayBegin() {
+        long now = clock.nanoTime();
+        long next = nextNanos.get();
+        return now - next >= 0 && nextNanos.compareAndSet(next, now + PAUSE_NANOS);
+    }
+}

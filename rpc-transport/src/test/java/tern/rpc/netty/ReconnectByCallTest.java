@@ -1,0 +1,177 @@
+package tern.rpc.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.client.RpcClient;
+import tern.rpc.client.ServiceReference;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.triple.Http1ClientProtocol;
+import tern.rpc.netty.triple.Http1Protocol;
+import tern.rpc.netty.triple.HttpSettings;
+import tern.rpc.netty.triple.TripleClientProtocol;
+import tern.rpc.netty.triple.TripleCodecs;
+import tern.rpc.netty.triple.TripleProtocol;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.json.JsonCodec;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Attempts to connect that calls begin, with pauses between the others that are longer than the test. */
+@Timeout(120)
+class ReconnectByCallTest {
+
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    /** The service. */
+    public interface Work {
+        String quick(String name);
+    }
+
+    private final EventLoops loops = EventLoops.start(2);
+    private final HessianSerializer hessian = HessianSerializer.builder().build();
+    private final DubboProtocol dubbo = new DubboProtocol(hessian, 0);
+    private final TripleCodecs codecs =
+            new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
+    private final AtomicLong now = new AtomicLong();
+    private AutoCloseable client = () -> {};
+
+    @AfterEach
+    void close() throws Exception {
+        client.close();
+        loops.close();
+    }
+
+    private Work refer(String protocol, int port) {
+        ClientTransportSettings usual = ClientTransportSettings.named("reconnect");
+        ClientTransportSettings patient = new ClientTransportSettings(
+                "reconnect",
+                usual.connectTimeout(),
+                Duration.ofDays(1),
+                Duration.ofDays(1),
+                usual.heartbeat(),
+                usual.probeAfter(),
+                usual.probeTimeout(),
+                usual.maxInFlight(),
+                usual.maxQueuedBytes(),
+                usual.maxMessageBytes());
+        ClientProtocol chosen = switch (protocol) {
+            case "dubbo" -> dubbo;
+            case "tri" -> new TripleClientProtocol(codecs);
+            default -> new Http1ClientProtocol(codecs);
+        };
+        RpcClient made = RpcClient.builder()
+                .transport(new NettyClientTransport(patient, loops, chosen, now::get))
+                .timeout(Duration.ofSeconds(20))
+                .build();
+        client = made;
+        return made.refer(ServiceReference.to(Work.class, new StaticEndpoints(List.of(new Endpoint("127.0.0.1", port))))
+                .protocol(chosen.name())
+                .build());
+    }
+
+    private RpcServer serve(int port) {
+        HttpSettings http = HttpSettings.defaults();
+        RpcServer server = RpcServer.builder(new NettyServerTransport(
+                        ServerTransportSettings.onPort(port),
+                        loops,
+                        List.of(dubbo, new TripleProtocol(codecs, http), new Http1Protocol(codecs, http))))
+                .export(ServiceExport.of(Work.class, name -> name))
+                .build();
+        server.start();
+        return server;
+    }
+
+    private static boolean succeeds(Work work) {
+        try {
+            return work.quick("a").equals("a");
+        } catch (RpcException e) {
+            assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE);
+            assertThat(e.wasExecuted()).isEqualTo(Executed.NO);
+            return false;
+        }
+    }
+
+    private static void failUntilAllAttemptsOfTheBeginningAreOver(Work work) {
+        Await.until("the pause has begun", () -> {
+            try {
+                work.quick("a");
+                return false;
+            } catch (RpcException e) {
+                return e.getMessage().contains("trying again in the background");
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri", "http"})
+    void callThatFindsNobodyConnectedBeginsAnAttempt(String protocol) throws Exception {
+        int port;
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        Work work = refer(protocol, port);
+        failUntilAllAttemptsOfTheBeginningAreOver(work);
+        try (RpcServer server = serve(port)) {
+            assertThat(server.port()).isEqualTo(port);
+            now.addAndGet(PAUSE_NANOS);
+
+            Await.until("it is called", () -> succeeds(work));
+
+            assertThat(succeeds(work)).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri"})
+    void callsBeginOneAttemptInHalfASecondAtTheMost(String protocol) throws Exception {
+        AtomicLong accepted = new AtomicLong();
+        try (ServerSocket closing = new ServerSocket(0)) {
+            Thread acceptor = new Thread(() -> {
+                try {
+                    while (true) {
+                        closing.accept().close(); // before it is ready
+                        accepted.incrementAndGet();
+                    }
+                } catch (java.io.IOException e) {
+                    // the test is over
+                }
+            });
+            acceptor.setDaemon(true);
+            acceptor.start();
+            int port = closing.getLocalPort();
+            Work work = refer(protocol, port);
+            failUntilAllAttemptsOfTheBeginningAreOver(work);
+            now.addAndGet(PAUSE_NANOS);
+            long before = accepted.get();
+
+            for (int i = 0; i < 3; i++) {
+                int round = i + 1;
+                Await.until("an attempt was made", () -> {
+                    assertThat(succeeds(work)).isFalse();
+                    return accepted.get() >= before + round;
+                });
+                for (int j = 0; j < 300; j++) {
+                    assertThat(succeeds(work)).isFalse();
+                }
+                assertThat(accepted.get()).isEqualTo(before + round);
+                now.addAndGet(PAUSE_NANOS);
+            }
+        }
+    }
+}
