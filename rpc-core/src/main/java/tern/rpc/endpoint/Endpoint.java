@@ -30,9 +30,12 @@ public record Endpoint(String host, int port, int weight, String name) {
         this(host, port, DEFAULT_WEIGHT);
     }
 
-    /** {@code host:port}, with brackets around IPv6. */
+    /** {@code host:port}, with brackets around IPv6; the host alone where there is no port, as in memory. */
     @Override
     public String toString() {
+        if (port == 0) {
+            return host;
+        }
         return host.indexOf(':') < 0 ? host + ":" + port : "[" + host + "]:" + port;
     }
 }

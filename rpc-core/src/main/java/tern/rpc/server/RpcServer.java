@@ -5,10 +5,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,6 +69,7 @@ public final class RpcServer implements AutoCloseable {
     }
 
     private final ServerTransport transport;
+    private final List<ServerTransport> transports = new CopyOnWriteArrayList<>(); // that above and those of serve()
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final WorkerPool reserve;
@@ -122,6 +125,7 @@ public final class RpcServer implements AutoCloseable {
                 ledgers,
                 builder.onRefusal,
                 clock);
+        transports.add(transport);
         for (ServiceExport export : exports) {
             transport.prepare(export.service());
             export.service().warnings().forEach(LOG::warn);
@@ -136,12 +140,20 @@ public final class RpcServer implements AutoCloseable {
         meters.counter(RpcMeter.SERVER_DENIED, dispatcher.gate(), CallGate::refused);
         meters.gauge(RpcMeter.SERVER_CONCURRENCY, limiter, Limiter::inside);
         meters.gauge(RpcMeter.SERVER_CONCURRENCY_LIMIT, limiter, Limiter::limit);
-        meters.gauge(RpcMeter.SERVER_CONNECTIONS, transport, ServerTransport::connections);
-        meters.gauge(RpcMeter.SERVER_IN_FLIGHT, transport, ServerTransport::inFlight);
-        meters.gauge(RpcMeter.SERVER_WRITE_QUEUE, transport, ServerTransport::queuedBytes);
-        meters.gauge(RpcMeter.SERVER_INBOUND, transport, ServerTransport::inboundBytes);
-        meters.gauge(RpcMeter.SERVER_UNSENT, transport, ServerTransport::unsentBytes);
-        meters.counter(RpcMeter.SERVER_STREAMS_STALLED, transport, ServerTransport::stalledStreams);
+        meters.gauge(RpcMeter.SERVER_CONNECTIONS, this, server -> server.sum(ServerTransport::connections));
+        meters.gauge(RpcMeter.SERVER_IN_FLIGHT, this, server -> server.sum(ServerTransport::inFlight));
+        meters.gauge(RpcMeter.SERVER_WRITE_QUEUE, this, server -> server.sum(ServerTransport::queuedBytes));
+        meters.gauge(RpcMeter.SERVER_INBOUND, this, server -> server.sum(ServerTransport::inboundBytes));
+        meters.gauge(RpcMeter.SERVER_UNSENT, this, server -> server.sum(ServerTransport::unsentBytes));
+        meters.counter(RpcMeter.SERVER_STREAMS_STALLED, this, server -> server.sum(ServerTransport::stalledStreams));
+    }
+
+    private long sum(ToLongFunction<ServerTransport> count) {
+        long sum = 0;
+        for (ServerTransport each : transports) {
+            sum += count.applyAsLong(each);
+        }
+        return sum;
     }
 
     /** @param transport where calls come from; closed with the server */
@@ -160,6 +172,25 @@ public final class RpcServer implements AutoCloseable {
         }
         transport.start(dispatcher);
         state = State.STARTED;
+    }
+
+    /**
+     * Serves the calls of another transport, too: from now on, even before {@link #start}, until the server is closed,
+     * which closes the transport. Draining does not refuse its calls but waits for those in flight: in memory they come
+     * from calls that are being served. Nothing happens if it is served already.
+     *
+     * @throws IllegalStateException if the server was closed
+     */
+    public synchronized void serve(ServerTransport another) {
+        if (state == State.CLOSED) {
+            throw new IllegalStateException("the RPC server was closed");
+        }
+        if (transports.contains(another)) {
+            return;
+        }
+        exports.forEach(export -> another.prepare(export.service()));
+        another.start(dispatcher);
+        transports.add(another);
     }
 
     /** The port that was bound; 0 before the start. */
@@ -182,7 +213,7 @@ public final class RpcServer implements AutoCloseable {
 
     /** Peers connected at present. */
     public int connections() {
-        return transport.connections();
+        return (int) sum(ServerTransport::connections);
     }
 
     /**
@@ -201,20 +232,20 @@ public final class RpcServer implements AutoCloseable {
         transport.drain();
         long end = clock.nanoTime() + atMost.toNanos();
         long quietSince = clock.nanoTime();
-        long seen = transport.received();
-        while (transport.connections() > 0 && clock.nanoTime() - end < 0) {
-            if (transport.inFlight() > 0 || transport.received() != seen) {
-                seen = transport.received();
+        long seen = sum(ServerTransport::received);
+        while (connections() > 0 && clock.nanoTime() - end < 0) {
+            if (sum(ServerTransport::inFlight) > 0 || sum(ServerTransport::received) != seen) {
+                seen = sum(ServerTransport::received);
                 quietSince = clock.nanoTime();
             } else if (clock.nanoTime() - quietSince >= QUIET.toNanos()) {
                 return;
             }
             LockSupport.parkNanos(LOOK_EVERY.toNanos());
         }
-        if (transport.inFlight() > 0) {
+        if (sum(ServerTransport::inFlight) > 0) {
             LOG.warn(
                     "{} calls were still running after {} of draining (set by rpc.server.shutdown-timeout)",
-                    transport.inFlight(),
+                    sum(ServerTransport::inFlight),
                     atMost);
         }
     }
@@ -228,7 +259,7 @@ public final class RpcServer implements AutoCloseable {
             }
             state = State.CLOSED;
         }
-        transport.close();
+        transports.forEach(ServerTransport::close);
         workers.close();
         if (spare != null) {
             spare.close();

@@ -6,6 +6,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
@@ -17,17 +18,21 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.limit.Share;
+import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
 
 /**
  * Client and server in one process without sockets: for tests, and for trying out a path before the first real call.
- * Arguments and results pass through the serializer as on a real wire. Thread-safe.
+ * Arguments and results pass through the serializer as on a real wire. Give the same object to a client, and to a server
+ * either as its transport or by {@link tern.rpc.server.RpcServer#serve}. Thread-safe.
  */
 public final class InMemoryTransport implements ClientTransport, ServerTransport {
 
-    /** As in meters. */
-    public static final String PROTOCOL = "memory";
+    /** As in addresses and meters. */
+    public static final String PROTOCOL = "local";
+
+    private static final int DEFAULT_MESSAGE_BYTES = 8 << 20; // reliability table, largest message
 
     private static final long SWEEP_MILLIS = 20;
 
@@ -39,22 +44,38 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     private final AtomicLong unreadBytes = new AtomicLong();
     private final MemoryCall.Owner owner = new Calls();
     private final @Nullable ScheduledExecutorService timer;
+    private final @Nullable Consumer<InMemoryTransport> starter;
     private volatile @Nullable CallHandler handler;
     private volatile boolean draining;
+    private volatile boolean closed;
 
-    /** With time limits that are watched by a thread of its own. */
+    /** With messages of up to 8 MiB, and time limits that are watched by a thread of its own. */
     public InMemoryTransport(Serializer serializer) {
-        this.codec = new MemoryCodec(serializer);
+        this(serializer, DEFAULT_MESSAGE_BYTES, null);
+    }
+
+    /**
+     * With time limits that are watched by a thread of its own.
+     *
+     * @param maxMessageBytes largest request or answer
+     * @param starter called on the caller's thread by a call that finds no server; gives this transport to a server by
+     *     {@link tern.rpc.server.RpcServer#serve}, or throws the {@link RpcException} that the call fails with. May be
+     *     called several times, also by several threads at once. Null for none
+     */
+    public InMemoryTransport(
+            Serializer serializer, int maxMessageBytes, @Nullable Consumer<InMemoryTransport> starter) {
+        this.codec = new MemoryCodec(serializer, maxMessageBytes);
         this.clock = NanoClock.SYSTEM;
         this.timer = Executors.newSingleThreadScheduledExecutor(TimerThread::new);
-        timer.scheduleWithFixedDelay(this::sweep, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+        this.starter = starter;
     }
 
     /** With a clock that a test moves; time limits take effect when it calls {@link #sweep()}. */
     public InMemoryTransport(Serializer serializer, NanoClock clock) {
-        this.codec = new MemoryCodec(serializer);
+        this.codec = new MemoryCodec(serializer, DEFAULT_MESSAGE_BYTES);
         this.clock = clock;
         this.timer = null;
+        this.starter = null;
     }
 
     @Override
@@ -70,6 +91,10 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     @Override
     public void start(CallHandler served) {
         handler = served;
+        closed = false;
+        if (timer != null && !timer.isShutdown()) {
+            timer.scheduleWithFixedDelay(this::sweep, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
+        }
     }
 
     @Override
@@ -112,6 +137,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
 
     @Override
     public void close() {
+        closed = true;
         handler = null;
         calls.forEach(MemoryCall::disconnect);
         if (timer != null) {
@@ -128,7 +154,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
 
         private final Endpoint endpoint;
         private final Share share = new Share("a connection in memory");
-        private volatile boolean closed;
+        private volatile boolean ended;
 
         Connection(Endpoint endpoint) {
             this.endpoint = endpoint;
@@ -141,7 +167,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
 
         @Override
         public boolean isAvailable() {
-            return handler != null && !draining && !closed;
+            return !ended && !closed && !draining && (handler != null || starter != null);
         }
 
         @Override
@@ -151,7 +177,10 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
 
         @Override
         public String lastFailure() {
-            return handler == null ? "no server was started" : draining ? "the server is going away" : "";
+            if (closed) {
+                return "the server of this process was closed";
+            }
+            return draining ? "the server is going away" : handler == null ? "no server was started" : "";
         }
 
         @Override
@@ -171,13 +200,10 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
 
         @Override
         public void send(PendingCall pending) {
-            CallHandler served = handler;
-            if (served == null || !isAvailable()) {
-                pending.fail(notSent(pending));
-                return;
-            }
+            CallHandler served;
             MemoryCall call;
             try {
+                served = server(pending);
                 call = newCall(pending, share);
             } catch (RpcException e) {
                 pending.fail(e);
@@ -192,10 +218,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
 
         @Override
         public ClientStream open(PendingCall pending, ClientStream.Receiver receiver) {
-            CallHandler served = handler;
-            if (served == null || !isAvailable()) {
-                throw notSent(pending);
-            }
+            CallHandler served = server(pending);
             MemoryCall call = newCall(pending, share);
             received(call, pending);
             ClientStream stream = call.open(receiver);
@@ -207,6 +230,18 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
             return stream;
         }
 
+        /** @throws RpcException if there is none */
+        private CallHandler server(PendingCall pending) {
+            if (handler == null && starter != null && isAvailable()) {
+                starter.accept(InMemoryTransport.this);
+            }
+            CallHandler served = handler;
+            if (served == null || !isAvailable()) {
+                throw notSent(pending);
+            }
+            return served;
+        }
+
         private RpcException notSent(PendingCall pending) {
             return RpcException.refusal(
                     StatusCode.UNAVAILABLE, pending + " was not sent: " + lastFailure(), Executed.NO);
@@ -214,7 +249,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
 
         @Override
         public void close() {
-            closed = true;
+            ended = true;
         }
     }
 
@@ -225,7 +260,10 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
             arguments = codec.encodeAll(call.method().type().clientStreams() ? new Object[0] : call.arguments());
         } catch (SerializationException e) {
             throw new RpcException(
-                    StatusCode.INVALID_ARGUMENT, pending + " was not sent: " + e.getMessage(), Executed.NO, e);
+                    e instanceof MessageTooLargeException ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INVALID_ARGUMENT,
+                    pending + " was not sent: " + e.getMessage(),
+                    Executed.NO,
+                    e);
         }
         return new MemoryCall(owner, codec, pending, arguments, clock.nanoTime(), share, unreadBytes);
     }

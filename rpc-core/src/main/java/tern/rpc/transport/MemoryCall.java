@@ -213,15 +213,22 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
         Metadata trailers = metadata.copy();
         if (failure instanceof RpcException rpc) {
+            boolean asItIs = rpc.getCause() == null && trailers.isEmpty(); // a cause stays on the server, as on a wire
             answer(new Bytes(
-                    NO_BYTES,
-                    trailers.isEmpty() ? rpc : new RpcException(rpc.status(), rpc.wasExecuted(), trailers),
-                    trailers));
+                    NO_BYTES, asItIs ? rpc : new RpcException(rpc.status(), rpc.wasExecuted(), trailers), trailers));
         } else if (serverEnd != null) { // as elsewhere: exceptions do not travel on streams
             Status status = new Status(StatusCode.UNKNOWN, failure.toString());
             answer(new Bytes(NO_BYTES, new RpcException(status, Executed.YES, trailers), trailers));
         } else {
-            answer(new Bytes(codec.encodeThrowable(failure), failure, trailers));
+            answer(new Bytes(encoded(failure), failure, trailers));
+        }
+    }
+
+    private byte[] encoded(Throwable failure) {
+        try {
+            return codec.encodeThrowable(failure);
+        } catch (SerializationException e) {
+            return codec.encodeThrowable(new RuntimeException(failure.toString()));
         }
     }
 

@@ -15,11 +15,12 @@ import tern.rpc.serialization.Serializer;
 /** Between values and bytes for the transport in memory. Thread-safe. */
 final class MemoryCodec {
 
-    private static final int MAX_MESSAGE_BYTES = 8 << 20;
-
     private final CoderPool coders;
+    private final int maxMessageBytes;
 
-    MemoryCodec(Serializer serializer) {
+    /** @param maxMessageBytes largest message, in either direction */
+    MemoryCodec(Serializer serializer, int maxMessageBytes) {
+        this.maxMessageBytes = maxMessageBytes;
         this.coders = new CoderPool(serializer);
     }
 
@@ -52,7 +53,7 @@ final class MemoryCodec {
     private byte[] encode(Content content) {
         Coder coder = coders.take();
         OutputBuffer out = coder.output();
-        out.reset(MAX_MESSAGE_BYTES);
+        out.reset(maxMessageBytes);
         coder.writer().start(out);
         content.write(coder.writer());
         coder.writer().finish();
