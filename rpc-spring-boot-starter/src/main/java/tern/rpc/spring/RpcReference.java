@@ -9,8 +9,11 @@ import org.springframework.beans.factory.annotation.Autowired;
 
 /**
  * Injects a proxy of a remote service into a field, a setter, or a parameter of a constructor or a {@code @Bean} method.
- * References with the same settings share a proxy. A local bean of the interface is not looked at, and is still what
- * {@code @Autowired} gets.
+ * References with the same settings share a proxy. A local bean of the interface does not replace the proxy and is still
+ * what {@code @Autowired} gets, with two exceptions: beans that a test overrides ({@code @MockitoBean},
+ * {@code @TestBean}), and {@code @Primary} beans that are not an {@link RpcService} and do not have the reference
+ * themselves. An override with a name replaces only references of that name: the name of the field or parameter, or
+ * {@link #name()}.
  *
  * <p>Every text may contain placeholders. What {@code rpc.client.services.<name>.*} sets wins over the annotation.
  */
@@ -40,8 +43,8 @@ public @interface RpcReference {
 
     /**
      * Addresses of providers, separated by commas: {@code host:port}, {@code dubbo://host:port}, {@code tri://host:port} or
-     * {@code http://host:port}, each optionally with {@code ?weight=50}. The port is 20880 when missing. When empty,
-     * {@code rpc.client.url}.
+     * {@code http://host:port}, each optionally with {@code ?weight=50}. The port is 20880 when missing. {@code local} is
+     * the server of the same application, called in memory. When empty, {@code rpc.client.url}.
      */
     String url() default "";
 

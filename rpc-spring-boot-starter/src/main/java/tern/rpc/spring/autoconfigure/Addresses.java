@@ -7,6 +7,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.server.RpcServer;
+import tern.rpc.transport.InMemoryTransport;
 
 /**
  * Addresses as users write them.
@@ -16,7 +17,14 @@ import tern.rpc.server.RpcServer;
 record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
 
     private static final String EXPECTED =
-            "host:port, [ipv6]:port or protocol://host:port, each optionally with ?weight=50";
+            "host:port, [ipv6]:port or protocol://host:port, each optionally with ?weight=50, or local";
+    private static final Pattern LOCAL = Pattern.compile("local(:/{2,3})?");
+    private static final Pattern LOCAL_WITH_MORE = Pattern.compile("local(:/.*|\\?.*)?");
+    private static final String OWN_PORT = "${local.rpc.port}";
+
+    /** The server of the same application, in memory. */
+    static final Addresses OWN_SERVER = new Addresses(InMemoryTransport.PROTOCOL, List.of(new Endpoint("local", 0)));
+
     private static final Pattern FORM = Pattern.compile("(?:(?<protocol>[a-z][a-z0-9+.-]*)://)?"
             + "(?:\\[(?<ipv6>[0-9a-fA-F:.%]+)]|(?<host>[\\w.-]+))"
             + "(?::(?<port>\\d{1,5}))?/?"
@@ -31,8 +39,20 @@ record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
     static Addresses parse(String property, List<String> urls) {
         String protocol = null;
         List<Endpoint> endpoints = new ArrayList<>();
+        if (urls.size() == 1 && LOCAL.matcher(urls.get(0).trim()).matches()) {
+            return OWN_SERVER;
+        }
         for (String url : urls) {
             Matcher form = FORM.matcher(url.trim());
+            if (url.contains(OWN_PORT)) {
+                throw ownPortIsNotKnown(property);
+            }
+            if (LOCAL_WITH_MORE.matcher(url.trim()).matches()) {
+                throw new InvalidPropertyException(
+                        property,
+                        "'" + withoutUser(String.join(",", urls)) + "'",
+                        "local alone, which is the server of this application and has neither host nor neighbours");
+            }
             if (!form.matches() || port(form) > 65_535) {
                 throw new InvalidPropertyException(property, "'" + withoutUser(url) + "'", EXPECTED);
             }
@@ -45,6 +65,19 @@ record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
             endpoints.add(endpoint(form));
         }
         return new Addresses(protocol, endpoints);
+    }
+
+    /** References are made before the server listens, so no address can name its port. */
+    static RpcStartException ownPortIsNotKnown(String property) {
+        return new RpcStartException(
+                property + " names " + OWN_PORT + ", the port of this application's own server, which is not known"
+                        + " before everything else has started",
+                "Set " + property + " to local, which calls the server of the same application without a port.",
+                null);
+    }
+
+    static boolean namesOwnPort(String text) {
+        return text.contains(OWN_PORT);
     }
 
     /** Addresses of other systems may have a password there. */

@@ -13,6 +13,7 @@ import tern.rpc.endpoint.DnsEndpoints;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointResolver;
 import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
@@ -35,6 +36,11 @@ record ReferenceSettings(
         @Nullable Supplier<Tls> tls,
         @Nullable Token token) {
 
+    /** Whether it is served by the same application. */
+    boolean isLocal() {
+        return protocol.equals(InMemoryTransport.PROTOCOL);
+    }
+
     ServiceReference<?> referenceFor(RpcClient client) {
         ServiceReference.Builder<?> reference = ServiceReference.to(type, resolver(client))
                 .group(key.group())
@@ -54,7 +60,7 @@ record ReferenceSettings(
     }
 
     private EndpointResolver resolver(RpcClient client) {
-        return Addresses.haveNames(endpoints)
+        return !isLocal() && Addresses.haveNames(endpoints)
                 ? new DnsEndpoints(endpoints, DnsEndpoints.Lookup.SYSTEM, client.timer(), resolveInterval)
                 : new StaticEndpoints(endpoints);
     }

@@ -19,6 +19,8 @@ import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.netty.triple.Http1ClientProtocol;
 import tern.rpc.netty.triple.TripleClientProtocol;
 import tern.rpc.netty.triple.TripleCodecs;
+import tern.rpc.serialization.Serializer;
+import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcClientCustomizer;
 import tern.rpc.transport.ClientTransport;
 
@@ -81,11 +83,14 @@ public final class RpcClientAutoConfiguration {
     RpcClient rpcClient(
             ObjectProvider<ClientTransport> transports,
             ClientSettings settings,
+            Serializer serializer,
+            ObjectProvider<RpcServer> server,
             RpcMeters meters,
             CallObservations observations,
             ObjectProvider<ClientFilter> filters,
             ObjectProvider<RpcClientCustomizer> customizers) {
         RpcClient.Builder client = RpcClient.builder().meters(meters);
+        client.transport(LocalCalls.transport(serializer, settings, server)); // first, so that another one replaces it
         transports.orderedStream().forEach(client::transport);
         settings.applyTo(client);
         observations.clientFilters().forEach(client::filter);

@@ -12,7 +12,7 @@ import tern.rpc.transport.Token;
  * Values as they are written.
  *
  * @param url Addresses of providers for references that name none, as host:port or dubbo://host:port, each optionally
- *     with ?weight=50.
+ *     with ?weight=50, or local for the server of the same application.
  * @param timeout Longest time that a call may take, all attempts together.
  * @param connectTimeout Longest time that one attempt to connect may take.
  * @param heartbeat Time without answers after which a connection is asked for a sign of life.
@@ -50,7 +50,8 @@ record RpcClientProperties(
     /**
      * One reference.
      *
-     * @param url Addresses of providers, as host:port or dubbo://host:port, each optionally with ?weight=50.
+     * @param url Addresses of providers, as host:port or dubbo://host:port, each optionally with ?weight=50, or local for
+     *     the server of the same application.
      * @param group Group of the export to call.
      * @param version Version of the export to call.
      * @param timeout Longest time that a call may take, all attempts together.

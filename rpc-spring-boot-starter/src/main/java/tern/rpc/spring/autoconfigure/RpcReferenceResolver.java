@@ -16,8 +16,8 @@ import org.springframework.core.annotation.MergedAnnotations;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Gives a remote proxy to every injection point with {@link RpcReference}, before the bean factory looks for beans. The
- * factory asks it for each dependency because it may hand out a proxy in place of a lazy bean.
+ * Gives a remote proxy to every injection point with {@link RpcReference}, before the bean factory looks for beans,
+ * unless {@link OverridingBeans} knows a local bean that a test put in its place. The factory asks it for each dependency because it may hand out a proxy in place of a lazy bean.
  */
 final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResolver {
 
@@ -37,8 +37,16 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         if (!reference.isPresent() || beans == null) {
             return super.getLazyResolutionProxyIfNecessary(dependency, beanName);
         }
-        return beans.getBean(RpcReferences.class)
-                .proxy(dependency.getDependencyType(), reference.synthesize(), place(dependency));
+        RpcReference annotation = reference.synthesize();
+        RpcReferences references = beans.getBean(RpcReferences.class);
+        String override = beans instanceof DefaultListableBeanFactory factory
+                ? new OverridingBeans(factory).find(dependency, annotation, beanName, place(dependency))
+                : null;
+        if (override != null) {
+            references.overridden(dependency.getDependencyType(), annotation);
+            return beans.getBean(override);
+        }
+        return references.proxy(dependency.getDependencyType(), annotation, place(dependency));
     }
 
     /** Asked ahead of time, so that the class of the proxy is known to a native image. */

@@ -56,6 +56,9 @@ public final class RpcReferences implements SmartInitializingSingleton {
                     null);
         }
         ReferenceSettings wanted = settings.reference(type, annotation, this::withoutPlaceholders, where);
+        if (wanted.isLocal()) {
+            LocalCalls.checkServer(beans, where);
+        }
         String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);
         RpcClient made = client.getObject(); // outside our lock: the bean factory has locks of its own
         synchronized (this) {
@@ -69,7 +72,16 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
     }
 
+    /** A reference got a local bean; its settings are not wrong for that. */
+    synchronized void overridden(Class<?> type, RpcReference annotation) {
+        String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);
+        names.add(settings.configured(name).getKey());
+    }
+
     private String withoutPlaceholders(String text) {
+        if (Addresses.namesOwnPort(text) && !LocalCalls.portIsKnown(beans)) {
+            throw Addresses.ownPortIsNotKnown("@RpcReference(url)");
+        }
         String resolved = beans.resolveEmbeddedValue(text);
         return resolved == null ? "" : resolved.trim();
     }

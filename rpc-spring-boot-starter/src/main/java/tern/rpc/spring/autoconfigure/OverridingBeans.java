@@ -1,0 +1,118 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.lang.reflect.AnnotatedElement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.DependencyDescriptor;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.core.annotation.MergedAnnotation;
+import org.springframework.core.annotation.MergedAnnotations;
+import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcService;
+
+/**
+ * Local beans that a reference gets in place of a remote proxy: beans that a test overrides ({@code @MockitoBean},
+ * {@code @TestBean}) and {@code @Primary} beans that are not services themselves. Other local beans of the interface,
+ * such as the provider, are never injected, since a call would then skip the wire without anybody asking for that.
+ */
+final class OverridingBeans {
+
+    private static final Logger LOG = LoggerFactory.getLogger(OverridingBeans.class);
+
+    /** Marks the annotations of Spring's test framework that replace beans. */
+    private static final String OVERRIDE = "org.springframework.test.context.bean.override.BeanOverride";
+
+    /** Part of the name of every class that Mockito makes. */
+    private static final String MOCK = "$MockitoMock$";
+
+    private final DefaultListableBeanFactory beans;
+
+    OverridingBeans(DefaultListableBeanFactory beans) {
+        this.beans = beans;
+    }
+
+    /**
+     * The name of the bean that the reference gets, or null if it gets a remote proxy.
+     *
+     * @param requestedBy the bean that has the reference, which never gets itself
+     * @throws RpcStartException if there are several that suit it equally well
+     */
+    @Nullable
+    String find(DependencyDescriptor dependency, RpcReference reference, @Nullable String requestedBy, String where) {
+        List<String> unnamed = new ArrayList<>();
+        List<String> sameName = new ArrayList<>();
+        for (String name : beans.getBeanNamesForType(dependency.getResolvableType(), true, false)) {
+            if (name.equals(requestedBy) || !overrides(name) || !beans.isAutowireCandidate(name, dependency)) {
+                continue;
+            }
+            if (isNamed(name, dependency, reference)) {
+                sameName.add(name);
+            } else if (ownName(name) == null) {
+                unnamed.add(name);
+            }
+        }
+        List<String> found = sameName.isEmpty() ? unnamed : sameName;
+        if (found.size() > 1) {
+            throw new RpcStartException(
+                    where + " could get each of the beans " + String.join(", ", found) + ", which override it",
+                    "Let the name of one bean equal the name of the field or parameter, or name in @RpcReference.",
+                    null);
+        }
+        if (found.isEmpty()) {
+            return null;
+        }
+        LOG.info("{} gets the local bean '{}', which overrides the reference", where, found.get(0));
+        return found.get(0);
+    }
+
+    private static boolean isNamed(String bean, DependencyDescriptor dependency, RpcReference reference) {
+        return Set.of(String.valueOf(dependency.getDependencyName()), reference.name())
+                .contains(bean);
+    }
+
+    private boolean overrides(String name) {
+        if (!beans.containsBeanDefinition(name)) {
+            return isMock(name);
+        }
+        BeanDefinition definition = beans.getMergedBeanDefinition(name);
+        return annotation(definition) != null
+                || isMock(name)
+                || (definition.isPrimary() && beans.findAnnotationOnBean(name, RpcService.class, false) == null);
+    }
+
+    /** Of an interface: a spy has the class of the bean behind it, and that bean keeps its place. */
+    private boolean isMock(String name) {
+        Object made = beans.containsSingleton(name) ? beans.getSingleton(name) : null;
+        return made != null
+                && made.getClass().getName().contains(MOCK)
+                && made.getClass().getSuperclass() == Object.class;
+    }
+
+    /** The name that a test gave to the bean on purpose, which then is for references of that name alone. */
+    private @Nullable String ownName(String bean) {
+        MergedAnnotation<?> annotation =
+                beans.containsBeanDefinition(bean) ? annotation(beans.getMergedBeanDefinition(bean)) : null;
+        String own = annotation == null
+                ? ""
+                : annotation.getValue("name", String.class).orElse("");
+        return own.isEmpty() ? null : own;
+    }
+
+    private static @Nullable MergedAnnotation<?> annotation(BeanDefinition definition) {
+        AnnotatedElement place = definition instanceof RootBeanDefinition root ? root.getQualifiedElement() : null;
+        if (place == null) {
+            return null;
+        }
+        return MergedAnnotations.from(place).stream()
+                .filter(annotation -> annotation.getType().getName().equals(OVERRIDE))
+                .map(MergedAnnotation::getMetaSource)
+                .findFirst()
+                .orElse(null);
+    }
+}

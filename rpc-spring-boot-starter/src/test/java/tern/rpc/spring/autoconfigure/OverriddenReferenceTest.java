@@ -1,0 +1,309 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
+
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.mockito.Mockito;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.boot.test.context.TestConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Primary;
+import org.springframework.test.context.bean.override.convention.TestBean;
+import org.springframework.test.context.bean.override.mockito.MockitoBean;
+import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
+import tern.rpc.RpcException;
+import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcService;
+
+/** Which local beans a reference gets in place of a remote proxy. */
+@Timeout(120)
+class OverriddenReferenceTest {
+
+    private static final String NOWHERE = "rpc.client.url=127.0.0.1:1";
+    private static final String FREE_PORT = "rpc.server.port=0";
+
+    @Nested
+    @SpringBootTest(classes = Consumers.class, webEnvironment = WebEnvironment.NONE)
+    class WithAMockOfTheTest {
+
+        @MockitoBean
+        Hello hello;
+
+        @Autowired
+        Consumers consumers;
+
+        @RpcReference
+        Hello ofTheTest;
+
+        @Test
+        void everyPlaceGetsTheMockAndNoAddressIsNeeded(@RpcReference Hello parameter) {
+            when(hello.hello("Ada")).thenReturn("mocked");
+
+            assertThat(consumers.field.hello("Ada")).isEqualTo("mocked");
+            assertThat(consumers.constructor.hello("Ada")).isEqualTo("mocked");
+            assertThat(consumers.setter.hello("Ada")).isEqualTo("mocked");
+            assertThat(consumers.beanMethod.hello("Ada")).isEqualTo("mocked");
+            assertThat(consumers.blue.hello("Ada")).isEqualTo("mocked");
+            assertThat(ofTheTest).isSameAs(hello);
+            assertThat(parameter).isSameAs(hello);
+        }
+    }
+
+    @Nested
+    @SpringBootTest(classes = Consumers.class, webEnvironment = WebEnvironment.NONE)
+    @MockitoBean(types = Hello.class)
+    class WithAMockOfTheClass {
+
+        @Test
+        void referenceGetsTheMock(@Autowired Consumers consumers) {
+            assertThat(Mockito.mockingDetails(consumers.field).isMock()).isTrue();
+        }
+    }
+
+    @Nested
+    @SpringBootTest(
+            classes = {Consumers.class, Greeter.class},
+            webEnvironment = WebEnvironment.NONE,
+            properties = FREE_PORT)
+    class WithAMockInPlaceOfTheProvider {
+
+        @MockitoBean
+        Hello hello;
+
+        @Test
+        void referenceGetsTheMock(@Autowired Consumers consumers) {
+            assertThat(consumers.field).isSameAs(hello);
+        }
+    }
+
+    @Nested
+    @SpringBootTest(classes = Consumers.class, webEnvironment = WebEnvironment.NONE, properties = NOWHERE)
+    class WithMocksByName {
+
+        @MockitoBean(name = "field")
+        Hello one;
+
+        @MockitoBean(name = "blue-hello")
+        Hello two;
+
+        @Test
+        void eachReferenceGetsTheMockOfItsNameAndOthersStayRemote(@Autowired Consumers consumers) {
+            assertThat(consumers.field).isSameAs(one);
+            assertThat(consumers.blue).isSameAs(two);
+            assertThat(consumers.constructor).isNotSameAs(one).isNotSameAs(two);
+            assertThatExceptionOfType(RpcException.class).isThrownBy(() -> consumers.constructor.hello("Ada"));
+        }
+    }
+
+    @Nested
+    @SpringBootTest(classes = QualifiedConsumer.class, webEnvironment = WebEnvironment.NONE, properties = NOWHERE)
+    class WithAQualifier {
+
+        @MockitoBean
+        @Qualifier("red")
+        Hello red;
+
+        @Test
+        void qualifiersTellMocksApart(@Autowired QualifiedConsumer consumer) {
+            assertThat(consumer.first).isSameAs(red);
+            assertThat(consumer.second).isNotSameAs(red);
+        }
+    }
+
+    @Nested
+    @SpringBootTest(classes = Consumers.class, webEnvironment = WebEnvironment.NONE)
+    class WithATestBean {
+
+        @TestBean
+        Hello hello;
+
+        static Hello hello() {
+            return name -> "by hand, " + name;
+        }
+
+        @Test
+        void referenceGetsIt(@Autowired Consumers consumers) {
+            assertThat(consumers.field.hello("Ada")).isEqualTo("by hand, Ada");
+        }
+    }
+
+    @Nested
+    @SpringBootTest(
+            classes = {Consumers.class, WithAPrimaryBean.Stubs.class},
+            webEnvironment = WebEnvironment.NONE)
+    class WithAPrimaryBean {
+
+        @TestConfiguration(proxyBeanMethods = false)
+        static class Stubs {
+            @Bean
+            @Primary
+            Hello stub() {
+                return name -> "stub, " + name;
+            }
+        }
+
+        @Test
+        void referenceGetsIt(@Autowired Consumers consumers) {
+            assertThat(consumers.field.hello("Ada")).isEqualTo("stub, Ada");
+            assertThat(consumers.beanMethod.hello("Ada")).isEqualTo("stub, Ada");
+        }
+    }
+
+    @Nested
+    @SpringBootTest(
+            classes = {Consumers.class, Greeter.class},
+            webEnvironment = WebEnvironment.NONE,
+            properties = {"rpc.client.url=local", "rpc.client.services.blue-hello.group=", FREE_PORT})
+    class WithASpyOfTheProvider {
+
+        @MockitoSpyBean
+        Greeter greeter;
+
+        @Test
+        void callStillTravelsAndTheSpySeesIt(@Autowired Consumers consumers) {
+            assertThat(consumers.field).isNotSameAs(greeter);
+            assertThat(consumers.field.hello("Ada")).isEqualTo("Hello Ada");
+            verify(greeter).hello("Ada");
+        }
+    }
+
+    @Test
+    void providerOfTheSameApplicationDoesNotReplaceAReference() {
+        Applications.provider(Consumers.class, Greeter.class)
+                .withPropertyValues(NOWHERE)
+                .run(here -> assertThatExceptionOfType(RpcException.class)
+                        .isThrownBy(() -> here.getBean(Consumers.class).field.hello("Ada")));
+    }
+
+    @Test
+    void primaryProviderOfTheSameApplicationDoesNotReplaceAReference() {
+        Applications.provider(Consumers.class, PrimaryGreeter.class)
+                .withPropertyValues(NOWHERE)
+                .run(here -> assertThatExceptionOfType(RpcException.class)
+                        .isThrownBy(() -> here.getBean(Consumers.class).field.hello("Ada")));
+    }
+
+    @Test
+    void primaryDecoratorGetsTheRemoteProxyItself() {
+        Applications.provider(Greeter.class, Decorator.class, Consumers.class)
+                .withPropertyValues("rpc.client.url=local", "rpc.client.services.blue-hello.group=")
+                .run(here -> assertThat(here.getBean(Consumers.class).field.hello("Ada"))
+                        .isEqualTo("[Hello Ada]"));
+    }
+
+    @Test
+    void severalOverridesThatSuitAreNamed() {
+        Applications.application(Consumers.class, TwoPrimaries.class)
+                .withPropertyValues(NOWHERE)
+                .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))
+                        .hasMessageContaining("one, two"));
+    }
+
+    /** What is called. */
+    public interface Hello {
+        String hello(String name);
+    }
+
+    @RpcService
+    static class Greeter implements Hello {
+        @Override
+        public String hello(String name) {
+            return "Hello " + name;
+        }
+    }
+
+    @Primary
+    @RpcService
+    static class PrimaryGreeter extends Greeter {}
+
+    @Primary
+    static class Decorator implements Hello {
+        @RpcReference
+        Hello remote;
+
+        @Override
+        public String hello(String name) {
+            return "[" + remote.hello(name) + "]";
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TwoPrimaries {
+        @Bean
+        @Primary
+        Hello one() {
+            return name -> "1";
+        }
+
+        @Bean
+        @Primary
+        Hello two() {
+            return name -> "2";
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class QualifiedConsumer {
+        @RpcReference
+        @Qualifier("red")
+        Hello first;
+
+        @RpcReference
+        @Qualifier("green")
+        Hello second;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(BeanMethod.class)
+    static class Consumers {
+        @RpcReference
+        Hello field;
+
+        @RpcReference(name = "blue-hello", group = "blue")
+        Hello blue;
+
+        @Autowired
+        Held held;
+
+        Hello beanMethod = name -> "";
+        Hello setter = name -> "";
+        final Hello constructor;
+
+        Consumers(@RpcReference Hello given) {
+            this.constructor = given;
+        }
+
+        @RpcReference
+        void setSetter(Hello given) {
+            this.setter = given;
+        }
+
+        @Autowired
+        void setHeld(Held held) {
+            this.beanMethod = held.hello;
+        }
+    }
+
+    record Held(Hello hello) {}
+
+    @Configuration(proxyBeanMethods = false)
+    static class BeanMethod {
+        @Bean
+        Held held(@RpcReference Hello greetings) {
+            return new Held(greetings);
+        }
+    }
+}
