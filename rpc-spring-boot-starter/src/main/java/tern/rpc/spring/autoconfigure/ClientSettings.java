@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.util.unit.DataSize;
@@ -15,6 +16,7 @@ import tern.rpc.ServiceKey;
 import tern.rpc.client.MethodSettings;
 import tern.rpc.client.RpcClient;
 import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.spring.RpcConnectionDetails;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
@@ -25,6 +27,7 @@ import tern.rpc.transport.Token;
  * @param url of references that name none
  * @param token of references that have none
  * @param tls of references with keys and trust of their own, by the name of the reference as the properties write it
+ * @param details where the addresses come from before all else, in order
  */
 record ClientSettings(
         ClientTransportSettings transport,
@@ -34,13 +37,18 @@ record ClientSettings(
         Addresses url,
         @Nullable Token token,
         Map<String, RpcClientProperties.Service> services,
-        Map<String, Supplier<Tls>> tls) {
+        Map<String, Supplier<Tls>> tls,
+        Supplier<Stream<RpcConnectionDetails>> details) {
 
     private static final String PREFIX = "rpc.client.services.";
     private static final String DEFAULT_PROTOCOL = "dubbo";
 
     static ClientSettings of(
-            RpcClientProperties client, RpcLimitsProperties limits, TlsBundles bundles, String application) {
+            RpcClientProperties client,
+            RpcLimitsProperties limits,
+            TlsBundles bundles,
+            String application,
+            Supplier<Stream<RpcConnectionDetails>> details) {
         client.services().forEach(ClientSettings::check);
         String bundle = client.ssl().bundle();
         return new ClientSettings(
@@ -52,7 +60,8 @@ record ClientSettings(
                 Addresses.parse("rpc.client.url", client.url()),
                 client.token() == null ? null : PropertyCheck.usable("rpc.client.token", client.token()),
                 client.services(),
-                tls(client.services(), bundles));
+                tls(client.services(), bundles),
+                details);
     }
 
     private static Map<String, Supplier<Tls>> tls(
@@ -164,6 +173,15 @@ record ClientSettings(
 
     private Addresses addresses(
             Class<?> type, Map.Entry<String, RpcClientProperties.Service> configured, String annotated, String where) {
+        Addresses detailed = details.get()
+                .map(source -> source.addresses(configured.getKey()))
+                .filter(found -> !found.isEmpty())
+                .findFirst()
+                .map(found -> Addresses.parse("RpcConnectionDetails for " + where, found))
+                .orElse(null);
+        if (detailed != null) {
+            return detailed;
+        }
         String property = PREFIX + configured.getKey() + ".url";
         Addresses own = Addresses.parse(property, configured.getValue().url());
         if (own.endpoints().isEmpty() && !annotated.isEmpty()) {

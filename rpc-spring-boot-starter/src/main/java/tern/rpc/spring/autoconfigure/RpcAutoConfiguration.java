@@ -21,6 +21,7 @@ import tern.rpc.netty.triple.TripleCodecs;
 import tern.rpc.netty.triple.TripleProtocol;
 import tern.rpc.serialization.Serializer;
 import tern.rpc.serialization.json.JsonCodec;
+import tern.rpc.spring.RpcConnectionDetails;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What client and server share: checked settings, threads for I/O, protocol and serialization. */
@@ -59,8 +60,17 @@ public final class RpcAutoConfiguration {
 
     @Bean
     ClientSettings rpcClientSettings(
-            RpcClientProperties client, RpcLimitsProperties limits, TlsBundles bundles, Environment environment) {
-        return ClientSettings.of(client, limits, bundles, environment.getProperty("spring.application.name", ""));
+            RpcClientProperties client,
+            RpcLimitsProperties limits,
+            TlsBundles bundles,
+            Environment environment,
+            ObjectProvider<RpcConnectionDetails> details) {
+        return ClientSettings.of(
+                client,
+                limits,
+                bundles,
+                environment.getProperty("spring.application.name", ""),
+                details::orderedStream);
     }
 
     @Bean

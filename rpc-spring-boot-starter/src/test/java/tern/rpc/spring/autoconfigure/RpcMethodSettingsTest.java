@@ -138,7 +138,8 @@ class RpcMethodSettingsTest {
                 services);
         RpcReference annotation =
                 ReflectionUtils.findField(References.class, field).getAnnotation(RpcReference.class);
-        return ClientSettings.of(properties, Settings.LIMITS, Settings.NO_BUNDLES, "test")
+        return ClientSettings.of(
+                        properties, Settings.LIMITS, Settings.NO_BUNDLES, "test", java.util.stream.Stream::empty)
                 .reference(CounterService.class, annotation, UnaryOperator.identity(), "here");
     }
 

@@ -1,0 +1,5 @@
+/** Addresses of providers that run in containers. */
+@NullMarked
+package tern.rpc.spring.autoconfigure.connection;
+
+import org.jspecify.annotations.NullMarked;
