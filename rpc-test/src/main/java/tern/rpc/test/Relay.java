@@ -1,0 +1,144 @@
+package tern.rpc.test;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Stands between clients and a server and passes bytes on, so that a test can cut connections and refuse new ones.
+ * Thread-safe.
+ */
+final class Relay implements AutoCloseable {
+
+    private static final int BUFFER_BYTES = 16 << 10;
+
+    /** A connection of a client and the connection to the server that belongs to it. */
+    private record Pair(Socket client, Socket server) {}
+
+    private final int serverPort;
+    private final int port;
+    private final Map<Integer, Pair> pairs = new ConcurrentHashMap<>(); // by our port towards the server
+    private ServerSocket listening; // guarded by this
+
+    Relay(int serverPort) {
+        this.serverPort = serverPort;
+        this.listening = listen(0);
+        this.port = listening.getLocalPort();
+    }
+
+    private ServerSocket listen(int wanted) {
+        try {
+            ServerSocket opened = new ServerSocket();
+            opened.setReuseAddress(true);
+            opened.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), wanted));
+            run("accept", () -> acceptAll(opened));
+            return opened;
+        } catch (IOException e) {
+            throw new UncheckedIOException("the scripted provider cannot listen on port " + wanted, e);
+        }
+    }
+
+    private static void run(String name, Runnable task) {
+        Thread thread = new Thread(task, "scripted-provider-" + name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    int port() {
+        return port;
+    }
+
+    private void acceptAll(ServerSocket from) {
+        while (!from.isClosed()) {
+            try {
+                passOn(from, from.accept());
+            } catch (IOException e) {
+                // closed by refuse() or close(), or the client was gone at once
+            }
+        }
+    }
+
+    private void passOn(ServerSocket from, Socket client) throws IOException {
+        Socket server = new Socket(InetAddress.getLoopbackAddress(), serverPort);
+        Pair pair = new Pair(client, server);
+        client.setTcpNoDelay(true);
+        server.setTcpNoDelay(true);
+        pairs.put(server.getLocalPort(), pair);
+        if (from.isClosed()) {
+            cut(pair);
+            return;
+        }
+        run("requests", () -> copy(client, server, pair));
+        run("answers", () -> copy(server, client, pair));
+    }
+
+    private void copy(Socket from, Socket to, Pair pair) {
+        byte[] buffer = new byte[BUFFER_BYTES];
+        try {
+            InputStream in = from.getInputStream();
+            OutputStream out = to.getOutputStream();
+            for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+                out.write(buffer, 0, count);
+            }
+        } catch (IOException e) {
+            // one side has gone; the other is closed below
+        } finally {
+            cut(pair);
+        }
+    }
+
+    private void cut(Pair pair) {
+        pairs.values().remove(pair);
+        close(pair.client());
+        close(pair.server());
+    }
+
+    private static void close(Socket socket) {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            // nothing is left to close
+        }
+    }
+
+    /** Closes the connection of a client, which the server knows by this port. */
+    void drop(int portTowardsServer) {
+        Pair pair = pairs.get(portTowardsServer);
+        if (pair != null) {
+            cut(pair);
+        }
+    }
+
+    void dropAll() {
+        pairs.values().forEach(this::cut);
+    }
+
+    /** Closes the port and every connection. */
+    synchronized void refuse() {
+        try {
+            listening.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        dropAll();
+    }
+
+    /** Opens the same port again. */
+    synchronized void accept() {
+        if (listening.isClosed()) {
+            listening = listen(port);
+        }
+    }
+
+    @Override
+    public void close() {
+        refuse();
+    }
+}

@@ -1,0 +1,50 @@
+package tern.rpc.test;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
+import org.springframework.core.annotation.AliasFor;
+import tern.rpc.spring.autoconfigure.RpcAutoConfiguration;
+import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
+import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
+import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
+
+/**
+ * A test of a few services and components with nothing of Spring Boot but Tern. References call the server of the test in
+ * memory ({@code rpc.client.url=local}); services listen on a free port as well. {@code @MockitoBean} and the like replace
+ * what is missing.
+ *
+ * <pre>{@code
+ * @RpcTest({PoliteGreetings.class, Visitor.class})
+ * class VisitorTest {
+ *
+ *     @Test
+ *     void isGreeted(@Autowired Visitor visitor) { … }
+ * }
+ * }</pre>
+ */
+@Documented
+@Inherited
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.TYPE)
+@SpringBootTest(
+        webEnvironment = WebEnvironment.NONE,
+        properties = {"rpc.client.url=local", "rpc.server.port=0", "rpc.server.shutdown-timeout=1s"})
+@ImportAutoConfiguration({
+    RpcAutoConfiguration.class,
+    RpcMetricsAutoConfiguration.class,
+    RpcClientAutoConfiguration.class,
+    RpcServerAutoConfiguration.class
+})
+public @interface RpcTest {
+
+    /** The services and components of the test; nothing is scanned. */
+    @AliasFor(annotation = SpringBootTest.class, attribute = "classes")
+    Class<?>[] value();
+}

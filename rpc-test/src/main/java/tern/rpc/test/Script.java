@@ -1,0 +1,142 @@
+package tern.rpc.test;
+
+import java.lang.invoke.MethodType;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+
+/**
+ * What a {@link ScriptedProvider} does with the calls of one method: each call takes the next step, and the last step is
+ * repeated. Thread-safe.
+ */
+public final class Script {
+
+    /** What can happen to a call. */
+    @FunctionalInterface
+    interface Action {
+        CompletionStage<@Nullable Object> run(List<@Nullable Object> arguments, Runnable drop);
+    }
+
+    private record Step(String name, Action action, Duration delay) {}
+
+    private final String method;
+    private final List<MethodDescriptor> overloads;
+    private final Deque<Step> steps = new ArrayDeque<>(); // guarded by this
+    private Duration delay = Duration.ZERO; // guarded by this; of the next step that is added
+    private @Nullable Step last; // guarded by this
+
+    Script(String method, List<MethodDescriptor> overloads) {
+        this.method = method;
+        this.overloads = overloads;
+    }
+
+    /**
+     * Answers with a value: the result itself, also where the method returns a future; where it returns a stream, the
+     * publisher.
+     *
+     * @throws IllegalArgumentException if the value does not fit the only method of this name
+     */
+    public Script answer(@Nullable Object value) {
+        check(value);
+        return add("answer(" + value + ")", (arguments, drop) -> CompletableFuture.completedFuture(value));
+    }
+
+    private void check(@Nullable Object value) {
+        if (value == null || overloads.size() > 1) {
+            return;
+        }
+        Class<?> expected =
+                MethodType.methodType(overloads.get(0).result().raw()).wrap().returnType();
+        boolean stream = overloads.get(0).type() != tern.rpc.MethodType.UNARY;
+        if (!stream && !expected.isInstance(value)) {
+            throw new IllegalArgumentException(method + " answers with " + expected.getName() + ", not with "
+                    + value.getClass().getName());
+        }
+    }
+
+    /** Computes the answer from the arguments, on a thread of the provider. */
+    public Script answerWith(Function<List<@Nullable Object>, @Nullable Object> answer) {
+        return add("answerWith(…)", (arguments, drop) -> CompletableFuture.completedFuture(answer.apply(arguments)));
+    }
+
+    /** The step after this waits so long before it does anything. */
+    public synchronized Script delay(Duration wait) {
+        delay = wait;
+        return this;
+    }
+
+    /** Fails with a status, as a call that ran. */
+    public Script fail(StatusCode code, String description) {
+        return fail(new RpcException(code, description));
+    }
+
+    /** Throws the exception, as the method itself would. */
+    public Script fail(Throwable exception) {
+        return add("fail(" + exception + ")", (arguments, drop) -> CompletableFuture.failedFuture(exception));
+    }
+
+    /** Refuses the call as a full server does: RESOURCE_EXHAUSTED, not executed. */
+    public Script refuse() {
+        return add(
+                "refuse()",
+                (arguments, drop) -> CompletableFuture.failedFuture(RpcException.refusal(
+                        StatusCode.RESOURCE_EXHAUSTED, "the call was refused: by the script", Executed.NO)));
+    }
+
+    /** Closes the connection of the call instead of an answer. */
+    public Script drop() {
+        return add("drop()", (arguments, drop) -> {
+            drop.run();
+            return new CompletableFuture<>();
+        });
+    }
+
+    /** Never answers. */
+    public Script hang() {
+        return add("hang()", (arguments, drop) -> new CompletableFuture<>());
+    }
+
+    private synchronized Script add(String name, Action action) {
+        steps.add(new Step(name, action, delay));
+        delay = Duration.ZERO;
+        return this;
+    }
+
+    CompletionStage<@Nullable Object> next(List<@Nullable Object> arguments, Runnable drop) {
+        Step step;
+        synchronized (this) {
+            step = steps.isEmpty() ? last : steps.remove();
+            last = step;
+        }
+        if (step == null) {
+            return CompletableFuture.failedFuture(ScriptedProvider.nothingScripted(method));
+        }
+        if (step.delay().isZero()) {
+            return step.action().run(arguments, drop);
+        }
+        Executor later =
+                CompletableFuture.delayedExecutor(step.delay().toNanos(), java.util.concurrent.TimeUnit.NANOSECONDS);
+        return CompletableFuture.supplyAsync(() -> step.action().run(arguments, drop), later)
+                .thenCompose(Function.identity());
+    }
+
+    /** For messages; empty when every step was reached. */
+    synchronized String left() {
+        List<Step> unreached = new ArrayList<>(steps);
+        return unreached.isEmpty()
+                ? ""
+                : method + ": " + unreached.stream().map(Step::name).collect(Collectors.joining(", "));
+    }
+}

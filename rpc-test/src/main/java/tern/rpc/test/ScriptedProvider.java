@@ -1,0 +1,356 @@
+package tern.rpc.test;
+
+import java.lang.reflect.Proxy;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import tern.rpc.Invocation;
+import tern.rpc.Invoker;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServerContext;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.netty.EventLoops;
+import tern.rpc.netty.NettyServerTransport;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.triple.Http1Protocol;
+import tern.rpc.netty.triple.HttpSettings;
+import tern.rpc.netty.triple.TripleCodecs;
+import tern.rpc.netty.triple.TripleProtocol;
+import tern.rpc.serialization.Serializer;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.json.JsonCodec;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+
+/**
+ * A provider for tests of consumers. It listens on a free port of the loopback interface, speaks every protocol, does with
+ * each call what a script says, and records the calls. It listens from its creation to {@link #close}. Thread-safe.
+ *
+ * <pre>{@code
+ * @RegisterExtension
+ * static final ScriptedProvider provider = ScriptedProvider.of(GreetingService.class);
+ *
+ * @DynamicPropertySource
+ * static void address(DynamicPropertyRegistry properties) {
+ *     properties.add("rpc.client.url", provider::address);
+ * }
+ *
+ * @Test
+ * void asksAgainWhenTheProviderIsFull() {
+ *     provider.on("greet").refuse().answer("Hello");
+ *     …
+ *     provider.assertCalled("greet", 2);
+ * }
+ * }</pre>
+ *
+ * <p>As a JUnit extension it forgets scripts and calls, and accepts connections again, after each test. It is closed after
+ * the class (static field) or the test (field).
+ */
+public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AutoCloseable {
+
+    private static final Namespace NAMESPACE = Namespace.create(ScriptedProvider.class);
+    private static final String JSON = "tools.jackson.databind.json.JsonMapper";
+
+    private final List<ServiceDescriptor> services;
+    private final EventLoops loops = EventLoops.start(1);
+    private final RpcServer server;
+    private final Relay relay;
+    private final Map<String, Script> scripts = new ConcurrentHashMap<>();
+    private final List<SeenCall> calls = new ArrayList<>(); // guarded by itself
+    private final ThreadLocal<@Nullable Object> streamAnswer = new ThreadLocal<>();
+
+    private ScriptedProvider(List<ServiceKey> keys, List<Class<?>> types) {
+        this.services = types.stream().map(ServiceDescriptor::of).toList();
+        Serializer serializer = HessianSerializer.builder().build();
+        TripleCodecs codecs = new TripleCodecs(serializer, json(), 0);
+        NettyServerTransport transport = new NettyServerTransport(
+                settings(),
+                loops,
+                List.of(
+                        new DubboProtocol(serializer, 0),
+                        new TripleProtocol(codecs, HttpSettings.defaults()),
+                        new Http1Protocol(codecs, HttpSettings.defaults())));
+        RpcServer.Builder builder = RpcServer.builder(transport).filter(this::serve);
+        for (int i = 0; i < types.size(); i++) {
+            Object target = target(types.get(i));
+            builder.export(ServiceExport.of(services.get(i), keys.get(i), () -> target, Endpoint.DEFAULT_WEIGHT));
+        }
+        this.server = builder.build();
+        server.start();
+        this.relay = new Relay(server.port());
+    }
+
+    private static ServerTransportSettings settings() {
+        return new ServerTransportSettings(
+                InetAddress.getLoopbackAddress().getHostAddress(),
+                0,
+                1_024,
+                1_024,
+                1_024,
+                8 << 20,
+                Duration.ofMinutes(3),
+                Duration.ofSeconds(10));
+    }
+
+    /** JSON is spoken if Jackson is on the class path. */
+    private static @Nullable JsonCodec json() {
+        try {
+            Class.forName(JSON, false, ScriptedProvider.class.getClassLoader());
+        } catch (ClassNotFoundException e) {
+            return null;
+        }
+        return Json.codec();
+    }
+
+    /** Keeps Jackson's classes away from those who do not have them. */
+    private static final class Json {
+        static JsonCodec codec() {
+            return new JsonCodec(
+                    tools.jackson.databind.json.JsonMapper.builder().build());
+        }
+    }
+
+    /** Of these interfaces, without group and version. */
+    public static ScriptedProvider of(Class<?>... services) {
+        return new ScriptedProvider(
+                Arrays.stream(services)
+                        .map(type -> new ServiceKey(ServiceDescriptor.nameOf(type), "", ""))
+                        .toList(),
+                List.of(services));
+    }
+
+    /** Of one interface in a group and a version, each of which may be empty. */
+    public static ScriptedProvider of(Class<?> service, String group, String version) {
+        return new ScriptedProvider(
+                List.of(new ServiceKey(ServiceDescriptor.nameOf(service), group, version)), List.of(service));
+    }
+
+    /** For {@code rpc.client.url} when references name the protocol themselves: {@code 127.0.0.1:40123}. */
+    public String address() {
+        return InetAddress.getLoopbackAddress().getHostAddress() + ":" + relay.port();
+    }
+
+    /** With the protocol: {@code tri://127.0.0.1:40123}. */
+    public String address(String protocol) {
+        return protocol + "://" + address();
+    }
+
+    public int port() {
+        return relay.port();
+    }
+
+    /**
+     * The script of all methods of this name. Steps are added to those that are there.
+     *
+     * @throws IllegalArgumentException if no service has such a method
+     */
+    public Script on(String method) {
+        List<MethodDescriptor> named = services.stream()
+                .flatMap(service -> service.overloads(method).stream())
+                .toList();
+        if (named.isEmpty()) {
+            throw new IllegalArgumentException("no method is called '" + method + "'; there are "
+                    + services.stream()
+                            .flatMap(service -> service.methods().stream())
+                            .map(MethodDescriptor::name)
+                            .distinct()
+                            .collect(Collectors.joining(", ")));
+        }
+        return scripts.computeIfAbsent(method, unknown -> new Script(method, named));
+    }
+
+    /** Closes the port and every connection: clients get "connection refused" until {@link #acceptConnections}. */
+    public void refuseConnections() {
+        relay.refuse();
+    }
+
+    /** Opens the same port again. */
+    public void acceptConnections() {
+        relay.accept();
+    }
+
+    /** Closes every connection; new ones are accepted. */
+    public void dropConnections() {
+        relay.dropAll();
+    }
+
+    static RpcException nothingScripted(String method) {
+        return RpcException.refusal(
+                StatusCode.UNIMPLEMENTED,
+                "nothing is scripted for " + method + "; write provider.on(\"" + method + "\").answer(…)",
+                Executed.NO);
+    }
+
+    private CompletionStage<Response> serve(Invocation call, Invoker next) {
+        ServerContext context = ServerContext.current();
+        List<@Nullable Object> arguments =
+                Collections.unmodifiableList(new ArrayList<>(Arrays.asList(call.arguments())));
+        String name = call.method().name();
+        synchronized (calls) {
+            calls.add(new SeenCall(
+                    call.service(),
+                    name,
+                    arguments,
+                    call.metadata().copy(),
+                    context == null ? "" : context.protocol()));
+            calls.notifyAll();
+        }
+        Script script = scripts.get(name);
+        if (script == null) {
+            return CompletableFuture.failedFuture(nothingScripted(name));
+        }
+        SocketAddress caller = context == null ? null : context.remoteAddress();
+        CompletionStage<@Nullable Object> answer = script.next(arguments, () -> {
+            if (caller instanceof InetSocketAddress address) {
+                relay.drop(address.getPort());
+            }
+        });
+        return call.method().type() == MethodType.UNARY
+                ? answer.thenApply(Response::of)
+                : answer.thenCompose(value -> stream(call, next, value));
+    }
+
+    private CompletionStage<Response> stream(Invocation call, Invoker next, @Nullable Object value) {
+        streamAnswer.set(value);
+        try {
+            return next.invoke(call);
+        } finally {
+            streamAnswer.remove();
+        }
+    }
+
+    /** Only streams get as far as this. */
+    private Object target(Class<?> type) {
+        return Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> switch (method.getName()) {
+                    case "toString" -> "scripted " + type.getSimpleName();
+                    case "hashCode" -> System.identityHashCode(proxy);
+                    case "equals" -> proxy == arguments[0];
+                    default -> streamAnswer.get();
+                });
+    }
+
+    /** Received so far, in order. */
+    public List<SeenCall> calls() {
+        synchronized (calls) {
+            return List.copyOf(calls);
+        }
+    }
+
+    /** Of one method. */
+    public List<SeenCall> calls(String method) {
+        return calls().stream().filter(call -> call.method().equals(method)).toList();
+    }
+
+    /** Fails unless the method was called so many times. */
+    public void assertCalled(String method, int times) {
+        List<SeenCall> seen = calls(method);
+        if (seen.size() != times) {
+            throw new AssertionError("expected " + times + (times == 1 ? " call of " : " calls of ") + method
+                    + ", but there " + (seen.size() == 1 ? "was 1" : "were " + seen.size()) + listed(seen));
+        }
+    }
+
+    /** Fails if anything was called. */
+    public void assertNotCalled() {
+        List<SeenCall> seen = calls();
+        if (!seen.isEmpty()) {
+            throw new AssertionError("expected no calls, but there were " + seen.size() + listed(seen));
+        }
+    }
+
+    /** Fails unless every step of every script was reached. */
+    public void assertScriptDone() {
+        String left = scripts.values().stream()
+                .map(Script::left)
+                .filter(text -> !text.isEmpty())
+                .sorted()
+                .collect(Collectors.joining("; "));
+        if (!left.isEmpty()) {
+            throw new AssertionError("these steps were not reached: " + left);
+        }
+    }
+
+    /** Waits for calls that nobody waits for, such as one-way calls; fails if they do not come in time. */
+    public void awaitCalls(String method, int times, Duration atMost) throws InterruptedException {
+        long end = System.nanoTime() + atMost.toNanos();
+        synchronized (calls) {
+            while (calls(method).size() < times) {
+                long left = end - System.nanoTime();
+                if (left <= 0) {
+                    throw new AssertionError(
+                            "expected " + times + " calls of " + method + " within " + atMost.toMillis()
+                                    + " ms, but there were " + calls(method).size() + listed(calls()));
+                }
+                calls.wait(left / 1_000_000 + 1);
+            }
+        }
+    }
+
+    private static String listed(List<SeenCall> seen) {
+        return seen.isEmpty() ? "" : seen.stream().map(SeenCall::toString).collect(Collectors.joining(", ", ": ", ""));
+    }
+
+    /** Forgets scripts and calls and accepts connections. */
+    public void reset() {
+        scripts.clear();
+        synchronized (calls) {
+            calls.clear();
+        }
+        relay.accept();
+    }
+
+    @Override
+    public void beforeAll(ExtensionContext context) {
+        closeWith(context);
+    }
+
+    @Override
+    public void beforeEach(ExtensionContext context) {
+        closeWith(context);
+    }
+
+    /** The outermost context counts: an extension of a class is told of its nested classes and tests, too. */
+    private void closeWith(ExtensionContext context) {
+        ExtensionContext.Store store = context.getStore(NAMESPACE); // also knows what its parents hold
+        if (store.get(this) == null) {
+            store.put(this, (AutoCloseable) this::close);
+        }
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) {
+        reset();
+    }
+
+    @Override
+    public void close() {
+        relay.close();
+        server.close();
+        loops.close();
+    }
+}

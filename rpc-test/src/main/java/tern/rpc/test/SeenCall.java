@@ -1,0 +1,24 @@
+package tern.rpc.test;
+
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Metadata;
+import tern.rpc.ServiceKey;
+
+/**
+ * A call that a {@link ScriptedProvider} received.
+ *
+ * @param arguments of the method; may contain null; without the messages of a stream
+ * @param metadata headers of the call
+ * @param protocol of the wire: {@code dubbo}, {@code tri}, {@code http} …
+ */
+public record SeenCall(
+        ServiceKey service, String method, List<@Nullable Object> arguments, Metadata metadata, String protocol) {
+
+    /** As in {@code greet(Ada, 3)}. */
+    @Override
+    public String toString() {
+        return arguments.stream().map(String::valueOf).collect(Collectors.joining(", ", method + "(", ")"));
+    }
+}
