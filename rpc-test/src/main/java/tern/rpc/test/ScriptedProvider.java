@@ -81,7 +81,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     private final Relay relay;
     private final Map<String, Script> scripts = new ConcurrentHashMap<>();
     private final List<SeenCall> calls = new ArrayList<>(); // guarded by itself
-    private final ThreadLocal<@Nullable Object> streamAnswer = new ThreadLocal<>();
+    private static final ThreadLocal<@Nullable Object> STREAM_ANSWER = new ThreadLocal<>();
 
     private ScriptedProvider(List<ServiceKey> keys, List<Class<?>> types) {
         this.services = types.stream().map(ServiceDescriptor::of).toList();
@@ -235,11 +235,11 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     private CompletionStage<Response> stream(Invocation call, Invoker next, @Nullable Object value) {
-        streamAnswer.set(value);
+        STREAM_ANSWER.set(value);
         try {
             return next.invoke(call);
         } finally {
-            streamAnswer.remove();
+            STREAM_ANSWER.remove();
         }
     }
 
@@ -250,7 +250,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
                     case "toString" -> "scripted " + type.getSimpleName();
                     case "hashCode" -> System.identityHashCode(proxy);
                     case "equals" -> proxy == arguments[0];
-                    default -> streamAnswer.get();
+                    default -> STREAM_ANSWER.get();
                 });
     }
 
