@@ -156,7 +156,8 @@ record MethodSignature(
         if (Callbacks.isIn(type)) {
             throw new IllegalArgumentException(position + ": " + type.getTypeName()
                     + " is a callback, which cannot travel; return a Flow.Publisher of what it would be told, or take a"
-                    + " StreamObserver as the last parameter of a void method");
+                    + " StreamObserver as the last parameter of a void method; a default method that only the caller needs"
+                    + " may be marked @RpcMethod(local = true)");
         }
         LOCAL_ONLY.forEach((local, instead) -> {
             if (local.isAssignableFrom(raw)) {

@@ -18,6 +18,13 @@ public @interface RpcMethod {
     /** Changes nothing, which makes it idempotent too. */
     boolean readOnly() default false;
 
+    /**
+     * Only for {@code default} methods: the method is a helper that runs at the caller and is not served, so its
+     * parameters need not travel. Without it a default method is called at the provider, as with Dubbo; its body then runs
+     * at the caller only when the provider has no such method, as an older one has not.
+     */
+    boolean local() default false;
+
     /** Only for {@code void} methods: the call ends when it is handed to the socket; no answer, not even an error. */
     boolean oneWay() default false;
 

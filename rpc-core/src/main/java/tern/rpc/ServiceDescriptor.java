@@ -152,7 +152,7 @@ public final class ServiceDescriptor {
         Arrays.sort(all, Comparator.comparing(Method::getName).thenComparing(ServiceDescriptor::descriptorOf));
         Map<String, Method> distinct = new LinkedHashMap<>();
         for (Method method : all) {
-            if (!Modifier.isStatic(method.getModifiers()) && !method.isBridge()) {
+            if (!Modifier.isStatic(method.getModifiers()) && !method.isBridge() && !isLocal(method)) {
                 distinct.merge(
                         method.getName() + descriptorOf(method),
                         method,
@@ -160,6 +160,18 @@ public final class ServiceDescriptor {
             }
         }
         return distinct.values();
+    }
+
+    private static boolean isLocal(Method method) {
+        RpcMethod marks = method.getAnnotation(RpcMethod.class);
+        if (marks == null || !marks.local()) {
+            return false;
+        }
+        if (!method.isDefault()) {
+            throw new IllegalArgumentException(method.getDeclaringClass().getSimpleName() + "." + method.getName()
+                    + " is marked local but has no body; only default methods can be local");
+        }
+        return true;
     }
 
     private static String descriptorOf(Method method) {

@@ -169,7 +169,7 @@ public final class RpcClient implements AutoCloseable {
         Map<Method, ClientMethod> methods = new HashMap<>();
         for (Method method : reference.type().getMethods()) {
             MethodDescriptor descriptor = service.method(method);
-            if (descriptor != null && !method.isDefault()) {
+            if (descriptor != null) {
                 methods.put(method, clientMethod(reference, descriptor, endpoints));
             }
         }

@@ -5,10 +5,14 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tern.rpc.CallLedger;
 import tern.rpc.CallOptions;
 import tern.rpc.Invocation;
@@ -16,12 +20,17 @@ import tern.rpc.JavaShape;
 import tern.rpc.NanoClock;
 import tern.rpc.Phase;
 import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
+import tern.rpc.StatusCode;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.stream.Shapes;
 
 /** Turns method calls of a service interface into remote ones. Immutable. */
 final class ServiceProxy implements InvocationHandler, CallOptions.Target {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ServiceProxy.class);
 
     private final Class<?> type;
     private final Map<Method, ClientMethod> methods;
@@ -29,6 +38,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private final NanoClock clock;
     private final CallTemplate template;
     private final StreamProxy streams;
+    private final Set<Method> toldOfDefault = ConcurrentHashMap.newKeySet();
 
     /** @param executor runs what is told to user code that does not wait for it */
     ServiceProxy(Class<?> type, Map<Method, ClientMethod> methods, WorkerPool executor, CallTemplate template) {
@@ -62,13 +72,32 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         return switch (called.descriptor().responses()) {
             case STAGE -> callAsync(called, given, ServerContext.current());
             case MONO -> mono(called, given);
-            default -> call(called, given);
+            default -> method.isDefault() ? callOrDefault(called, proxy, method, given) : call(called, given);
         };
+    }
+
+    /** An older provider does not have a method that was added with a body: it is what callers of such a provider get. */
+    private @Nullable Object callOrDefault(ClientMethod called, Object proxy, Method method, Object[] arguments)
+            throws Throwable {
+        try {
+            return call(called, arguments);
+        } catch (RpcException e) {
+            if (e.code() != StatusCode.UNIMPLEMENTED || e.wasExecuted() != Executed.NO) {
+                throw e;
+            }
+            if (toldOfDefault.add(method)) {
+                LOG.info(
+                        "{} runs at the caller, since the provider does not have it: {}",
+                        called.descriptor(),
+                        e.getMessage());
+            }
+            return InvocationHandler.invokeDefault(proxy, method, arguments);
+        }
     }
 
     private static final Object[] NO_ARGUMENTS = {};
 
-    /** What is not remote: the methods of Object, and default methods. */
+    /** What is not remote: the methods of Object, and default methods that are marked as local. */
     private @Nullable Object local(Object proxy, Method method, Object[] arguments) throws Throwable {
         if (method.isDefault()) {
             return InvocationHandler.invokeDefault(proxy, method, arguments);

@@ -1,5 +1,7 @@
 package tern.rpc.metrics;
 
+import org.jspecify.annotations.Nullable;
+
 /** Every meter, with its name in Micrometer's form. */
 public enum RpcMeter {
     SERVER_REQUESTS("rpc.server.requests", "Time from the last byte of the request to the answer being handed over"),
@@ -15,11 +17,12 @@ public enum RpcMeter {
     SERVER_CONCURRENCY("rpc.server.concurrency", "Calls that are served or wait for a worker"),
     SERVER_CONCURRENCY_LIMIT("rpc.server.concurrency.limit", "Most of them that are let in at present"),
     SERVER_CONNECTIONS("rpc.server.connections", "Connections from clients"),
-    SERVER_WRITE_QUEUE("rpc.server.write.queue", "Bytes of answers waiting for sockets"),
+    SERVER_WRITE_QUEUE("rpc.server.write.queue", "Bytes of answers waiting for sockets", "bytes"),
     SERVER_INBOUND(
             "rpc.server.inbound",
-            "Bytes of requests that are not complete or that no worker has read, and of their headers"),
-    SERVER_UNSENT("rpc.server.unsent", "Bytes of answers by HTTP that clients have not taken"),
+            "Bytes of requests that are not complete or that no worker has read, and of their headers",
+            "bytes"),
+    SERVER_UNSENT("rpc.server.unsent", "Bytes of answers by HTTP that clients have not taken", "bytes"),
     SERVER_IN_FLIGHT("rpc.server.in.flight", "Calls received and not answered yet"),
     SERVER_STREAMS_STALLED(
             "rpc.server.streams.stalled",
@@ -30,7 +33,7 @@ public enum RpcMeter {
     CLIENT_REQUESTS("rpc.client.requests", "Time from the call to its result, all attempts together"),
     CLIENT_RETRIES("rpc.client.retries", "Attempts after the first"),
     CLIENT_CONNECTIONS("rpc.client.connections", "Connections to servers"),
-    CLIENT_WRITE_QUEUE("rpc.client.write.queue", "Bytes of requests waiting for sockets"),
+    CLIENT_WRITE_QUEUE("rpc.client.write.queue", "Bytes of requests waiting for sockets", "bytes"),
     CLIENT_IN_FLIGHT("rpc.client.in.flight", "Calls sent and not answered yet"),
     CLIENT_LATE_ANSWERS("rpc.client.late.answers", "Answers that came after their call had ended");
 
@@ -59,10 +62,16 @@ public enum RpcMeter {
 
     private final String key;
     private final String description;
+    private final @Nullable String unit;
 
     RpcMeter(String key, String description) {
+        this(key, description, null);
+    }
+
+    RpcMeter(String key, String description, @Nullable String unit) {
         this.key = key;
         this.description = description;
+        this.unit = unit;
     }
 
     public String key() {
@@ -71,5 +80,10 @@ public enum RpcMeter {
 
     public String description() {
         return description;
+    }
+
+    /** As in {@code bytes}; null for a number of things, and for timers, which have one of their own. */
+    public @Nullable String unit() {
+        return unit;
     }
 }

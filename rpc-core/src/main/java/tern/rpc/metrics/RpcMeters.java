@@ -117,6 +117,7 @@ public final class RpcMeters {
     public <T> void gauge(RpcMeter meter, T object, ToDoubleFunction<T> value, String... tags) {
         Gauge.builder(meter.key(), object, value)
                 .description(meter.description())
+                .baseUnit(meter.unit())
                 .tags(tags)
                 .register(registry);
     }
@@ -125,6 +126,7 @@ public final class RpcMeters {
     public <T> void counter(RpcMeter meter, T object, ToDoubleFunction<T> count, String... tags) {
         FunctionCounter.builder(meter.key(), object, count)
                 .description(meter.description())
+                .baseUnit(meter.unit())
                 .tags(tags)
                 .register(registry);
     }

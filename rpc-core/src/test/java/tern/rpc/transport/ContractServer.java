@@ -115,6 +115,11 @@ class ContractServer implements ContractService {
     }
 
     @Override
+    public String greeting(String name) {
+        return "welcome " + name;
+    }
+
+    @Override
     public String blocksBriefly(String text) {
         return blocks(text);
     }

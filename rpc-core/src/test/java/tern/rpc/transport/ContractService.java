@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcMethod;
 
@@ -122,6 +123,11 @@ public interface ContractService extends KeyedStore<ContractService.Item, Long> 
 
     @RpcMethod(timeout = "150ms")
     String blocksBriefly(String text);
+
+    @RpcMethod(local = true)
+    default String shout(String text, UnaryOperator<String> how) {
+        return how.apply(echo(text));
+    }
 
     default String greeting(String name) {
         return "hello " + echo(name);

@@ -39,6 +39,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.ServerFilter;
 import tern.rpc.StatusCode;
+import tern.rpc.WireName;
 import tern.rpc.client.MethodSettings;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
@@ -79,6 +80,13 @@ public abstract class TransportContractTest extends TransportTest {
         closeLater(server);
         server.start();
         return server;
+    }
+
+    private void serveOnly(ServiceExport export) {
+        RpcServer server =
+                RpcServer.builder(newServerTransport()).export(export).build();
+        closeLater(server);
+        server.start();
     }
 
     protected ContractService refer(
@@ -159,7 +167,32 @@ public abstract class TransportContractTest extends TransportTest {
         assertThat(proxy.equals(null)).isFalse();
         assertThat(proxy.hashCode()).isEqualTo(proxy.hashCode());
         assertThat(proxy).hasToString("proxy of " + ContractService.class.getName());
+    }
+
+    @Test
+    void defaultMethodIsThatOfTheProviderUnlessItIsLocal() {
+        ContractService proxy = proxy();
+
+        assertThat(proxy.greeting("Ann")).isEqualTo("welcome Ann");
+        assertThat(proxy.shout("ann", String::toUpperCase)).isEqualTo("ANN");
+    }
+
+    /** What {@link ContractService} was before it got its default method. */
+    @WireName("tern.rpc.transport.ContractService")
+    interface OlderService {
+        String echo(String text);
+    }
+
+    @Test
+    void defaultMethodThatAnOlderProviderDoesNotHaveRunsAtTheCaller() {
+        serveOnly(ServiceExport.of(OlderService.class, text -> text));
+        ContractService proxy = refer(client -> {}, reference -> {});
+
         assertThat(proxy.greeting("Ann")).isEqualTo("hello Ann");
+        assertThatThrownBy(() -> proxy.header("x")).isInstanceOfSatisfying(RpcException.class, failure -> {
+            assertThat(failure.code()).isEqualTo(StatusCode.UNIMPLEMENTED);
+            assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        });
     }
 
     @Test

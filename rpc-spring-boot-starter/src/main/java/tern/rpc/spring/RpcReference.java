@@ -9,11 +9,11 @@ import org.springframework.beans.factory.annotation.Autowired;
 
 /**
  * Injects a proxy of a remote service into a field, a setter, or a parameter of a constructor or a {@code @Bean} method.
- * References with the same settings share a proxy. A local bean of the interface does not replace the proxy and is still
- * what {@code @Autowired} gets, with two exceptions: beans that a test overrides ({@code @MockitoBean},
- * {@code @TestBean}), and {@code @Primary} beans that are not an {@link RpcService} and do not have the reference
- * themselves. An override with a name replaces only references of that name: the name of the field or parameter, or
- * {@link #name()}.
+ * References with the same settings share a proxy. {@code Optional}, {@code ObjectProvider} and {@code Provider} of the
+ * interface hold it too. A local bean of the interface does not replace the proxy and is still what {@code @Autowired}
+ * gets, with two exceptions: beans that a test overrides ({@code @MockitoBean}, {@code @TestBean}), and {@code @Primary}
+ * beans that are not an {@link RpcService} and do not have the reference themselves. An override with a name replaces only
+ * references of that name: the name of the field or parameter, or {@link #name()}.
  *
  * <p>Every text may contain placeholders. What {@code rpc.client.services.<name>.*} sets wins over the annotation.
  */

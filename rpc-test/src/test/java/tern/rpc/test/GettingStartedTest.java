@@ -61,10 +61,10 @@ class GettingStartedTest {
         }
         Path classes = compiled();
 
-        try (URLClassLoader loader = new URLClassLoader(
-                new URL[] {classes.toUri().toURL()}, GettingStartedTest.class.getClassLoader())) {
-            try (ConfigurableApplicationContext provider = start(
-                    loader, "example.provider.ProviderApplication", "greetings-provider", "rpc.server.port=0")) {
+        try (URLClassLoader loader =
+                new URLClassLoader(new URL[] {classes.toUri().toURL()}, GettingStartedTest.class.getClassLoader())) {
+            try (ConfigurableApplicationContext provider =
+                    start(loader, "example.provider.ProviderApplication", "greetings-provider", "rpc.server.port=0")) {
                 String address = "127.0.0.1:" + provider.getEnvironment().getProperty("local.rpc.port");
                 assertThat(json(address)).isEqualTo("\"Good morning, Ada\"");
                 try (ConfigurableApplicationContext consumer = start(

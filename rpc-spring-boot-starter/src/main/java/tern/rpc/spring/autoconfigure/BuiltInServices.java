@@ -43,11 +43,13 @@ final class BuiltInServices {
         }
     }
 
-    /** How many are the application's own. */
-    static long others(List<ServiceExport> exports) {
+    /** The keys of those that are the application's own. */
+    static List<String> others(List<ServiceExport> exports) {
         return exports.stream()
-                .map(export -> export.key().interfaceName())
-                .filter(name -> !name.equals(HealthService.NAME) && !name.startsWith(REFLECTION))
-                .count();
+                .map(ServiceExport::key)
+                .filter(key -> !key.interfaceName().equals(HealthService.NAME)
+                        && !key.interfaceName().startsWith(REFLECTION))
+                .map(String::valueOf)
+                .toList();
     }
 }

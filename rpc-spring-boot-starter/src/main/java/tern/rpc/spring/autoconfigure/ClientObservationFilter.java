@@ -27,7 +27,7 @@ final class ClientObservationFilter implements ClientFilter {
                 (carrier, name, value) -> Objects.requireNonNull(carrier).put(name, value), Kind.CLIENT);
         context.setCarrier(call.metadata());
         context.setRemoteServiceName(call.service().interfaceName());
-        Observation observation = Observation.createNotStarted("rpc.client.calls", () -> context, registry);
+        Observation observation = Observation.createNotStarted(ObservedCall.CLIENT, () -> context, registry);
         return ObservedCall.run(observation, call, next);
     }
 }

@@ -121,7 +121,7 @@ final class ExportedBeans {
                     null);
         }
         exports.add(export);
-        LOG.info("Exporting {} from bean '{}'", export.key(), name);
+        LOG.debug("Exporting {} from bean '{}'", export.key(), name);
     }
 
     /** What a gRPC service offers is known from the bean itself, which is made for that. */

@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,16 @@ import tern.rpc.metrics.RpcMeter;
 /** The course of an observation around a call, the same on both sides. */
 final class ObservedCall {
 
+    static final String CLIENT = "rpc.client.calls";
+    static final String SERVER = "rpc.server.calls";
+    private static final String ACTIVE = ".active"; // of long task timers
+
     private ObservedCall() {}
+
+    /** Whether a meter is made of our observations. */
+    static boolean isName(String meter) {
+        return Set.of(CLIENT, SERVER, CLIENT + ACTIVE, SERVER + ACTIVE).contains(meter);
+    }
 
     static CompletionStage<Response> run(Observation observation, Invocation call, Invoker next) {
         observation

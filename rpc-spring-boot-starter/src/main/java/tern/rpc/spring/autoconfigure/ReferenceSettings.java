@@ -59,6 +59,12 @@ record ReferenceSettings(
         return reference.build();
     }
 
+    /** Which service, by which protocol, and where, for the log. */
+    String describe() {
+        return key + " (" + protocol + " at "
+                + StartLine.names(endpoints.stream().map(String::valueOf).toList()) + ")";
+    }
+
     private EndpointResolver resolver(RpcClient client) {
         return !isLocal() && Addresses.haveNames(endpoints)
                 ? new DnsEndpoints(endpoints, DnsEndpoints.Lookup.SYSTEM, client.timer(), resolveInterval)

@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.beans.factory.ObjectProvider;
@@ -48,6 +49,12 @@ public final class RpcMetricsAutoConfiguration {
     RpcMeters rpcMeters(ObjectProvider<MeterRegistry> registry, Slo slo) {
         MeterRegistry own = registry.getIfUnique();
         return new RpcMeters(own == null ? new CompositeMeterRegistry() : own, slo);
+    }
+
+    /** An observation of a call is for traces: the timer that Micrometer would make of it counts what ours count. */
+    @Bean
+    static MeterFilter rpcObservationsWithoutTimers() {
+        return MeterFilter.deny(meter -> ObservedCall.isName(meter.getName()));
     }
 
     @Bean

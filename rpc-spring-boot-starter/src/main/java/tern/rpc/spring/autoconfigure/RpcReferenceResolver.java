@@ -49,6 +49,20 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         return references.proxy(dependency.getDependencyType(), annotation, place(dependency));
     }
 
+    /**
+     * Asked for what stands inside of {@code Optional}, {@code ObjectProvider} or {@code Provider}, which the factory
+     * unpacks before it looks for beans.
+     */
+    @Override
+    public @Nullable Object getSuggestedValue(DependencyDescriptor dependency) {
+        BeanFactory beans = getBeanFactory();
+        MergedAnnotation<RpcReference> reference = referenceAt(dependency);
+        return reference.isPresent() && beans != null
+                ? beans.getBean(RpcReferences.class)
+                        .proxy(dependency.getDependencyType(), reference.synthesize(), place(dependency))
+                : super.getSuggestedValue(dependency);
+    }
+
     /** Asked ahead of time, so that the class of the proxy is known to a native image. */
     @Override
     public @Nullable Class<?> getLazyResolutionProxyClass(DependencyDescriptor dependency, @Nullable String beanName) {

@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -49,6 +50,13 @@ public final class RpcReferences implements SmartInitializingSingleton {
 
     /** @param where it is injected, for messages */
     Object proxy(Class<?> type, RpcReference annotation, String where) {
+        if (type.isArray() || Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type)) {
+            throw new RpcStartException(
+                    where + " refers to " + type.getSimpleName() + ", but a reference is one service",
+                    "Inject the interface of the service, or an Optional or ObjectProvider of it; each service of several"
+                            + " groups or versions is a reference of its own.",
+                    null);
+        }
         if (!type.isInterface()) {
             throw new RpcStartException(
                     where + " refers to " + type.getName() + ", which is not an interface",
@@ -110,6 +118,14 @@ public final class RpcReferences implements SmartInitializingSingleton {
     public synchronized void afterSingletonsInstantiated() {
         if (initializesLazily) {
             return;
+        }
+        if (!proxies.isEmpty()) {
+            LOG.info(
+                    "{} references: {}",
+                    proxies.size(),
+                    StartLine.names(proxies.keySet().stream()
+                            .map(ReferenceSettings::describe)
+                            .toList()));
         }
         settings.services().keySet().stream()
                 .filter(name -> !names.contains(name))

@@ -80,7 +80,14 @@ public final class RpcServerAutoConfiguration {
         customizers.orderedStream().forEach(customizer -> customizer.customize(server));
         BuiltInServices.addTo(server, settings, health.getIfAvailable());
         settings.limits().applyTo(server);
-        return server.build();
+        try {
+            return server.build();
+        } catch (IllegalArgumentException e) {
+            throw new RpcStartException(
+                    "What is exported cannot be served: " + e.getMessage(),
+                    "Change the interface or the class as the description says.",
+                    e);
+        }
     }
 
     @Bean

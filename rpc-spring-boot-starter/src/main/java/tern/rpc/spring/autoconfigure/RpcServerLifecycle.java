@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
@@ -66,11 +67,13 @@ public final class RpcServerLifecycle
         running = true;
         publishPort(server.port());
         keepAlive();
+        List<String> services = BuiltInServices.others(server.exports());
         LOG.info(
-                "RPC server started on port {} ({}) with {} services",
+                "RPC server started on port {} ({}) with {} services: {}",
                 server.port(),
                 description,
-                BuiltInServices.others(server.exports()));
+                services.size(),
+                StartLine.names(services));
     }
 
     private RpcStartException cannotListen(UncheckedIOException failure) {

@@ -24,7 +24,7 @@ final class ServerObservationFilter implements ServerFilter {
     public CompletionStage<Response> invoke(Invocation call, Invoker next) {
         ReceiverContext<Metadata> context = new ReceiverContext<>(Metadata::get, Kind.SERVER);
         context.setCarrier(call.metadata());
-        Observation observation = Observation.createNotStarted("rpc.server.calls", () -> context, registry);
+        Observation observation = Observation.createNotStarted(ObservedCall.SERVER, () -> context, registry);
         return ObservedCall.run(observation, call, next);
     }
 }

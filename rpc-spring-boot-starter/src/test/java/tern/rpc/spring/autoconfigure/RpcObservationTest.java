@@ -7,6 +7,7 @@ import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
@@ -18,6 +19,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tern.rpc.ServerContext;
@@ -62,6 +65,36 @@ class RpcObservationTest {
                             .containsExactly("rpc.server.calls GreetingService/greet ok");
                     assertThat(MDC.get("trace")).isNull();
                 }));
+    }
+
+    @Test
+    void observationsMakeNoTimersBesideOurs() {
+        provider(Greeter.class, MeteredTraces.class)
+                .run(there -> consumerOf(there, User.class, MeteredTraces.class).run(here -> {
+                    here.getBean(User.class).greetings.greet("x");
+
+                    for (ApplicationContext side : List.of(there, here)) {
+                        MeterRegistry meters = side.getBean(MeterRegistry.class);
+                        assertThat(side.getBean(CallObservations.class).registry())
+                                .isNotNull();
+                        assertThat(meters.getMeters())
+                                .extracting(meter -> meter.getId().getName())
+                                .contains(side == there ? "rpc.server.requests" : "rpc.client.requests", "else")
+                                .noneMatch(name -> name.contains(".calls"));
+                    }
+                }));
+    }
+
+    @Test
+    void metersOfBytesSaySo() {
+        provider(Greeter.class, Meters.class).run(there -> {
+            MeterRegistry meters = there.getBean(MeterRegistry.class);
+
+            assertThat(meters.get("rpc.server.write.queue").meter().getId().getBaseUnit())
+                    .isEqualTo("bytes");
+            assertThat(meters.get("rpc.server.inbound").meter().getId().getBaseUnit())
+                    .isEqualTo("bytes");
+        });
     }
 
     @Test
@@ -116,6 +149,35 @@ class RpcObservationTest {
         @Bean
         MeterRegistry meterRegistry() {
             return new SimpleMeterRegistry();
+        }
+    }
+
+    /** Both kinds of handlers, as an application with tracing has them, and the filters of meters in force. */
+    @Configuration(proxyBeanMethods = false)
+    static class MeteredTraces {
+        @Bean
+        MeterRegistry meterRegistry(ObjectProvider<MeterFilter> filters) {
+            MeterRegistry registry = new SimpleMeterRegistry();
+            filters.forEach(registry.config()::meterFilter);
+            return registry;
+        }
+
+        @Bean
+        ObservationHandler<Observation.Context> meterHandler(MeterRegistry meters) {
+            return new DefaultMeterObservationHandler(meters);
+        }
+
+        @Bean
+        ObservationHandler<Observation.Context> otherHandler() {
+            return context -> true;
+        }
+
+        @Bean
+        ObservationRegistry observationRegistry(List<ObservationHandler<Observation.Context>> handlers) {
+            ObservationRegistry registry = ObservationRegistry.create();
+            handlers.forEach(registry.observationConfig()::observationHandler);
+            Observation.createNotStarted("else", registry).observe(() -> {});
+            return registry;
         }
     }
 

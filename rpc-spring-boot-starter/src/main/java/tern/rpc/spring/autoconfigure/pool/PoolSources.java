@@ -109,7 +109,8 @@ final class PoolSources implements SmartInitializingSingleton {
                     "rpc.pool.waited",
                     "Seconds of all waits",
                     pool -> pool.waited().toNanos() / 1e9,
-                    tags);
+                    tags,
+                    "seconds");
         }
         if (!first.held().isNegative()) {
             counter(
@@ -118,7 +119,8 @@ final class PoolSources implements SmartInitializingSingleton {
                     "rpc.pool.held",
                     "Seconds of all uses",
                     pool -> pool.held().toNanos() / 1e9,
-                    tags);
+                    tags,
+                    "seconds");
         }
     }
 
@@ -142,8 +144,20 @@ final class PoolSources implements SmartInitializingSingleton {
             String description,
             ToDoubleFunction<PoolSnapshot> value,
             Tags tags) {
+        counter(registry, source, name, description, value, tags, null);
+    }
+
+    private static void counter(
+            MeterRegistry registry,
+            PoolSource source,
+            String name,
+            String description,
+            ToDoubleFunction<PoolSnapshot> value,
+            Tags tags,
+            @Nullable String unit) {
         FunctionCounter.builder(name, source, pool -> value.applyAsDouble(pool.snapshot()))
                 .description(description)
+                .baseUnit(unit)
                 .tags(tags)
                 .register(registry);
     }

@@ -1,0 +1,147 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static tern.rpc.spring.autoconfigure.Applications.application;
+import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
+import static tern.rpc.spring.autoconfigure.Applications.provider;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.ObjectFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.context.annotation.Lazy;
+import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcService;
+import tern.rpc.spring.firstday.Messages;
+
+/** Where a reference may stand, and what is said where it may not. */
+class InjectionShapesTest {
+
+    @Test
+    void optionalProviderAndLazyHoldTheReference() {
+        provider(Greeter.class)
+                .run(there -> consumerOf(there, Held.class).run(here -> {
+                    Held held = here.getBean(Held.class);
+
+                    assertThat(held.optional.orElseThrow().greet("a")).isEqualTo("Hello a");
+                    assertThat(held.objects.getObject().greet("b")).isEqualTo("Hello b");
+                    assertThat(held.objects.getIfAvailable()).isSameAs(held.optional.get());
+                    assertThat(held.factory.getObject().greet("c")).isEqualTo("Hello c");
+                    assertThat(held.lazy.greet("d")).isEqualTo("Hello d");
+                    assertThat(held.parameter.orElseThrow().greet("e")).isEqualTo("Hello e");
+                }));
+    }
+
+    @Test
+    void severalReferencesAtOnceAreRefused() {
+        Messages.assertSays("injection: list", failure(ManyUser.class));
+        Messages.assertSays("injection: map", failure(MapUser.class));
+        Messages.assertSays("injection: array", failure(ArrayUser.class));
+    }
+
+    @Test
+    void constructorThatLostTheAnnotationIsExplained() {
+        StringBuilder told = new StringBuilder();
+        application(AsLombokWritesIt.class)
+                .withPropertyValues("rpc.client.url=127.0.0.1:1")
+                .run(here -> {
+                    FailureAnalysis analysis = new LostReferenceFailureAnalyzer().analyze(here.getStartupFailure());
+                    told.append(analysis.getDescription()).append("\n\n").append(analysis.getAction());
+                });
+
+        Messages.assertSays("injection: @RequiredArgsConstructor", told.toString());
+    }
+
+    @Test
+    void missingBeanOfAnybodyElseIsNotOurs() {
+        application(Needy.class)
+                .run(here -> assertThat(new LostReferenceFailureAnalyzer().analyze(here.getStartupFailure()))
+                        .isNull());
+    }
+
+    @Test
+    void recordThatIsNotSerializableIsExplained() {
+        StringBuilder told = new StringBuilder();
+        provider(PlateService.class).run(here -> {
+            RpcStartException failure = StartFailures.causeOf(here.getStartupFailure());
+            told.append(failure.getMessage()).append("\n\n").append(failure.action());
+        });
+
+        Messages.assertSays("types: record that is not Serializable", told.toString());
+    }
+
+    private static String failure(Class<?> user) {
+        StringBuilder told = new StringBuilder();
+        application(user).withPropertyValues("rpc.client.url=127.0.0.1:1").run(here -> {
+            RpcStartException failure = StartFailures.causeOf(here.getStartupFailure());
+            told.append(failure.getMessage()).append("\n\n").append(failure.action());
+        });
+        return told.toString();
+    }
+
+    static class Held {
+        @RpcReference
+        Optional<GreetingService> optional;
+
+        @RpcReference
+        ObjectProvider<GreetingService> objects;
+
+        @RpcReference
+        ObjectFactory<GreetingService> factory;
+
+        @Lazy
+        @RpcReference
+        GreetingService lazy;
+
+        final Optional<GreetingService> parameter;
+
+        Held(@RpcReference Optional<GreetingService> parameter) {
+            this.parameter = parameter;
+        }
+    }
+
+    static class ManyUser {
+        @RpcReference
+        List<GreetingService> greetings;
+    }
+
+    static class MapUser {
+        @RpcReference
+        Map<String, GreetingService> greetings;
+    }
+
+    static class ArrayUser {
+        @RpcReference
+        GreetingService[] greetings;
+    }
+
+    static class AsLombokWritesIt {
+        @RpcReference
+        private final GreetingService greetings;
+
+        AsLombokWritesIt(GreetingService greetings) {
+            this.greetings = greetings;
+        }
+    }
+
+    static class Needy {
+        Needy(GreetingService greetings) {}
+    }
+
+    record Plate(String dish) {}
+
+    interface Plates {
+        Plate take();
+    }
+
+    @RpcService
+    static class PlateService implements Plates {
+        @Override
+        public Plate take() {
+            return new Plate("soup");
+        }
+    }
+}
