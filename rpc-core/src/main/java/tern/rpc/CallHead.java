@@ -14,31 +14,57 @@ public final class CallHead {
 
     private final ServiceKey service;
     private final String method;
+    private final boolean generic;
+    private final String written;
     private final Metadata metadata;
+    private final Deadline deadline;
     private final ServerContext.Exchange exchange;
     private final @Nullable Principal principal;
 
-    /** @param method of a generic call, the method that it means */
+    /** A call without a deadline, which names its method itself. */
     public CallHead(ServiceKey service, String method, Metadata metadata, ServerContext.Exchange exchange) {
-        this(service, method, metadata, exchange, exchange.peerPrincipal());
+        this(service, method, false, service + "/" + method, metadata, Deadline.none(), exchange);
+    }
+
+    /**
+     * @param method of a generic call, the method that it means
+     * @param generic whether the method is named by an argument
+     * @param written service and method as the caller wrote them, for texts that the caller sees: a name in the form in
+     *     which it is exported would tell that it is exported
+     */
+    public CallHead(
+            ServiceKey service,
+            String method,
+            boolean generic,
+            String written,
+            Metadata metadata,
+            Deadline deadline,
+            ServerContext.Exchange exchange) {
+        this(service, method, generic, written, metadata, deadline, exchange, exchange.peerPrincipal());
     }
 
     private CallHead(
             ServiceKey service,
             String method,
+            boolean generic,
+            String written,
             Metadata metadata,
+            Deadline deadline,
             ServerContext.Exchange exchange,
             @Nullable Principal principal) {
         this.service = service;
         this.method = method;
+        this.generic = generic;
+        this.written = written;
         this.metadata = metadata;
+        this.deadline = deadline;
         this.exchange = exchange;
         this.principal = principal;
     }
 
     /** The same call by somebody who is known better. */
     public CallHead withPrincipal(Principal replaced) {
-        return new CallHead(service, method, metadata, exchange, replaced);
+        return new CallHead(service, method, generic, written, metadata, deadline, exchange, replaced);
     }
 
     /** Interface, group and version. */
@@ -52,6 +78,16 @@ public final class CallHead {
      */
     public String method() {
         return method;
+    }
+
+    /** Whether the call goes by way of {@code $invoke} or {@code $invokeAsync}, and an argument names its method. */
+    public boolean isGeneric() {
+        return generic;
+    }
+
+    /** Until when the caller waits. */
+    public Deadline deadline() {
+        return deadline;
     }
 
     /** Headers, or attachments, of the request. */
@@ -89,9 +125,9 @@ public final class CallHead {
         return exchange.protocol();
     }
 
-    /** Names the call, never its metadata. */
+    /** Names the call as its caller did, never its metadata. */
     @Override
     public String toString() {
-        return service + "/" + method;
+        return written;
     }
 }

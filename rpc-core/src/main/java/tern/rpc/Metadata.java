@@ -70,6 +70,15 @@ public final class Metadata {
         return all;
     }
 
+    /** How many values of this name there are, text and binary. */
+    public int count(String name) {
+        int count = 0;
+        for (int i = 0; i < used; i += 2) {
+            count += isNamed(i, name) ? 1 : 0;
+        }
+        return count;
+    }
+
     public boolean contains(String name) {
         return find(name) != null;
     }

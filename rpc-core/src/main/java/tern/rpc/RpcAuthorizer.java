@@ -5,12 +5,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides whether a call may run, before any of its arguments is created; of a stream once, before its first message is
- * read. Several are asked one after another, and all have to agree. Calls of {@code grpc.health.v1.Health} are not asked
- * about, since probes have no identity.
+ * read. Several are asked one after another, and all have to agree. {@code Check} and {@code Watch} of
+ * {@code grpc.health.v1.Health} are not asked about, since probes have no identity. Calls of services and methods that do
+ * not exist are, so that strangers do not learn which do.
  *
  * <p>Asked on the worker thread that will run the call, never on an event loop. It may block briefly, as for a look into a
- * cache or a directory: the call keeps its worker meanwhile, and the time counts towards its deadline. Asked by many
- * threads at once.
+ * cache or a directory: the call keeps its worker meanwhile, and the time counts towards its deadline, at
+ * which the caller is answered in any case. Asked by many threads at once.
  *
  * <pre>{@code
  * @Bean

@@ -41,6 +41,10 @@ final class CallGate {
         return tokens.isEmpty() && authorizers.isEmpty();
     }
 
+    boolean asksAuthorizers() {
+        return !authorizers.isEmpty();
+    }
+
     AcceptedTokens tokens() {
         return tokens;
     }
@@ -53,27 +57,68 @@ final class CallGate {
     /**
      * Lets a call pass or not, on a worker thread.
      *
+     * @param progress is told whom it waits for
      * @return who calls; null if nobody knows
      * @throws RpcException if it may not run
      */
     @Nullable
-    Principal admit(CallHead call) {
-        tokens.check(
-                call.service().interfaceName(),
-                call.method(),
-                call.metadata().get(AcceptedTokens.ATTACHMENT),
-                call.metadata().get(AcceptedTokens.AUTHORIZATION));
-        if (call.service().interfaceName().equals(AcceptedTokens.OPEN_SERVICE)) {
+    Principal admit(CallHead call, Question progress) {
+        if (AcceptedTokens.isOpen(call)) {
             return call.principal();
         }
+        checkOnce(call, AcceptedTokens.ATTACHMENT);
+        checkOnce(call, AcceptedTokens.AUTHORIZATION);
+        tokens.check(
+                call.toString(),
+                call.metadata().get(AcceptedTokens.ATTACHMENT),
+                call.metadata().get(AcceptedTokens.AUTHORIZATION));
         CallHead asked = call;
         for (RpcAuthorizer authorizer : authorizers) {
+            progress.asked(authorizer);
             Principal found = ask(authorizer, asked);
             if (found != null) {
                 asked = asked.withPrincipal(found);
             }
         }
         return asked.principal();
+    }
+
+    private void checkOnce(CallHead call, String name) {
+        if (call.metadata().count(name) > 1) {
+            throw tokens.doubled(call.toString(), name);
+        }
+    }
+
+    /** What is being decided of a call, for whoever looks at its time meanwhile. */
+    static final class Question {
+
+        private final CallHead call;
+        private volatile @Nullable RpcAuthorizer asked;
+
+        Question(CallHead call) {
+            this.call = call;
+        }
+
+        private void asked(RpcAuthorizer authorizer) {
+            asked = authorizer;
+        }
+
+        boolean isLate(long now) {
+            return call.deadline().isExpired(now);
+        }
+
+        /** The failure of a call that nobody waits for any more. */
+        RpcException late() {
+            RpcAuthorizer present = asked;
+            return RpcException.refusal(
+                    StatusCode.DEADLINE_EXCEEDED,
+                    call + ": the deadline passed before "
+                            + (present == null
+                                    ? "its token was looked at"
+                                    : present.getClass().getName() + " had decided whether it may run")
+                            + "; it was not run",
+                    Executed.NO);
+        }
     }
 
     /** A service does not get to see the token that opens this server. */

@@ -218,6 +218,11 @@ final class Dispatcher implements CallHandler {
         return !gate.isOpen();
     }
 
+    @Override
+    public boolean asksAuthorizers() {
+        return gate.asksAuthorizers();
+    }
+
     CallGate gate() {
         return gate;
     }

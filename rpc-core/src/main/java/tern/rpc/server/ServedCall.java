@@ -69,6 +69,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private boolean returned; // set by the worker, read after it has left: counted as without a thread already
     private boolean admitted; // by the worker alone, as the next
     private @Nullable Principal caller;
+    private volatile CallGate.@Nullable Question question; // while somebody is asked whether it may run
 
     ServedCall(Dispatcher dispatcher, ServerCall call, boolean critical) {
         this.dispatcher = dispatcher;
@@ -166,7 +167,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     /** Where the method is known already, a call too many is not even read. */
     private void enterNamedMethod(long now) {
         MethodDescriptor named = call.namedMethod();
-        if (named != null) {
+        if (named != null && !dispatcher.gate().asksAuthorizers()) { // strangers are not told that it is full
             enter(named, dispatcher.registry().limiter(named), now);
         }
     }
@@ -189,9 +190,18 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     @Override
     public void admit(CallHead head) {
-        caller = dispatcher.gate().admit(head);
+        CallGate.Question asked = new CallGate.Question(head);
+        if (dispatcher.gate().asksAuthorizers() && head.deadline().isLimited()) {
+            question = asked;
+            call.watch(head.deadline().nanoTime(), this);
+        }
+        caller = dispatcher.gate().admit(head, asked);
+        if (asked.isLate(dispatcher.clock().nanoTime())) {
+            throw asked.late();
+        }
+        question = null;
         admitted = true;
-        if (!head.service().interfaceName().equals(AcceptedTokens.OPEN_SERVICE)) {
+        if (!AcceptedTokens.isOpen(head)) {
             call.callerIsKnown();
         }
     }
@@ -377,6 +387,16 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
                     Executed.MAYBE);
             call.fail(late, new Metadata());
             cancel(late);
+        } else {
+            endUndecided();
+        }
+    }
+
+    /** An authorizer still thinks, and keeps its worker until it has done so; the caller is answered now. */
+    private void endUndecided() {
+        CallGate.Question asked = question;
+        if (asked != null && asked.isLate(dispatcher.clock().nanoTime()) && STATE.compareAndSet(this, RUNNING, ENDED)) {
+            call.fail(asked.late(), new Metadata());
         }
     }
 

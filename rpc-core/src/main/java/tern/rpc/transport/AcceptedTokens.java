@@ -8,6 +8,7 @@ import tern.rpc.CallHead;
 import tern.rpc.Metadata;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
+import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 
 /**
@@ -16,8 +17,13 @@ import tern.rpc.StatusCode;
  */
 public final class AcceptedTokens {
 
-    /** Asked by probes, which have no token, so it needs none (the service of {@code grpc.health.v1}). */
+    /** Asked by probes, which have no token, so its own methods need none (the service of {@code grpc.health.v1}). */
     public static final String OPEN_SERVICE = "grpc.health.v1.Health";
+
+    /** The methods that need no token; those that every service has, such as {@code $echo}, do need one here too. */
+    public static final List<String> OPEN_METHODS = List.of("Check", "Watch");
+
+    private static final ServiceKey OPEN_KEY = new ServiceKey(OPEN_SERVICE, "", "");
 
     /** Attachment or header with the token alone, as Dubbo sends it. */
     public static final String ATTACHMENT = "token";
@@ -26,6 +32,7 @@ public final class AcceptedTokens {
     public static final String AUTHORIZATION = "authorization";
 
     private static final int LONGEST_NAME = 200;
+    private static final String REMEDY = " (set rpc.client.token to one of the server's rpc.server.token)";
 
     private final List<Token> tokens;
     private final LongAdder refused = new LongAdder();
@@ -54,33 +61,60 @@ public final class AcceptedTokens {
         return refused.sum();
     }
 
+    /** Whether a call is one of a probe, which nobody is asked about; another spelling of its path is none. */
+    public static boolean isOpen(CallHead call) {
+        return !call.isGeneric()
+                && OPEN_KEY.equals(call.service())
+                && OPEN_METHODS.contains(call.method())
+                && call.toString().equals(OPEN_SERVICE + "/" + call.method());
+    }
+
     /**
-     * Lets a call pass or not.
+     * Lets a call pass or not. The caller has looked whether it {@linkplain #isOpen is open to all}.
      *
+     * @param call service and method as the caller wrote them
      * @param attachment see {@link #ATTACHMENT}; null for none
      * @param authorization see {@link #AUTHORIZATION}; null for none
      * @throws RpcException UNAUTHENTICATED, not executed, if neither has an accepted token
      */
-    public void check(String service, String method, @Nullable String attachment, @Nullable String authorization) {
-        if (tokens.isEmpty() || service.equals(OPEN_SERVICE)) {
+    public void check(String call, @Nullable String attachment, @Nullable String authorization) {
+        if (tokens.isEmpty()) {
             return;
         }
         String bearer = CallHead.bearerOf(authorization);
         if (!isAccepted(attachment) && !isAccepted(bearer)) {
-            refused.increment();
-            throw RpcException.refusal(
-                    StatusCode.UNAUTHENTICATED,
-                    "call of " + shortened(service + "/" + method) + " refused: "
-                            + (attachment == null && bearer == null
-                                    ? "it shows no token, which this server asks for"
-                                    : "this server does not accept the token that it shows")
-                            + " (set rpc.client.token to one of the server's rpc.server.token)",
-                    Executed.NO);
+            throw refusal(
+                    call,
+                    attachment == null && bearer == null
+                            ? "it shows no token, which this server asks for" + REMEDY
+                            : "this server does not accept the token that it shows" + REMEDY);
         }
     }
 
-    /** Takes an accepted token out of what a service gets to see and might pass on. */
+    /**
+     * Refuses a call that has a header of credentials more than once: whoever looked at it before may have looked at
+     * another of them.
+     *
+     * @param call service and method as the caller wrote them
+     * @param name {@link #ATTACHMENT} or {@link #AUTHORIZATION}
+     */
+    public RpcException doubled(String call, String name) {
+        return refusal(call, "it has more than one '" + name + "'; send one");
+    }
+
+    private RpcException refusal(String call, String why) {
+        refused.increment();
+        return RpcException.refusal(
+                StatusCode.UNAUTHENTICATED, "call of " + shortened(call) + " refused: " + why, Executed.NO);
+    }
+
+    /**
+     * Takes an accepted token out of what a service gets to see and might pass on. Credentials in binary form, which
+     * nobody has looked at, go too.
+     */
     public void conceal(Metadata metadata) {
+        concealBinary(metadata, ATTACHMENT);
+        concealBinary(metadata, AUTHORIZATION);
         if (tokens.isEmpty()) {
             return;
         }
@@ -89,6 +123,13 @@ public final class AcceptedTokens {
         }
         if (isAccepted(CallHead.bearerOf(metadata.get(AUTHORIZATION)))) {
             metadata.remove(AUTHORIZATION);
+        }
+    }
+
+    private static void concealBinary(Metadata metadata, String name) {
+        metadata.remove(name + "-bin");
+        if (metadata.getBytes(name) != null) {
+            metadata.remove(name);
         }
     }
 

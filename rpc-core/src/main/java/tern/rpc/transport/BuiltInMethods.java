@@ -17,6 +17,11 @@ public interface BuiltInMethods {
         return method.service() == DESCRIPTOR && !method.name().equals(ECHO);
     }
 
+    /** Whether methods of this name are {@linkplain #isGeneric generic}. */
+    static boolean isGenericName(String name) {
+        return !name.equals(ECHO) && !DESCRIPTOR.overloads(name).isEmpty();
+    }
+
     /** Answers with its argument. */
     @Nullable
     Object $echo(@Nullable Object value);

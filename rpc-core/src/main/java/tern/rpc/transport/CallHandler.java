@@ -17,6 +17,12 @@ public interface CallHandler {
     /** Whether callers have to show who they are, by a token or to an authorizer. */
     boolean asksWhoCalls();
 
+    /**
+     * Whether authorizers are asked, which takes a worker. Until they have agreed, a transport tells nobody what is
+     * exported: it has a call that leads nowhere judged like any other.
+     */
+    boolean asksAuthorizers();
+
     /** For transports that know a call's token before its body has come, and need not wait for that of a stranger. */
     AcceptedTokens tokens();
 }

@@ -132,8 +132,15 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     public Invocation decode(ServiceLookup services, Admission admission) {
         Invocation sent = pending.call();
         if (!admission.isOpen()) {
+            String name = nameOf(sent.method());
             admission.admit(new CallHead(
-                    sent.service(), nameOf(sent.method()), sent.metadata().copy(), this));
+                    sent.service(),
+                    name,
+                    BuiltInMethods.isGeneric(sent.method()),
+                    sent.service() + "/" + name,
+                    sent.metadata().copy(),
+                    sent.deadline(),
+                    this));
         }
         ServiceDescriptor service = services.service(sent.service().interfaceName());
         MethodDescriptor method = methodOf(service, sent.method());

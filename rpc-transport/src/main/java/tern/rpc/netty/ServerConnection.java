@@ -351,6 +351,11 @@ public final class ServerConnection implements SilentConnections.Open {
         return port.handler().services();
     }
 
+    /** Whether a call that leads nowhere has to be judged before its caller is told so. */
+    public boolean asksAuthorizers() {
+        return port.handler().asksAuthorizers();
+    }
+
     /** What callers have to show. */
     public AcceptedTokens tokens() {
         return port.handler().tokens();

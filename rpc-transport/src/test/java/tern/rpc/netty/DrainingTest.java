@@ -49,6 +49,11 @@ class DrainingTest {
         }
 
         @Override
+        public boolean asksAuthorizers() {
+            return false;
+        }
+
+        @Override
         public void refused(Refusal reason) {
             throw new AssertionError("a call came");
         }

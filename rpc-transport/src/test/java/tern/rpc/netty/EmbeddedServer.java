@@ -147,6 +147,11 @@ public final class EmbeddedServer implements AutoCloseable {
                 }
 
                 @Override
+                public boolean asksAuthorizers() {
+                    return served.asksAuthorizers();
+                }
+
+                @Override
                 public AcceptedTokens tokens() {
                     return served.tokens();
                 }

@@ -334,6 +334,11 @@ final class SimulatedSides<T> implements AutoCloseable {
             }
 
             @Override
+            public boolean asksAuthorizers() {
+                return served.asksAuthorizers();
+            }
+
+            @Override
             public AcceptedTokens tokens() {
                 return served.tokens();
             }

@@ -99,10 +99,11 @@ final class DubboRequestBody {
      * Reads what comes before and behind the arguments, on a worker thread. The arguments are passed over: nothing of them
      * is created and no class of theirs loaded.
      *
+     * @param receivedNanos when the request came; its time-out counts from then
      * @throws RpcException if it names two services
      * @throws tern.rpc.serialization.SerializationException if the bytes make no sense
      */
-    static CallHead readHead(ObjectReader reader, ServerContext.Exchange exchange) {
+    static CallHead readHead(ObjectReader reader, long receivedNanos, ServerContext.Exchange exchange) {
         reader.readString(); // version of the protocol
         String interfaceName = orEmpty(reader.readString());
         String version = orEmpty(reader.readString());
@@ -110,7 +111,8 @@ final class DubboRequestBody {
         String descriptor = orEmpty(reader.readString());
         int arguments = Descriptor.parameters(descriptor);
         MethodDescriptor builtIn = BuiltInMethods.DESCRIPTOR.method(methodName, descriptor);
-        if (builtIn != null && BuiltInMethods.isGeneric(builtIn)) {
+        boolean generic = builtIn != null && BuiltInMethods.isGeneric(builtIn);
+        if (generic) {
             methodName = orEmpty(reader.readString());
             arguments--;
         }
@@ -123,8 +125,9 @@ final class DubboRequestBody {
         if (!key.interfaceName().equals(interfaceName)) { // or one would be judged and the arguments of the other read
             throw differentServices(key.interfaceName(), interfaceName);
         }
+        Deadline deadline = deadline(metadata, receivedNanos);
         metadata.removeIf(FOR_THE_PROTOCOL);
-        return new CallHead(key, methodName, metadata, exchange);
+        return new CallHead(key, methodName, generic, key + "/" + methodName, metadata, deadline, exchange);
     }
 
     /** Whether calls of the method have a form in this protocol. */

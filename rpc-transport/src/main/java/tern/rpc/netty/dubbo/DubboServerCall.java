@@ -76,7 +76,7 @@ final class DubboServerCall extends NettyServerCall {
             bytes.readBytes(array, 0, length);
             coder.reader().start(array, 0, length);
             if (!admission.isOpen()) { // the token stands behind the arguments
-                admission.admit(DubboRequestBody.readHead(coder.reader(), this));
+                admission.admit(DubboRequestBody.readHead(coder.reader(), receivedNanos(), this));
                 coder.reader().start(array, 0, length);
             }
             DubboRequestBody.Read read =

@@ -6,7 +6,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.RpcException;
@@ -27,10 +27,9 @@ final class ConnectAnswers {
     /**
      * The method that a request names.
      *
-     * @return null if there is none, which was answered
-     * @throws RpcException INVALID_ARGUMENT for another version of Connect
+     * @throws RpcException INVALID_ARGUMENT for another version of Connect, UNIMPLEMENTED if there is none
      */
-    static @Nullable Route route(HttpExchange exchange, ServiceLookup services) {
+    static Route route(HttpExchange exchange, ServiceLookup services) {
         ConnectHeaders.checkVersion(exchange.head());
         try {
             return Route.of(services, exchange.head());
@@ -39,33 +38,43 @@ final class ConnectAnswers {
                 throw e;
             }
             // A path that leads nowhere is 404; 501 is the answer of a method (Connect conformance, unexpected-uri).
-            refuse(exchange, HttpResponseStatus.NOT_FOUND.code(), e.status());
-            return null;
+            throw new Nowhere(e.status());
+        }
+    }
+
+    /** A path that leads nowhere. */
+    private static final class Nowhere extends RpcException {
+
+        private static final long serialVersionUID = 1L;
+
+        Nowhere(Status status) {
+            super(status, Executed.NO, new Metadata());
+        }
+
+        /** A refusal is expected, and may be made thousands of times a second. */
+        @Override
+        public synchronized Throwable fillInStackTrace() {
+            return this;
         }
     }
 
     /**
-     * Whether a method can be called so; if not, that was answered.
+     * Looks whether a method can be called so.
      *
      * @param codec {@code json} or {@code proto}
      * @param streaming whether messages are in envelopes
+     * @throws PlainRefusal with status 415 if it cannot
      */
-    static boolean serves(
-            HttpExchange exchange, MethodDescriptor method, TripleCodecs codecs, String codec, boolean streaming) {
+    static void checkServes(MethodDescriptor method, TripleCodecs codecs, String codec, boolean streaming) {
         boolean json = codec.equals(JSON);
         if (streaming != (method.type() == MethodType.UNARY)
                 && (json || codec.equals(PROTO))
                 && codecs.serves(method, json)) {
-            return true;
+            return;
         }
         String accepted = String.join(", ", contentTypes(method, codecs));
-        PlainAnswer.send(
-                exchange,
-                HttpResponseStatus.UNSUPPORTED_MEDIA_TYPE,
-                method + " takes " + accepted,
-                "accept-post",
-                accepted);
-        return false;
+        throw new PlainRefusal(
+                HttpResponseStatus.UNSUPPORTED_MEDIA_TYPE, method + " takes " + accepted, "accept-post", accepted);
     }
 
     private static List<String> contentTypes(MethodDescriptor method, TripleCodecs codecs) {
@@ -81,7 +90,14 @@ final class ConnectAnswers {
 
     /** Answers with an error in the form of a call with one message each way. */
     static void refuse(HttpExchange exchange, RpcException reason) {
-        refuse(exchange, StatusTable.httpStatus(reason.status().code()), reason.status());
+        if (reason instanceof PlainRefusal plain) {
+            plain.answer(exchange);
+            return;
+        }
+        int status = reason instanceof Nowhere
+                ? HttpResponseStatus.NOT_FOUND.code()
+                : StatusTable.httpStatus(reason.status().code());
+        refuse(exchange, status, reason.status());
     }
 
     private static void refuse(HttpExchange exchange, int httpStatus, Status status) {

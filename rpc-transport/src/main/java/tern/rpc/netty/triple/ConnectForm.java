@@ -1,7 +1,6 @@
 package tern.rpc.netty.triple;
 
 import io.netty.util.AsciiString;
-import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.transport.ServiceLookup;
 
@@ -21,12 +20,20 @@ final class ConnectForm implements HttpForm {
     }
 
     @Override
-    public @Nullable HttpCall call(HttpExchange exchange, ServiceLookup services) {
+    public HttpCall call(HttpExchange exchange, ServiceLookup services) {
         Route route = ConnectAnswers.route(exchange, services);
-        if (route == null || !ConnectAnswers.serves(exchange, route.required(), codecs, codec, false)) {
-            return null;
-        }
+        ConnectAnswers.checkServes(route.required(), codecs, codec, false);
         boolean gzip = ContentCoding.isGzip("content-encoding", exchange.head().get(ConnectHeaders.CONTENT_ENCODING));
+        return call(exchange, route, gzip);
+    }
+
+    @Override
+    public HttpCall callNowhere(HttpExchange exchange) {
+        boolean gzip = ContentCoding.mayBeGzip(exchange.head().get(ConnectHeaders.CONTENT_ENCODING));
+        return call(exchange, Route.nowhere(exchange.head()), gzip);
+    }
+
+    private HttpCall call(HttpExchange exchange, Route route, boolean gzip) {
         int limit = exchange.connection().settings().maxMessageBytes();
         return new ConnectUnaryCall(
                 codecs, exchange, route, codec.equals(ConnectAnswers.JSON), new WholeBody(limit, gzip), gzip);

@@ -3,6 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http2.Http2Headers;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
@@ -17,19 +18,15 @@ final class ConnectGetForm implements HttpForm {
         this.codecs = codecs;
     }
 
-    /**
-     * Whether a request is in this form: its query has a message and its encoding, and says that it is Connect's or means
-     * a method with no parameters of these names.
-     */
-    static boolean isConnect(HttpExchange exchange) {
+    /** What the query says if it has a message and its encoding, as in this form; null if it has not. */
+    static @Nullable ConnectQuery queryOf(Http2Headers head) {
+        CharSequence path = head.path();
+        return path != null && HttpMethod.GET.asciiName().contentEquals(head.method()) ? ConnectQuery.of(path) : null;
+    }
+
+    /** Whether a query that does not say that it is Connect's means a method with no parameters of these names. */
+    static boolean isMeant(HttpExchange exchange) {
         Http2Headers head = exchange.head();
-        if (!HttpMethod.GET.asciiName().contentEquals(head.method())) {
-            return false;
-        }
-        ConnectQuery query = ConnectQuery.of(head.path());
-        if (query == null || query.isMarked()) {
-            return query != null;
-        }
         try {
             MethodDescriptor only =
                     Route.of(exchange.connection().services(), head).only();
@@ -42,29 +39,34 @@ final class ConnectGetForm implements HttpForm {
     }
 
     @Override
-    public @Nullable HttpCall call(HttpExchange exchange, ServiceLookup services) {
-        ConnectQuery query = ConnectQuery.of(exchange.head().path());
-        Route route = query == null ? null : ConnectAnswers.route(exchange, services);
-        if (query == null || route == null) {
-            return null;
-        }
+    public HttpCall call(HttpExchange exchange, ServiceLookup services) {
+        ConnectQuery query = query(exchange);
+        Route route = ConnectAnswers.route(exchange, services);
         query.checkVersion();
         MethodDescriptor method = route.required();
         if (!method.isReadOnly()) {
-            PlainAnswer.send(
-                    exchange,
+            throw new PlainRefusal(
                     HttpResponseStatus.METHOD_NOT_ALLOWED,
                     method + " takes POST; GET is for methods marked readOnly",
                     "allow",
                     "POST");
-            return null;
         }
-        if (!ConnectAnswers.serves(exchange, method, codecs, query.encoding(), false)) {
-            return null;
-        }
+        ConnectAnswers.checkServes(method, codecs, query.encoding(), false);
         boolean gzip = ContentCoding.isGzip("compression", query.compression());
         boolean json = query.encoding().equals(ConnectAnswers.JSON);
         return new ConnectUnaryCall(codecs, exchange, route, json, new GivenBody(query.bytes(), gzip), gzip);
+    }
+
+    /** What the query says of the message is looked at later. */
+    @Override
+    public HttpCall callNowhere(HttpExchange exchange) {
+        boolean json = query(exchange).encoding().equals(ConnectAnswers.JSON);
+        GivenBody nothing = new GivenBody(new byte[0], false);
+        return new ConnectUnaryCall(codecs, exchange, Route.nowhere(exchange.head()), json, nothing, false);
+    }
+
+    private static ConnectQuery query(HttpExchange exchange) {
+        return Objects.requireNonNull(queryOf(exchange.head()));
     }
 
     @Override

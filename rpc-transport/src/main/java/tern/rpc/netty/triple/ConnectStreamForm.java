@@ -42,20 +42,16 @@ final class ConnectStreamForm implements HttpForm {
     }
 
     @Override
-    public @Nullable HttpCall call(HttpExchange exchange, ServiceLookup services) {
+    public HttpCall call(HttpExchange exchange, ServiceLookup services) {
         Http2Headers head = exchange.head();
         ConnectHeaders.checkVersion(head);
         Route route = Route.of(services, head);
         MethodDescriptor method = route.required();
-        if (!ConnectAnswers.serves(exchange, method, codecs, codec, true)) {
-            return null;
-        }
+        ConnectAnswers.checkServes(method, codecs, codec, true);
         if (method.type() == MethodType.BIDI_STREAMING && !exchange.isHttp2()) {
-            PlainAnswer.send(
-                    exchange,
+            throw new PlainRefusal(
                     HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED,
                     method + " streams both ways, which needs HTTP/2");
-            return null;
         }
         boolean gzip =
                 ContentCoding.isGzip("connect-content-encoding", head.get(ConnectHeaders.STREAM_CONTENT_ENCODING));
@@ -63,7 +59,17 @@ final class ConnectStreamForm implements HttpForm {
     }
 
     @Override
+    public HttpCall callNowhere(HttpExchange exchange) {
+        boolean gzip = ContentCoding.mayBeGzip(exchange.head().get(ConnectHeaders.STREAM_CONTENT_ENCODING));
+        return new ConnectStreamCall(this, exchange, Route.nowhere(exchange.head()), gzip);
+    }
+
+    @Override
     public void refuse(HttpExchange exchange, RpcException reason) {
+        if (reason instanceof PlainRefusal plain) {
+            plain.answer(exchange);
+            return;
+        }
         exchange.send(new HttpWrite(exchange, head(false), end(reason.status(), new Metadata()), null, true));
     }
 

@@ -32,6 +32,11 @@ final class ContentCoding {
                 StatusCode.UNIMPLEMENTED, name + " '" + coding + "' is not served; use identity or gzip", Executed.NO);
     }
 
+    /** The same where another coding is no matter. */
+    static boolean mayBeGzip(@Nullable CharSequence coding) {
+        return coding != null && GZIP.contentEquals(coding);
+    }
+
     /** Whether gzip is among the codings that a caller reads, by the headers of that name. */
     static boolean listsGzip(Http2Headers head, AsciiString name) {
         CharSequence first = head.get(name);

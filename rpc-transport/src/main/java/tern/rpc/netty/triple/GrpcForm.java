@@ -75,6 +75,13 @@ final class GrpcForm implements HttpForm {
                 this, exchange, route, ContentCoding.isGzip("grpc-encoding", head.get(ENCODING)), timeoutNanos(head));
     }
 
+    @Override
+    public HttpCall callNowhere(HttpExchange exchange) {
+        Http2Headers head = exchange.head();
+        return new GrpcServerCall(
+                this, exchange, Route.nowhere(head), ContentCoding.mayBeGzip(head.get(ENCODING)), timeoutNanos(head));
+    }
+
     static @Nullable String text(Http2Headers head, AsciiString name) {
         CharSequence value = head.get(name);
         return value == null ? null : value.toString();

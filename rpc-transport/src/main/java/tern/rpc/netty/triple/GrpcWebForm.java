@@ -79,6 +79,13 @@ final class GrpcWebForm implements HttpForm {
         return new GrpcWebCall(this, exchange, route, gzip, GrpcForm.timeoutNanos(head));
     }
 
+    @Override
+    public HttpCall callNowhere(HttpExchange exchange) {
+        Http2Headers head = exchange.head();
+        boolean gzip = ContentCoding.mayBeGzip(head.get(GrpcForm.ENCODING));
+        return new GrpcWebCall(this, exchange, Route.nowhere(head), gzip, GrpcForm.timeoutNanos(head));
+    }
+
     private static RpcException unimplemented(String description) {
         return RpcException.refusal(StatusCode.UNIMPLEMENTED, description, Executed.NO);
     }

@@ -3,6 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.buffer.ByteBuf;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallHead;
 import tern.rpc.Deadline;
@@ -16,6 +17,7 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.netty.InboundAccount;
 import tern.rpc.netty.NettyServerCall;
 import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
@@ -65,6 +67,15 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     private int countedIncomplete;
     private int countedUnwanted;
     private boolean lingers; // it was open when it was last looked at, so that its small parts count, too
+    private final @Nullable Hidden hidden; // where authorizers are asked
+
+    /** What nobody is told before the authorizers have agreed, since it might tell what is exported. */
+    private static final class Hidden {
+        private volatile @Nullable RpcException fault; // of the request
+        private volatile @Nullable HttpForm teller; // of the fault; null if the call tells it itself
+        private volatile @Nullable HttpForm strangersForm; // of refusals before that; null for the call's own
+        private volatile boolean admitted;
+    }
 
     /** @param timeoutNanos from the head on; negative for none */
     HttpCall(HttpExchange exchange, Route route, BodyReader body, long timeoutNanos) {
@@ -72,7 +83,20 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         this.exchange = exchange;
         this.route = route;
         this.body = body;
+        this.hidden = exchange.connection().asksAuthorizers() ? new Hidden() : null;
         this.deadline = timeoutNanos < 0 ? Deadline.none() : Deadline.at(beganNanos + timeoutNanos);
+    }
+
+    /** Lets the call fail when it was admitted; told before it begins. Only where authorizers are asked. */
+    void failsOnceAdmitted(RpcException fault, HttpForm teller) {
+        Hidden kept = Objects.requireNonNull(hidden);
+        kept.fault = fault;
+        kept.teller = teller;
+    }
+
+    /** Refusals by authorizers are answered in another form; told before it begins. Only where authorizers are asked. */
+    void refusesStrangersLike(HttpForm form) {
+        Objects.requireNonNull(hidden).strangersForm = form;
     }
 
     /** The one request, for whoever comes first; null for the others. */
@@ -120,7 +144,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         try {
             body.add(bytes);
         } catch (RpcException e) {
-            abort(e);
+            malformed(e);
             return;
         }
         deliver();
@@ -146,6 +170,8 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
             if (handedOver) {
                 disconnected();
             }
+        } else if (handedOver && hidden != null) {
+            disconnected(); // what was wrong with its body is still to be told
         }
     }
 
@@ -180,7 +206,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
                 bodyEnded();
             }
         } catch (RpcException e) {
-            abort(e);
+            malformed(e);
         }
     }
 
@@ -259,7 +285,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
 
     private void handOver() {
         if (!connection().mayTakeCall()) {
-            abort(RpcException.refusal(
+            refuse(RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
                     connection().settings().maxInFlight() + " of "
                             + connection().settings().maxInFlight()
@@ -270,7 +296,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         }
         RpcException overload = exchange.overload();
         if (overload != null) {
-            abort(overload);
+            refuse(overload);
             connection().refused(Refusal.UNREAD);
             return;
         }
@@ -279,14 +305,35 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         connection().complete(this);
     }
 
+    /** The rest of the body is not read. Where authorizers are asked, they decide before it is told why. */
+    private void malformed(RpcException failure) {
+        Hidden kept = hidden;
+        if (kept == null || handedOver || over) {
+            abort(failure);
+            return;
+        }
+        stopReading();
+        if (kept.fault == null) {
+            kept.fault = failure;
+        }
+        handOver();
+    }
+
+    /** Answers a call that is not handed over. */
+    private void refuse(RpcException failure) {
+        if (!over) {
+            stopReading();
+        }
+        answerFailure(failure, new Metadata());
+    }
+
     /** Ends the call for a reason that lies in how it came: it is answered, and whoever runs it is told to stop. */
     void abort(RpcException failure) {
         if (over) {
             return;
         }
         if (!handedOver) {
-            stopReading();
-            answerFailure(failure, new Metadata());
+            refuse(failure);
         } else if (claimAnswer()) {
             stopReading();
             answerFailure(failure, new Metadata());
@@ -329,15 +376,20 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         if (!over && deadline.isExpired(now)) {
             abort(RpcException.refusal(
                     StatusCode.DEADLINE_EXCEEDED,
-                    route.methodName() + ": the deadline passed before the request was complete",
+                    calledName() + ": the deadline passed before the request was complete",
                     Executed.NO));
         } else if (!over && connection().isTooSlow(arrived, beganNanos, now)) {
             abort(RpcException.refusal(
                     StatusCode.DEADLINE_EXCEEDED,
-                    route.methodName() + ": " + connection().slowBody(arrived, beganNanos, now),
+                    calledName() + ": " + connection().slowBody(arrived, beganNanos, now),
                     Executed.NO));
         }
         return over;
+    }
+
+    /** Forms differ in what they take for a name, which would tell whether it is one. */
+    private String calledName() {
+        return hidden == null ? route.methodName() : "the call";
     }
 
     private void lookForStall(long now) {
@@ -365,14 +417,17 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
 
     // ---- for the server, on its threads
 
+    /** Null for a method that its service has not itself: that may be critical, and this is not. */
     @Override
-    public String service() {
-        return route.service().name();
+    public @Nullable String service() {
+        return route.service() == route.candidates().get(0).service() && route.leadsSomewhere()
+                ? route.service().name()
+                : null;
     }
 
     @Override
-    public MethodDescriptor namedMethod() {
-        return route.candidates().get(0);
+    public @Nullable MethodDescriptor namedMethod() {
+        return route.leadsSomewhere() ? route.candidates().get(0) : null;
     }
 
     @Override
@@ -394,7 +449,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     public Invocation decode(ServiceLookup services, Admission admission) {
         Metadata metadata = metadata();
         if (!admission.isOpen()) {
-            admission.admit(new CallHead(route.key(), calledMethod(), metadata, this));
+            admit(admission, metadata);
         }
         MethodDescriptor only = route.only();
         if (only != null && only.type().clientStreams()) {
@@ -416,12 +471,57 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         return new Invocation(route.key(), read.method(), read.arguments(), metadata, deadline, Runnable::run);
     }
 
-    /** The name of the method; of a generic call that of the method it means, which stands in its message. */
-    private String calledMethod() {
+    private void admit(Admission admission, Metadata metadata) {
         MethodDescriptor called = route.candidates().get(0);
-        if (!BuiltInMethods.isGeneric(called)) {
-            return called.name(); // the path may have it with a capital
+        boolean generic = route.leadsSomewhere()
+                ? BuiltInMethods.isGeneric(called)
+                : BuiltInMethods.isGenericName(route.methodName());
+        String method = !route.leadsSomewhere() ? route.methodName() : called.name(); // the path may have a capital
+        if (generic) {
+            method = meantMethod();
         }
+        admission.admit(
+                new CallHead(route.key(), method, generic, written(generic ? method : null), metadata, deadline, this));
+        Hidden kept = hidden;
+        if (kept != null) {
+            kept.admitted = true;
+            RpcException fault = kept.fault;
+            if (fault != null) {
+                throw fault;
+            }
+        }
+    }
+
+    /** What the path says, and the method that a generic call means. */
+    private String written(@Nullable String meant) {
+        String path = Route.pathOf(exchange.head());
+        int slash = path.lastIndexOf('/');
+        return path.substring(Math.min(1, path.length()), meant == null ? path.length() : slash + 1)
+                + (meant == null ? "" : meant);
+    }
+
+    /** The name of the method that a generic call means, which stands in its message. */
+    private String meantMethod() {
+        Hidden kept = hidden;
+        if (kept == null) {
+            return readMeantMethod();
+        }
+        if (first == null && kept.fault != null) {
+            return route.methodName();
+        }
+        try {
+            return readMeantMethod();
+        } catch (RpcException | SerializationException e) {
+            if (kept.fault == null) {
+                kept.fault = e instanceof RpcException rpc
+                        ? rpc
+                        : RpcException.refusal(StatusCode.INTERNAL, "the request could not be read: " + e, Executed.NO);
+            }
+            return route.methodName();
+        }
+    }
+
+    private String readMeantMethod() {
         Frame request = takeFirst();
         if (request == null) {
             throw overBeforeRead();
@@ -508,9 +608,23 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
 
     @Override
     public void fail(Throwable failure, Metadata metadata) {
-        if (claimAnswer()) {
-            answerFailure(failure, metadata);
+        if (!claimAnswer()) {
+            return;
         }
+        HttpForm teller = failure instanceof RpcException ? teller(failure) : null;
+        if (teller == null) {
+            answerFailure(failure, metadata);
+        } else {
+            teller.refuse(exchange, (RpcException) failure);
+        }
+    }
+
+    private @Nullable HttpForm teller(Throwable failure) {
+        Hidden kept = hidden;
+        if (kept == null) {
+            return null;
+        }
+        return failure == kept.fault ? kept.teller : kept.admitted ? null : kept.strangersForm;
     }
 
     @Override

@@ -6,10 +6,14 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.util.AsciiString;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
+import tern.rpc.netty.ServerConnection;
 import tern.rpc.transport.AcceptedTokens;
 
 /** Chooses the form of a request by method, content type and headers (wire document 7.2). Thread-safe. */
@@ -17,6 +21,10 @@ final class HttpDispatcher {
 
     private static final AsciiString TOKEN = AsciiString.cached(AcceptedTokens.ATTACHMENT);
     private static final AsciiString AUTHORIZATION = AsciiString.cached(AcceptedTokens.AUTHORIZATION);
+
+    private static final Set<String> PROBES = AcceptedTokens.OPEN_METHODS.stream()
+            .map(method -> '/' + AcceptedTokens.OPEN_SERVICE + '/' + method)
+            .collect(Collectors.toUnmodifiableSet());
 
     private final Map<AsciiString, HttpForm> posted = new HashMap<>();
     private final ConnectGetForm connectGet;
@@ -80,38 +88,76 @@ final class HttpDispatcher {
                 throw refused;
             }
             checkToken(exchange);
-            HttpCall call = form.call(exchange, exchange.connection().services());
-            if (call != null) {
-                call.begin();
-            }
+            call(form, exchange).begin();
         } catch (RpcException e) {
             form.refuse(exchange, e);
         }
     }
 
+    /** What is wrong with a request is told to nobody before the authorizers agree: it might tell what is exported. */
+    private HttpCall call(HttpForm meant, HttpExchange exchange) {
+        ServerConnection connection = exchange.connection();
+        boolean connectUnsaid =
+                meant == json && ConnectGetForm.queryOf(exchange.head()) != null && ConnectGetForm.isMeant(exchange);
+        HttpForm form = connectUnsaid ? connectGet : meant;
+        if (!connection.asksAuthorizers()) {
+            return form.call(exchange, connection.services());
+        }
+        if (connectUnsaid) {
+            JsonForm.timeoutNanos(exchange.head()); // what is wrong for one of the two is wrong for both
+        }
+        HttpCall call;
+        try {
+            call = form.call(exchange, connection.services());
+        } catch (RpcException e) {
+            call = form.callNowhere(exchange);
+            call.failsOnceAdmitted(e, form);
+        }
+        if (connectUnsaid) {
+            call.refusesStrangersLike(json); // the method decided the form, and might be told by it
+        }
+        return call;
+    }
+
     /** Before its body comes, and before a stranger is told what is exported here. */
     private static void checkToken(HttpExchange exchange) {
         AcceptedTokens tokens = exchange.connection().tokens();
-        if (tokens.isEmpty()) {
+        Http2Headers head = exchange.head();
+        if (tokens.isEmpty() || isProbe(head)) {
             return;
         }
-        Http2Headers head = exchange.head();
-        String path = String.valueOf(head.path());
-        int query = path.indexOf('?');
-        String named = query < 0 ? path : path.substring(0, query);
-        int slash = Math.max(0, named.lastIndexOf('/'));
-        tokens.check(
-                named.substring(Math.min(1, slash), slash),
-                named.substring(Math.min(named.length(), slash + 1)),
-                GrpcForm.text(head, TOKEN),
-                GrpcForm.text(head, AUTHORIZATION));
+        String path = Route.pathOf(head);
+        String called = path.startsWith("/") ? path.substring(1) : path;
+        checkOnce(tokens, called, head, TOKEN);
+        checkOnce(tokens, called, head, AUTHORIZATION);
+        tokens.check(called, GrpcForm.text(head, TOKEN), GrpcForm.text(head, AUTHORIZATION));
+    }
+
+    private static void checkOnce(AcceptedTokens tokens, String called, Http2Headers head, AsciiString name) {
+        Iterator<CharSequence> values = head.valueIterator(name);
+        if (values.hasNext()) {
+            values.next();
+            if (values.hasNext()) {
+                throw tokens.doubled(called, name.toString());
+            }
+        }
+    }
+
+    /** One spelling only, which every form takes for the same: what is let pass here must be what is called. */
+    private static boolean isProbe(Http2Headers head) {
+        return PROBES.contains(Route.pathOf(head))
+                && !head.contains(GrpcForm.GROUP)
+                && !head.contains(GrpcForm.VERSION)
+                && !head.contains(JsonForm.REST_GROUP)
+                && !head.contains(JsonForm.REST_VERSION);
     }
 
     /** @return null if the request was answered */
     private @Nullable HttpForm form(HttpExchange exchange) {
         Http2Headers head = exchange.head();
-        if (ConnectGetForm.isConnect(exchange)) {
-            return connectGet;
+        ConnectQuery query = ConnectGetForm.queryOf(head);
+        if (query != null) {
+            return query.isMarked() ? connectGet : json; // which is looked at again when the caller is known
         }
         AsciiString type = mediaType(head);
         HttpForm form = posted.get(type);

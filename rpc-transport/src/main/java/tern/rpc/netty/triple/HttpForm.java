@@ -16,6 +16,13 @@ interface HttpForm {
     @Nullable
     HttpCall call(HttpExchange exchange, ServiceLookup services);
 
+    /**
+     * Makes a call of a request that leads nowhere, to be judged and read like one that leads somewhere.
+     *
+     * @throws RpcException if its head is wrong wherever it leads
+     */
+    HttpCall callNowhere(HttpExchange exchange);
+
     /** Answers a request that became no call. */
     void refuse(HttpExchange exchange, RpcException reason);
 }

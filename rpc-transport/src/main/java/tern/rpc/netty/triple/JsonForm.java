@@ -66,6 +66,16 @@ final class JsonForm implements HttpForm {
         return new JsonServerCall(this, exchange, route, target, source, format, isGzip(head));
     }
 
+    @Override
+    public HttpCall callNowhere(HttpExchange exchange) {
+        Http2Headers head = exchange.head();
+        JsonTarget target = JsonTarget.of(head.path());
+        Route route = Route.nowhere(
+                target.path(), either(head, GrpcForm.GROUP, REST_GROUP), either(head, GrpcForm.VERSION, REST_VERSION));
+        boolean gzip = ContentCoding.mayBeGzip(head.get(ConnectHeaders.CONTENT_ENCODING));
+        return new JsonServerCall(this, exchange, route, target, Source.JSON, JsonFormat.JSON, gzip);
+    }
+
     private static Aim aim(ServiceLookup services, Http2Headers head) {
         JsonTarget target = JsonTarget.of(head.path());
         return new Aim(target, route(head, target, services));

@@ -25,13 +25,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
      * @throws RpcException UNIMPLEMENTED if nothing is exported there
      */
     static Route of(ServiceLookup services, Http2Headers head) {
-        String path = head.path().toString();
-        int query = path.indexOf('?');
-        return of(
-                services,
-                query < 0 ? path : path.substring(0, query),
-                GrpcForm.text(head, GrpcForm.GROUP),
-                GrpcForm.text(head, GrpcForm.VERSION));
+        return of(services, pathOf(head), GrpcForm.text(head, GrpcForm.GROUP), GrpcForm.text(head, GrpcForm.VERSION));
     }
 
     /**
@@ -54,6 +48,47 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
             services.require(key);
         }
         return new Route(key, service, name, MethodLookup.find(services, service, name));
+    }
+
+    /** Where nothing is exported. */
+    private interface Nowhere {
+        @Nullable
+        String call(@Nullable String any);
+    }
+
+    private static final ServiceDescriptor NOWHERE = ServiceDescriptor.of(Nowhere.class);
+
+    /**
+     * For a request that leads nowhere, of which nobody is told so before it was judged: it is read like a call with one
+     * message each way.
+     *
+     * @param path without a query
+     * @param group null when the request names none
+     * @param version likewise
+     */
+    static Route nowhere(String path, @Nullable String group, @Nullable String version) {
+        int slash = Math.max(0, path.lastIndexOf('/'));
+        ServiceKey key = new ServiceKey(
+                path.substring(Math.min(1, slash), slash), group == null ? "" : group, version == null ? "" : version);
+        return new Route(key, NOWHERE, path.substring(Math.min(path.length(), slash + 1)), NOWHERE.methods());
+    }
+
+    /** By the headers that Triple has for group and version. */
+    static Route nowhere(Http2Headers head) {
+        return nowhere(pathOf(head), GrpcForm.text(head, GrpcForm.GROUP), GrpcForm.text(head, GrpcForm.VERSION));
+    }
+
+    /** Whether anything is exported there. */
+    boolean leadsSomewhere() {
+        return service != NOWHERE;
+    }
+
+    /** Without the query; empty when there is none. */
+    static String pathOf(Http2Headers head) {
+        CharSequence target = head.path();
+        String path = target == null ? "" : target.toString();
+        int query = path.indexOf('?');
+        return query < 0 ? path : path.substring(0, query);
     }
 
     /** The one method that the path names; null if its messages have to choose. */

@@ -1,0 +1,121 @@
+package tern.rpc.netty.triple;
+
+import com.google.protobuf.StringValue;
+import java.io.Serializable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import tern.rpc.RpcMethod;
+
+/** What strangers try to reach in tests. */
+public interface Vault {
+
+    /** How many arguments were created. */
+    AtomicInteger MADE = new AtomicInteger();
+
+    /** Whether the class of an argument was initialized that no served call has. */
+    AtomicBoolean LOADED = new AtomicBoolean();
+
+    @RpcMethod(readOnly = true)
+    String read(String name);
+
+    String open(Treasure treasure);
+
+    String touch(Rarity rarity);
+
+    @RpcMethod(readOnly = true)
+    StringValue shout(StringValue text);
+
+    int sum(int a, int b);
+
+    long sum(long a, long b);
+
+    CompletionStage<StringValue> join(Flow.Publisher<StringValue> parts);
+
+    /** Counts how often it is made. */
+    class Treasure implements Serializable {
+
+        private static final long serialVersionUID = 1L;
+
+        private int gold;
+
+        public Treasure() {
+            MADE.incrementAndGet();
+        }
+
+        public int getGold() {
+            return gold;
+        }
+
+        public void setGold(int gold) {
+            this.gold = gold;
+        }
+    }
+
+    /** Tells that it was initialized. */
+    class Rarity implements Serializable {
+
+        private static final long serialVersionUID = 1L;
+
+        static {
+            LOADED.set(true);
+        }
+
+        private String name = "";
+
+        public String getName() {
+            return name;
+        }
+
+        public void setName(String name) {
+            this.name = name;
+        }
+    }
+
+    /** Counts what ran. */
+    final class Server implements Vault {
+
+        final AtomicInteger ran = new AtomicInteger();
+
+        private String ran() {
+            return "ran " + ran.incrementAndGet();
+        }
+
+        @Override
+        public String read(String name) {
+            return ran();
+        }
+
+        @Override
+        public String open(Treasure treasure) {
+            return ran();
+        }
+
+        @Override
+        public String touch(Rarity rarity) {
+            return ran();
+        }
+
+        @Override
+        public StringValue shout(StringValue text) {
+            return StringValue.of(ran());
+        }
+
+        @Override
+        public int sum(int a, int b) {
+            return ran.incrementAndGet();
+        }
+
+        @Override
+        public long sum(long a, long b) {
+            return ran.incrementAndGet();
+        }
+
+        @Override
+        public CompletionStage<StringValue> join(Flow.Publisher<StringValue> parts) {
+            ran();
+            throw new IllegalStateException("not reached by these tests");
+        }
+    }
+}
