@@ -1,6 +1,5 @@
 package tern.rpc.netty.triple;
 
-import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.transport.ServiceLookup;
 
@@ -10,10 +9,8 @@ interface HttpForm {
     /**
      * Makes a call of a request; event loop.
      *
-     * @return null if the request was answered at once
      * @throws RpcException if its head is wrong or names nothing that is exported
      */
-    @Nullable
     HttpCall call(HttpExchange exchange, ServiceLookup services);
 
     /**

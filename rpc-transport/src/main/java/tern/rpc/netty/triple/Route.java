@@ -51,7 +51,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     }
 
     /** Where nothing is exported. */
-    private interface Nowhere {
+    interface Nowhere {
         @Nullable
         String call(@Nullable String any);
     }
