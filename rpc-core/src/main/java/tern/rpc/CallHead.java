@@ -55,7 +55,7 @@ public final class CallHead {
         this.service = service;
         this.method = method;
         this.generic = generic;
-        this.written = written;
+        this.written = PeerText.name(written);
         this.metadata = metadata;
         this.deadline = deadline;
         this.exchange = exchange;

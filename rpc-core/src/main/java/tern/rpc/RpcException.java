@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@link #wasExecuted()} tells whether the method may have run, which is all that a decision to call again needs,
  * apart from whether the method is idempotent.
+ *
+ * <p>The description may come from a peer: {@link #getMessage()} and {@link #toString()} have it {@linkplain PeerText
+ * without line breaks and cut}, {@link #status()} as it is.
  */
 public class RpcException extends RuntimeException {
 
@@ -52,7 +55,7 @@ public class RpcException extends RuntimeException {
 
     private RpcException(
             Status status, Executed executed, @Nullable Throwable cause, Metadata metadata, boolean withStackTrace) {
-        super(status.toString(), cause, withStackTrace, withStackTrace);
+        super(PeerText.text(status.toString()), cause, withStackTrace, withStackTrace);
         this.status = status;
         this.executed = executed;
         this.metadata = metadata;

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
@@ -133,8 +134,8 @@ public final class HealthService {
         if (status == ServingStatus.SERVICE_UNKNOWN) {
             throw RpcException.refusal(
                     StatusCode.NOT_FOUND,
-                    "the health of '" + service + "' is not known here; ask for the empty name, an interface or a"
-                            + " service key",
+                    "the health of '" + PeerText.name(service)
+                            + "' is not known here; ask for the empty name, an interface or a" + " service key",
                     Executed.YES);
         }
         return HealthMessages.response(status);

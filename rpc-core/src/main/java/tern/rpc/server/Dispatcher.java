@@ -2,6 +2,7 @@ package tern.rpc.server;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Deadline;
 import tern.rpc.Metadata;
@@ -37,6 +38,7 @@ final class Dispatcher implements CallHandler {
     private final long maxQueueWaitNanos;
     private final RpcMeters meters;
     private final CallLedgers ledgers;
+    private final ThreadState threadState;
     private final List<Runnable> onRefusal;
     private final NanoClock clock;
     private final Refusals refusals = new Refusals();
@@ -60,11 +62,13 @@ final class Dispatcher implements CallHandler {
             Duration maxQueueWait,
             RpcMeters meters,
             CallLedgers ledgers,
+            ThreadState threadState,
             List<Runnable> onRefusal,
             NanoClock clock) {
         this.limiter = limiter;
         this.reserve = reserve;
         this.ledgers = ledgers;
+        this.threadState = threadState;
         this.onRefusal = List.copyOf(onRefusal);
         this.streams = streams;
         this.streamWaits = streamWaits;
@@ -231,8 +235,14 @@ final class Dispatcher implements CallHandler {
         return registry;
     }
 
-    StreamThreads streams() {
-        return streams;
+    /** Runs what a stream of a tenant is told. */
+    Executor streamExecutor(@Nullable Share share) {
+        Executor threads = streams.of(share);
+        return task -> threads.execute(threadState.around(task));
+    }
+
+    ThreadState threadState() {
+        return threadState;
     }
 
     StreamWaits streamWaits() {

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerFilter;
@@ -115,7 +116,8 @@ final class HandlerRegistry implements ServiceLookup {
     public ServiceDescriptor service(String interfaceName) {
         Exports exports = byInterface.get(interfaceName);
         if (exports == null) {
-            throw unknown("service " + interfaceName + " is not exported here; exported are " + allKeys());
+            throw unknown(
+                    "service " + PeerText.name(interfaceName) + " is not exported here; exported are " + allKeys());
         }
         return exports.service;
     }
@@ -133,7 +135,8 @@ final class HandlerRegistry implements ServiceLookup {
     public void require(ServiceKey key) {
         Exports exports = byInterface.get(key.interfaceName());
         if (exports == null || export(exports, key) == null) {
-            throw unknown("service " + key + " is not exported here; exported are " + allKeys());
+            throw unknown(
+                    "service " + PeerText.name(key.toString()) + " is not exported here; exported are " + allKeys());
         }
     }
 
@@ -144,8 +147,8 @@ final class HandlerRegistry implements ServiceLookup {
         if (plain != null) {
             return plain;
         }
-        throw unknown("service " + interfaceName + " is not exported here without group and version; exported are "
-                + allKeys());
+        throw unknown("service " + PeerText.name(interfaceName)
+                + " is not exported here without group and version; exported are " + allKeys());
     }
 
     /** In front of all methods of this name of an interface; null when there is none. */
@@ -176,7 +179,8 @@ final class HandlerRegistry implements ServiceLookup {
             MethodHandler[] handlers = call.method().service() == exports.service ? export.own() : export.builtIn();
             return handlers[call.method().index()];
         }
-        throw unknown("service " + call.service() + " is not exported here; exported are " + allKeys());
+        throw unknown("service " + PeerText.name(call.service().toString()) + " is not exported here; exported are "
+                + allKeys());
     }
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {

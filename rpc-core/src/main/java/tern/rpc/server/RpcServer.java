@@ -123,6 +123,7 @@ public final class RpcServer implements AutoCloseable {
                 builder.maxQueueWait,
                 builder.meters,
                 ledgers,
+                new ThreadState(builder.clears),
                 builder.onRefusal,
                 clock);
         transports.add(transport);
@@ -291,6 +292,7 @@ public final class RpcServer implements AutoCloseable {
         private boolean exceptionTexts;
         private boolean ledger = true;
         private final List<Runnable> onRefusal = new ArrayList<>();
+        private final List<Runnable> clears = new ArrayList<>();
         private RpcMeters meters = RpcMeters.withoutRegistry();
         private NanoClock clock = NanoClock.SYSTEM;
 
@@ -421,6 +423,16 @@ public final class RpcServer implements AutoCloseable {
         /** Asked whether a call may run, after those added before. */
         public Builder authorizer(RpcAuthorizer authorizer) {
             authorizers.add(authorizer);
+            return this;
+        }
+
+        /**
+         * Clears what the code of a call may leave on a thread of the server, such as a security context in a
+         * {@link ThreadLocal}. Run before and after each call, and each thing that a stream is told, on the same thread;
+         * must be quick. SLF4J's MDC is cleared anyway.
+         */
+        public Builder clearThreads(Runnable clear) {
+            clears.add(clear);
             return this;
         }
 

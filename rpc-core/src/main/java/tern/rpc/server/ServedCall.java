@@ -83,9 +83,12 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         if (!STATE.compareAndSet(this, QUEUED, RUNNING)) {
             return; // it waited too long or its peer is gone
         }
+        ThreadState thread = dispatcher.threadState();
+        thread.clear();
         try {
             serve();
         } finally {
+            thread.clear();
             if (!served) {
                 leaveUnserved();
                 MethodPlace held = methodPlace;
@@ -307,7 +310,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
                 serving,
                 dispatcher.clock(),
                 dispatcher.streamWaits(),
-                dispatcher.streams().of(call.share()));
+                dispatcher.streamExecutor(call.share()));
         stream = served;
         if (hasEnded()) {
             return; // its peer left before it could be told

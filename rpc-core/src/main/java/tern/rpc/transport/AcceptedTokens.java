@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallHead;
 import tern.rpc.Metadata;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceKey;
@@ -31,7 +32,6 @@ public final class AcceptedTokens {
     /** Header with the token behind its scheme. */
     public static final String AUTHORIZATION = "authorization";
 
-    private static final int LONGEST_NAME = 200;
     private static final String REMEDY = " (set rpc.client.token to one of the server's rpc.server.token)";
 
     private final List<Token> tokens;
@@ -105,7 +105,7 @@ public final class AcceptedTokens {
     private RpcException refusal(String call, String why) {
         refused.increment();
         return RpcException.refusal(
-                StatusCode.UNAUTHENTICATED, "call of " + shortened(call) + " refused: " + why, Executed.NO);
+                StatusCode.UNAUTHENTICATED, "call of " + PeerText.name(call) + " refused: " + why, Executed.NO);
     }
 
     /**
@@ -131,11 +131,6 @@ public final class AcceptedTokens {
         if (metadata.getBytes(name) != null) {
             metadata.remove(name);
         }
-    }
-
-    /** It is what the caller wrote, known or not. */
-    private static String shortened(String name) {
-        return name.length() <= LONGEST_NAME ? name : name.substring(0, LONGEST_NAME) + "…";
     }
 
     private boolean isAccepted(@Nullable String shown) {

@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.PeerText;
 import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
 import tern.rpc.transport.AcceptedTokens;
@@ -501,7 +502,7 @@ public final class ServerConnection implements SilentConnections.Open {
 
     /** The peer broke the protocol: it gets what was queued for it, and no more is read but to be dropped. */
     public void violated(String how) {
-        LOG.info("Closing {}: {}", channel, how);
+        LOG.info("Closing {}: {}", channel, PeerText.text(how));
         closeWhenWritten();
     }
 

@@ -42,10 +42,16 @@ final class TlsGate {
     /**
      * @param source of keys and trust; null for a port without TLS
      * @param clearTextToo whether clients without TLS are served beside the others
+     * @throws IllegalArgumentException if that would let in clients without the certificate that is needed
      */
     TlsGate(@Nullable Supplier<Tls> source, boolean clearTextToo, NanoClock clock) {
         this.context = source == null ? null : TlsContext.ofServer(source);
         this.clearTextToo = clearTextToo;
+        if (context != null && clearTextToo && needsCertificates(context)) {
+            throw new IllegalArgumentException(context.tls().name()
+                    + " needs certificates of clients (rpc.server.ssl.client-auth), which those in clear text"
+                    + " (rpc.server.ssl.optional) do not have; leave out one of the two");
+        }
         this.unexpectedTls = new SeldomWarning(LOG, clock, PAUSE);
         this.unexpectedClearText = new SeldomWarning(LOG, clock, PAUSE);
         this.failedHandshake = new SeldomWarning(LOG, clock, PAUSE);
@@ -71,7 +77,12 @@ final class TlsGate {
     }
 
     boolean takesClearText() {
-        return context == null || clearTextToo;
+        return context == null
+                || (clearTextToo && !needsCertificates(context)); // which may have changed since the start
+    }
+
+    private static boolean needsCertificates(TlsContext present) {
+        return present.tls().clientAuth() == Tls.ClientAuth.NEED;
     }
 
     /** A client began a handshake and there are no keys: it is told, or else it would wait. */

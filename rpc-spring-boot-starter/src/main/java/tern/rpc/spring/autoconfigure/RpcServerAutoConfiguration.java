@@ -1,6 +1,8 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -21,6 +23,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.util.ClassUtils;
 import tern.rpc.RpcAuthorizer;
 import tern.rpc.ServerFilter;
 import tern.rpc.health.HealthService;
@@ -40,6 +43,8 @@ import tern.rpc.transport.ServerTransport;
 @ConditionalOnBooleanProperty(name = "rpc.server.enabled", matchIfMissing = true)
 @Conditional(RpcServerAutoConfiguration.SomethingToServe.class)
 public final class RpcServerAutoConfiguration {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RpcServerAutoConfiguration.class);
 
     @Bean
     @ConditionalOnMissingBean
@@ -80,6 +85,14 @@ public final class RpcServerAutoConfiguration {
         customizers.orderedStream().forEach(customizer -> customizer.customize(server));
         BuiltInServices.addTo(server, settings, health.getIfAvailable());
         settings.limits().applyTo(server);
+        boolean json = ClassUtils.isPresent(
+                "tools.jackson.databind.json.JsonMapper", getClass().getClassLoader());
+        if (json && settings.arePagesLetIn(authorizers.stream().findAny().isPresent())) {
+            LOG.warn(
+                    "Pages in browsers of this network can call this server: it listens on all addresses, asks nobody who"
+                            + " calls, and answers JSON under any host name. Set rpc.server.token, rpc.server.allowed-hosts or"
+                            + " rpc.server.address");
+        }
         try {
             return server.build();
         } catch (IllegalArgumentException e) {
@@ -135,10 +148,16 @@ public final class RpcServerAutoConfiguration {
     /** Who calls, as an authorizer found it, where the application's methods ask Spring Security for it. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(SecurityContextHolder.class)
-    @ConditionalOnBean(RpcAuthorizer.class)
     static class SecurityConfiguration {
 
+        /** What a method leaves there would be found by the next caller. */
         @Bean
+        RpcServerCustomizer rpcSecurityContextCleaner() {
+            return server -> server.clearThreads(SecurityContextHolder::clearContext);
+        }
+
+        @Bean
+        @ConditionalOnBean(RpcAuthorizer.class)
         @Order(Ordered.HIGHEST_PRECEDENCE)
         ServerFilter rpcSecurityContextFilter() {
             return new SecurityContextFilter();

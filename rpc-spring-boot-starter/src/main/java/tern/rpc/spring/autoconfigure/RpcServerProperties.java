@@ -34,6 +34,8 @@ import tern.rpc.transport.Token;
  * @param exceptionFrames Number of stack frames sent along with an exception, up to 64.
  * @param idleTimeout Time after which a connection without traffic is closed.
  * @param shutdownTimeout Longest time that a shutdown waits for calls to end.
+ * @param allowedHosts Names by which requests may call the server by HTTP, without ports, such as orders.internal or
+ *     *.shop.example; every name when not set.
  * @param acceptedWeaknesses Names of properties that weaken the server and are meant to, which the start asks for where
  *     the profile prod is active.
  * @param ssl TLS on the port.
@@ -60,6 +62,7 @@ record RpcServerProperties(
         @DefaultValue("0") int exceptionFrames,
         @DefaultValue("180s") Duration idleTimeout,
         @DefaultValue("25s") Duration shutdownTimeout,
+        @DefaultValue List<String> allowedHosts,
         @DefaultValue List<String> acceptedWeaknesses,
         @DefaultValue Ssl ssl,
         @DefaultValue Http http,

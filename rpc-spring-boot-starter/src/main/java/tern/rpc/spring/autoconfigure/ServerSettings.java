@@ -57,10 +57,7 @@ record ServerSettings(
         int threads = PropertyCheck.between("rpc.server.threads", server.threads(), 1, MOST_THREADS);
         return new ServerSettings(
                 withTls(transport(server, limits), server.ssl(), bundles),
-                new HttpSettings(
-                        cors(server.cors()),
-                        server.http().formBodies(),
-                        server.http().textBodies()),
+                http(server),
                 threads,
                 queueCapacity(server.queueCapacity(), threads),
                 PropertyCheck.moreThanZero("rpc.server.max-queue-wait", server.maxQueueWait()),
@@ -131,6 +128,34 @@ record ServerSettings(
                         .toBytes();
     }
 
+    private static HttpSettings http(RpcServerProperties server) {
+        Cors cors = cors(server.cors());
+        try {
+            return new HttpSettings(
+                    cors, server.http().formBodies(), server.http().textBodies(), Set.copyOf(server.allowedHosts()));
+        } catch (IllegalArgumentException e) {
+            throw new InvalidPropertyException(
+                    "rpc.server.allowed-hosts",
+                    server.allowedHosts(),
+                    "names or addresses without scheme and port, such as orders.internal, *.shop.example or [::1]");
+        }
+    }
+
+    /**
+     * Whether a page in somebody's browser could call: it needs a name that leads here, JSON, and no credentials.
+     *
+     * @param authorizers whether there are any
+     */
+    boolean arePagesLetIn(boolean authorizers) {
+        boolean certificates =
+                transport.tls() != null && transport.tls().get().clientAuth() == tern.rpc.transport.Tls.ClientAuth.NEED;
+        return transport.address() == null
+                && http.allowedHosts().isEmpty()
+                && tokens.isEmpty()
+                && !authorizers
+                && !certificates;
+    }
+
     private static Cors cors(RpcServerProperties.Cors cors) {
         if (cors.allowCredentials() && cors.allowedOrigins().contains("*")) {
             throw new InvalidPropertyException(
@@ -154,6 +179,14 @@ record ServerSettings(
             ServerTransportSettings transport, RpcServerProperties.Ssl ssl, TlsBundles bundles) {
         String bundle = ssl.bundle();
         if (bundle != null) {
+            if (ssl.optional() && ssl.clientAuth() == ClientAuth.NEED) {
+                throw new RpcStartException(
+                        "rpc.server.ssl.client-auth is need, but rpc.server.ssl.optional=true serves clients in clear"
+                                + " text, which have no certificate",
+                        "Set rpc.server.ssl.client-auth=want for as long as clear text is served, or leave out"
+                                + " rpc.server.ssl.optional.",
+                        null);
+            }
             return transport.withTls(
                     bundles.ofServer("rpc.server.ssl.bundle", bundle, ssl.clientAuth()), ssl.optional());
         }

@@ -125,6 +125,10 @@ class InjectionShapesTest {
         AsLombokWritesIt(GreetingService greetings) {
             this.greetings = greetings;
         }
+
+        String greet() {
+            return greetings.greet("Ada");
+        }
     }
 
     static class Needy {

@@ -230,6 +230,7 @@ class PlantedSecretsTest {
                         "management.endpoint.env.show-values=always",
                         "management.endpoint.configprops.show-values=always")
                 .run(there -> assertThat(ofProperties).noneMatch(actuator(there)::contains));
+        inCompositeValues();
         startsThatFail(keys);
         outputs.add(meters.getMetersAsString());
 
@@ -241,6 +242,29 @@ class PlantedSecretsTest {
         for (String output : outputs) {
             assertThat(planted).filteredOn(output::contains).as(output).isEmpty();
         }
+    }
+
+    /** A command line, and properties as a document of JSON. */
+    private void inCompositeValues() {
+        String first = plant();
+        String second = plant();
+        String third = plant();
+        String json = "{\"rpc\":{\"server\":{\"token\":[\"" + first + "\",\"" + second + "\"]}},\"a\":1}";
+        provider(Safe.class)
+                .withConfiguration(AutoConfigurations.of(EnvironmentEndpointAutoConfiguration.class))
+                .withSystemProperties(
+                        "sun.java.command=app.jar --rpc.server.token=" + first + ", " + second + " --server.port=1",
+                        "JAVA_TOOL_OPTIONS=-Drpc.client.token=" + third + " -Drpc.client.services.x.token=" + second)
+                .withPropertyValues(
+                        "management.endpoints.web.exposure.include=*",
+                        "management.endpoint.env.show-values=always",
+                        "SPRING_APPLICATION_JSON=" + json,
+                        "other.json={\"rpc.client.token\":\"" + third + "\"}")
+                .run(there -> {
+                    String shown = json(there.getBean(EnvironmentEndpoint.class).environment(null));
+                    assertThat(shown).contains("app.jar --rpc.server.token=******", "--server.port=1");
+                    outputs.add(shown);
+                });
     }
 
     private String plantInto(List<String> others) {

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -82,7 +83,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
 
     @Override
     void broken(String how) {
-        LOG.warn("Closing the connection to {}: {}", connection.endpoint(), how);
+        LOG.warn("Closing the connection to {}: {}", connection.endpoint(), PeerText.text(how));
         connection.close(how);
     }
 

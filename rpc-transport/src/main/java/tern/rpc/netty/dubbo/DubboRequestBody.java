@@ -13,6 +13,7 @@ import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.Payload;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
@@ -156,7 +157,7 @@ final class DubboRequestBody {
 
     /** Other arguments than a method takes are a mistake of the caller, as on every other wire. */
     private static RpcException noSuchMethod(ServiceDescriptor service, String name, String descriptor) {
-        String missing = service.name() + " has no method " + name;
+        String missing = service.name() + " has no method " + PeerText.name(name);
         if (service.overloads(name).isEmpty()) {
             return unknown(missing);
         }
@@ -191,7 +192,7 @@ final class DubboRequestBody {
             // Status 70, as Dubbo's callers know it (wire document 1.9).
             throw RpcException.refusal(
                     StatusCode.FAILED_PRECONDITION,
-                    "generic calls of kind '" + generic + "' are not served; use generic=true",
+                    "generic calls of kind '" + PeerText.name(generic) + "' are not served; use generic=true",
                     Executed.NO);
         }
     }
@@ -233,8 +234,8 @@ final class DubboRequestBody {
     }
 
     private static RpcException differentServices(String path, String interfaceName) {
-        return unknown(
-                "the path " + path + " and the interface " + interfaceName + " of a call are different services");
+        return unknown("the path " + PeerText.name(path) + " and the interface " + PeerText.name(interfaceName)
+                + " of a call are different services");
     }
 
     private static RpcException unknown(String description) {

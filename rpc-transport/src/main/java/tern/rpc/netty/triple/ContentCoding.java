@@ -4,6 +4,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -29,7 +30,9 @@ final class ContentCoding {
             return true;
         }
         throw RpcException.refusal(
-                StatusCode.UNIMPLEMENTED, name + " '" + coding + "' is not served; use identity or gzip", Executed.NO);
+                StatusCode.UNIMPLEMENTED,
+                name + " '" + PeerText.name(coding.toString()) + "' is not served; use identity or gzip",
+                Executed.NO);
     }
 
     /** The same where another coding is no matter. */

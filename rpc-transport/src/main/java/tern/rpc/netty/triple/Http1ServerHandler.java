@@ -304,7 +304,8 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         ByteBufUtil.writeAscii(
                 answer,
                 "HTTP/1.1 " + status.code() + ' ' + status.reasonPhrase()
-                        + "\r\ncontent-type: application/json\r\ncontent-length: " + text.length
+                        + "\r\ncontent-type: application/json\r\nx-content-type-options: nosniff\r\ncontent-length: "
+                        + text.length
                         + "\r\nconnection: close\r\n\r\n");
         answer.writeBytes(text);
         context().writeAndFlush(answer);

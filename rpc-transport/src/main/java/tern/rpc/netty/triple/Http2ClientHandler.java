@@ -46,6 +46,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.Deadline;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
@@ -602,7 +603,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     @Override
     protected void onConnectionError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
-        LOG.warn("Closing the connection to {}: {}", connection.endpoint(), cause.getMessage());
+        LOG.warn(
+                "Closing the connection to {}: {}",
+                connection.endpoint(),
+                PeerText.text(String.valueOf(cause.getMessage())));
         super.onConnectionError(failed, outbound, cause, error);
         connection.close("HTTP/2: " + cause.getMessage());
     }
@@ -719,7 +723,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                         "{} goes away with HTTP/2 error {}: {}",
                         connection.endpoint(),
                         error,
-                        text.toString(0, Math.min(200, text.readableBytes()), StandardCharsets.ISO_8859_1));
+                        PeerText.name(text.toString(StandardCharsets.ISO_8859_1)));
             }
             connection.drain(); // first: calls that were not seen are sent again at once, elsewhere
             for (OpenCall request = waiting.poll(); request != null; request = waiting.poll()) {

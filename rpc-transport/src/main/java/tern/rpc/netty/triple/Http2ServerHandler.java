@@ -34,6 +34,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -418,7 +419,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     @Override
     protected void onConnectionError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
-        LOG.info("Closing {}: {}", failed.channel(), cause.getMessage());
+        LOG.info("Closing {}: {}", failed.channel(), PeerText.text(String.valueOf(cause.getMessage())));
         super.onConnectionError(failed, outbound, cause, error);
     }
 

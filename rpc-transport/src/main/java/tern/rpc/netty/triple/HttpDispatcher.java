@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.transport.AcceptedTokens;
@@ -31,6 +32,7 @@ final class HttpDispatcher {
     private final ConnectForm connectJson;
     private final JsonForm json;
     private final CorsGate cors;
+    private final AllowedHosts hosts;
     private final String contentTypes;
     private volatile @Nullable Http2Settings settings;
 
@@ -48,6 +50,7 @@ final class HttpDispatcher {
         contentTypes = ConnectForm.JSON + ", " + String.join(", ", new TreeSet<>(posted.keySet()));
         json = new JsonForm(codecs, settings);
         cors = new CorsGate(settings.cors());
+        hosts = new AllowedHosts(settings.allowedHosts());
     }
 
     /** What a server of HTTP/2 announces: one object that nobody changes, since Netty keeps it for each connection. */
@@ -72,6 +75,15 @@ final class HttpDispatcher {
                     exchange,
                     HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
                     exchange.head().size() + " header fields; at most 128 are accepted");
+            return;
+        }
+        if (!hosts.allow(exchange.head())) {
+            PlainAnswer.send(
+                    exchange,
+                    HttpResponseStatus.MISDIRECTED_REQUEST,
+                    "this server is not called by the host of the request (set by rpc.server.allowed-hosts)",
+                    "tern-executed",
+                    "no");
             return;
         }
         HttpForm form = json;
@@ -204,7 +216,7 @@ final class HttpDispatcher {
         PlainAnswer.send(
                 exchange,
                 HttpResponseStatus.UNSUPPORTED_MEDIA_TYPE,
-                "content type '" + type + "' is not served; expected one of " + contentTypes,
+                "content type '" + PeerText.name(type.toString()) + "' is not served; expected one of " + contentTypes,
                 "accept-post",
                 contentTypes);
     }

@@ -3,6 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
@@ -22,6 +23,9 @@ abstract class HttpExchange {
 
     /** Unsent bytes are counted in steps of so many, so that small answers do not touch what all calls share. */
     private static final int STEP_BYTES = 1 << 10;
+
+    private static final AsciiString CONTENT_TYPE_OPTIONS = AsciiString.cached("x-content-type-options");
+    private static final AsciiString NOSNIFF = AsciiString.cached("nosniff");
 
     private static final VarHandle UNSENT;
     private static final VarHandle TAKEN;
@@ -105,10 +109,19 @@ abstract class HttpExchange {
         if (edit != null && answer != null) {
             edit.accept(answer);
         }
+        Http2Headers head = part.head();
+        if (head != null && !isGrpc(head)) {
+            head.set(CONTENT_TYPE_OPTIONS, NOSNIFF); // or a browser might take an answer for a page or a script
+        }
         int bytes = part.bytes();
         long before = (long) UNSENT.getAndAdd(this, (long) bytes);
         count(before, before + bytes);
         connection.queue().add(part);
+    }
+
+    /** No browser reads it, and it is what has to be fast. */
+    private static boolean isGrpc(Http2Headers head) {
+        return head.get(GrpcForm.CONTENT_TYPE) == GrpcForm.GRPC;
     }
 
     private void count(long before, long after) {

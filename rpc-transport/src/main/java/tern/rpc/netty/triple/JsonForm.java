@@ -12,6 +12,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.Status;
@@ -98,8 +99,8 @@ final class JsonForm implements HttpForm {
                         .filter(method -> letters(method).equals(overload))
                         .toList();
         if (fitting.isEmpty()) {
-            throw unknown(route.methodName() + " has no parameters of the types '" + overload + "'; there are "
-                    + overloads(all));
+            throw unknown(route.methodName() + " has no parameters of the types '" + PeerText.name(overload)
+                    + "'; there are " + overloads(all));
         }
         if (fitting.size() > 1) {
             throw new HttpRefusal(

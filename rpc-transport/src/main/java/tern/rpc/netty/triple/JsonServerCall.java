@@ -150,9 +150,6 @@ final class JsonServerCall extends MessageCall {
         } else {
             head.set(JsonForm.CONTENT_TYPE, format.contentType());
         }
-        if (format != JsonFormat.JSON) {
-            head.set("x-content-type-options", "nosniff"); // or a browser might take it for a page
-        }
         if (compressed) {
             head.set(ConnectHeaders.CONTENT_ENCODING, ConnectHeaders.GZIP).add("vary", ConnectHeaders.ACCEPT_ENCODING);
         }

@@ -3,6 +3,7 @@ package tern.rpc.netty.triple;
 import java.util.ArrayList;
 import java.util.List;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
@@ -30,9 +31,8 @@ final class MethodLookup {
             found = service.overloads(Character.toLowerCase(name.charAt(0)) + name.substring(1));
         }
         if (found.isEmpty()) {
-            String start = name.length() <= 80 ? name : name.substring(0, 80) + "…";
             throw RpcException.refusal(
-                    StatusCode.UNIMPLEMENTED, service.name() + " has no method " + start, Executed.NO);
+                    StatusCode.UNIMPLEMENTED, service.name() + " has no method " + PeerText.name(name), Executed.NO);
         }
         return found;
     }

@@ -4,6 +4,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
@@ -36,7 +37,8 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     static Route of(ServiceLookup services, String path, @Nullable String group, @Nullable String version) {
         int slash = path.lastIndexOf('/');
         if (slash < 2 || slash == path.length() - 1 || path.charAt(0) != '/') {
-            throw unknown("'" + path + "' is not the path of a method; expected /package.Service/method");
+            throw unknown(
+                    "'" + PeerText.name(path) + "' is not the path of a method; expected /package.Service/method");
         }
         ServiceDescriptor service = services.service(path.substring(1, slash));
         String name = path.substring(slash + 1);

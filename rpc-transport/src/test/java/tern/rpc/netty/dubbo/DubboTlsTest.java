@@ -134,6 +134,29 @@ class DubboTlsTest {
     }
 
     @Test
+    void certificatesAreNotNeededWhereClearTextIsServed() {
+        Tls needing = ofServer().withClientAuth(ClientAuth.NEED);
+
+        assertThatThrownBy(() -> sides.serve(limits -> limits.withTls(() -> needing, true), settings -> {}))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("rpc.server.ssl.optional")
+                .hasMessageContaining("rpc.server.ssl.client-auth");
+    }
+
+    @Test
+    void certificatesThatBecomeNeededEndClearText() {
+        AtomicReference<Tls> present = new AtomicReference<>(ofServer());
+        RpcServer server = sides.serve(limits -> limits.withTls(present::get, true), settings -> {});
+        present.set(ofServer().withClientAuth(ClientAuth.NEED));
+
+        try (RawSocket stranger = RawSocket.connect(server.port())) {
+            stranger.send(GOOD);
+
+            assertThat(stranger.isClosedByPeer()).isTrue();
+        }
+    }
+
+    @Test
     void chosenCipherIsUsed() {
         RpcServer server = serve(ofServer().withCiphers(List.of("TLS_AES_256_GCM_SHA384")));
 

@@ -1,6 +1,5 @@
 package tern.rpc.spring.autoconfigure.actuate;
 
-import java.util.regex.Pattern;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.info.ConditionalOnEnabledInfoContributor;
@@ -51,10 +50,7 @@ public final class RpcActuatorAutoConfiguration {
     /** Tokens and addresses with a password stay hidden even where an application shows the values of its properties. */
     @Bean
     SanitizingFunction rpcSecretSanitizer() {
-        return SanitizingFunction.sanitizeValue()
-                .ifKeyMatches(
-                        Pattern.compile("(?i)rpc[._](server|client)([._].+)?[._]token([._\\[]*\\d+[]_]?)?"),
-                        Pattern.compile("(?i)rpc[._]pools[._]jedis[._]url"));
+        return new SecretValues();
     }
 
     @Configuration(proxyBeanMethods = false)

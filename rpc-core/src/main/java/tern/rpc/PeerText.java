@@ -1,0 +1,84 @@
+package tern.rpc;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Text that a peer wrote, made fit for logs and for messages of exceptions: it stays on its line, cannot reorder what
+ * stands beside it, and is not longer than a reader bears.
+ */
+public final class PeerText {
+
+    private static final int LONGEST_NAME = 200;
+    private static final int LONGEST_TEXT = 8 << 10; // reliability table, message of an exception
+
+    private PeerText() {}
+
+    /** The name of something, such as a service, a method or a header: at most 200 characters of it. */
+    public static String name(@Nullable String name) {
+        return name == null ? "null" : escaped(name, LONGEST_NAME);
+    }
+
+    /** A sentence: at most 8,192 characters of it. */
+    public static String text(String text) {
+        return escaped(text, LONGEST_TEXT);
+    }
+
+    private static String escaped(String text, int longest) {
+        int end = Math.min(text.length(), longest);
+        int plain = 0;
+        while (plain < end && isPlain(text.charAt(plain))) {
+            plain++;
+        }
+        if (plain == text.length()) {
+            return text;
+        }
+        StringBuilder escaped = new StringBuilder(end + 16).append(text, 0, plain);
+        for (int i = plain; i < end; i++) {
+            char one = text.charAt(i);
+            if (Character.isHighSurrogate(one) && i + 1 < end && Character.isLowSurrogate(text.charAt(i + 1))) {
+                escaped.append(one).append(text.charAt(++i));
+            } else {
+                append(one, escaped);
+            }
+        }
+        return text.length() > longest
+                ? escaped.append("… (")
+                        .append(text.length())
+                        .append(" characters)")
+                        .toString()
+                : escaped.toString();
+    }
+
+    private static boolean isPlain(char one) {
+        return one >= ' ' && one < 0x7F;
+    }
+
+    private static void append(char one, StringBuilder escaped) {
+        switch (one) {
+            case '\n' -> escaped.append("\\n");
+            case '\r' -> escaped.append("\\r");
+            case '\t' -> escaped.append("\\t");
+            default -> {
+                if (isHarmless(one)) {
+                    escaped.append(one);
+                } else {
+                    escaped.append(String.format(Locale.ROOT, "\\u%04X", (int) one));
+                }
+            }
+        }
+    }
+
+    /** Formats have the marks and overrides of writing from right to left (Unicode, UAX 9), and characters without width. */
+    private static boolean isHarmless(char one) {
+        return switch (Character.getType(one)) {
+            case Character.CONTROL,
+                    Character.FORMAT,
+                    Character.LINE_SEPARATOR,
+                    Character.PARAGRAPH_SEPARATOR,
+                    Character.SURROGATE,
+                    Character.UNASSIGNED -> false;
+            default -> true;
+        };
+    }
+}

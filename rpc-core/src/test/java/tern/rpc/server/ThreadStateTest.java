@@ -1,0 +1,204 @@
+package tern.rpc.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Flow;
+import java.util.concurrent.SubmissionPublisher;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.MDC;
+import tern.rpc.RpcException;
+import tern.rpc.client.RpcClient;
+import tern.rpc.client.ServiceReference;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.transport.InMemoryTransport;
+
+/** What a call leaves on its thread, and what the next one finds there. */
+@Timeout(60)
+class ThreadStateTest {
+
+    private static final ThreadLocal<String> CALLER = new ThreadLocal<>();
+
+    /** Each method tells who the thread says calls, and then writes itself there. */
+    public interface Careless {
+
+        String value();
+
+        String fails();
+
+        CompletionStage<String> later();
+
+        Flow.Publisher<String> many();
+
+        CompletionStage<String> collect(Flow.Publisher<String> names);
+    }
+
+    private final List<String> found = new CopyOnWriteArrayList<>();
+    private final InMemoryTransport transport =
+            new InMemoryTransport(HessianSerializer.builder().build());
+    private @Nullable RpcServer server;
+    private @Nullable RpcClient client;
+
+    private String leave(String name) {
+        found.add(CALLER.get() + "/" + MDC.get("caller"));
+        CALLER.set(name);
+        MDC.put("caller", name);
+        return name;
+    }
+
+    private final class Leaving implements Careless {
+
+        @Override
+        public String value() {
+            return leave("value");
+        }
+
+        @Override
+        public String fails() {
+            throw new IllegalStateException(leave("fails"));
+        }
+
+        @Override
+        public CompletionStage<String> later() {
+            return CompletableFuture.completedFuture(leave("later"));
+        }
+
+        @Override
+        public Flow.Publisher<String> many() {
+            leave("many");
+            return subscriber -> subscriber.onSubscribe(new Flow.Subscription() {
+                @Override
+                public void request(long items) {
+                    leave("request");
+                    subscriber.onComplete();
+                }
+
+                @Override
+                public void cancel() {
+                    // nothing is published
+                }
+            });
+        }
+
+        @Override
+        public CompletionStage<String> collect(Flow.Publisher<String> names) {
+            leave("collect");
+            CompletableFuture<String> all = new CompletableFuture<>();
+            names.subscribe(new Flow.Subscriber<>() {
+                @Override
+                public void onSubscribe(Flow.Subscription subscription) {
+                    subscription.request(Long.MAX_VALUE);
+                }
+
+                @Override
+                public void onNext(String name) {
+                    leave("next");
+                }
+
+                @Override
+                public void onError(Throwable failure) {
+                    all.completeExceptionally(failure);
+                }
+
+                @Override
+                public void onComplete() {
+                    all.complete("all");
+                }
+            });
+            return all;
+        }
+    }
+
+    private Careless serve() {
+        server = RpcServer.builder(transport)
+                .export(ServiceExport.of(Careless.class, new Leaving()))
+                .workers(1, 10)
+                .maxQueueWait(Duration.ofSeconds(20))
+                .clearThreads(CALLER::remove)
+                .build();
+        server.start();
+        client = RpcClient.builder()
+                .transport(transport)
+                .timeout(Duration.ofSeconds(20))
+                .build();
+        return client.refer(ServiceReference.to(Careless.class, new StaticEndpoints(List.of(new Endpoint("memory", 0))))
+                .protocol(InMemoryTransport.PROTOCOL)
+                .build());
+    }
+
+    @AfterEach
+    void close() {
+        Objects.requireNonNull(client).close();
+        Objects.requireNonNull(server).close();
+    }
+
+    @Test
+    void noCallFindsWhatAnotherLeft() throws Exception {
+        Careless service = serve();
+
+        for (int round = 0; round < 3; round++) {
+            service.value();
+            try {
+                service.fails();
+            } catch (RuntimeException expected) {
+                assertThat(expected).isNotInstanceOf(RpcException.class);
+            }
+            service.later().toCompletableFuture().get(20, TimeUnit.SECONDS);
+        }
+
+        assertThat(found).hasSize(9).containsOnly("null/null");
+    }
+
+    @Test
+    void noCallFindsWhatAStreamLeft() throws Exception {
+        Careless service = serve();
+
+        for (int round = 0; round < 3; round++) {
+            CountDownLatch over = new CountDownLatch(1);
+            service.many().subscribe(new Flow.Subscriber<>() {
+                @Override
+                public void onSubscribe(Flow.Subscription subscription) {
+                    subscription.request(1);
+                }
+
+                @Override
+                public void onNext(String item) {
+                    // nothing is published
+                }
+
+                @Override
+                public void onError(Throwable failure) {
+                    over.countDown();
+                }
+
+                @Override
+                public void onComplete() {
+                    over.countDown();
+                }
+            });
+            assertThat(over.await(20, TimeUnit.SECONDS)).isTrue();
+            found.clear();
+            try (SubmissionPublisher<String> names = new SubmissionPublisher<>()) {
+                CompletionStage<String> collected = service.collect(names);
+                names.submit("a");
+                names.close();
+                collected.toCompletableFuture().get(20, TimeUnit.SECONDS);
+            }
+            assertThat(found.get(0)).isEqualTo("null/null");
+            service.value();
+            assertThat(found.get(found.size() - 1)).isEqualTo("null/null");
+        }
+    }
+}

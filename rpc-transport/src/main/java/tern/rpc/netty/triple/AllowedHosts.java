@@ -1,0 +1,76 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The names by which a server may be called by HTTP. A page whose own name is made to lead to the server (DNS rebinding)
+ * calls it by that name, and browsers take that for the page's own site. Immutable.
+ *
+ * @param names of hosts, without ports, in lower case; {@code *.shop.example} for all below; empty for every host
+ */
+record AllowedHosts(Set<String> names) {
+
+    private static final AsciiString HOST = AsciiString.cached("host");
+    private static final Pattern NAME = Pattern.compile("(\\*\\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\\[[0-9a-f:.]+]");
+
+    /** @throws IllegalArgumentException naming what is no host */
+    AllowedHosts {
+        Set<String> lower = new TreeSet<>();
+        for (String name : names) {
+            String written = name.trim().toLowerCase(Locale.ROOT);
+            if (!NAME.matcher(written).matches()) {
+                throw new IllegalArgumentException("'" + name
+                        + "' is not a host; expected a name or an address without scheme and port, as in orders.internal,"
+                        + " *.shop.example, 10.0.0.7 or [::1]");
+            }
+            lower.add(written);
+        }
+        names = Set.copyOf(lower);
+    }
+
+    /** Whether a request names one of them, wherever it names a host. */
+    boolean allow(Http2Headers head) {
+        if (names.isEmpty()) {
+            return true;
+        }
+        CharSequence authority = head.authority();
+        CharSequence host = head.get(HOST);
+        return (authority != null || host != null)
+                && (authority == null || allows(authority))
+                && (host == null || allows(host));
+    }
+
+    private boolean allows(CharSequence written) {
+        String name = nameOf(written.toString().toLowerCase(Locale.ROOT));
+        if (name == null) {
+            return false;
+        }
+        if (names.contains(name)) {
+            return true;
+        }
+        for (int dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
+            if (names.contains("*" + name.substring(dot))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Without the port and a dot at the end; null if it is no host with an optional port. */
+    private static @Nullable String nameOf(String written) {
+        int colon = written.lastIndexOf(':');
+        boolean hasPort = colon > written.lastIndexOf(']');
+        String name = hasPort ? written.substring(0, colon) : written;
+        if (hasPort && !written.substring(colon + 1).chars().allMatch(one -> one >= '0' && one <= '9')) {
+            return null;
+        }
+        String bare = name.endsWith(".") ? name.substring(0, name.length() - 1) : name;
+        return !bare.startsWith("*") && NAME.matcher(bare).matches() ? bare : null;
+    }
+}

@@ -1,0 +1,190 @@
+package tern.rpc.netty.triple;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.time.Duration;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.RawSocket;
+import tern.rpc.netty.triple.WebClient.Version;
+import tern.rpc.server.ServiceExport;
+
+/** Pages whose own name is made to lead to the server, and what browsers may take answers for. */
+@Timeout(60)
+class AllowedHostsTest {
+
+    private static final String WORDS = WebSides.WORDS;
+
+    private final TripleSides sides = new TripleSides();
+
+    @AfterEach
+    void close() throws Exception {
+        sides.close();
+    }
+
+    private int serve(String... hosts) {
+        Cors cors = new Cors(Set.of("https://shop.example"), Set.of(), false, Duration.ofMinutes(1));
+        return sides.serve(
+                        ServerTransportSettings.onPort(0),
+                        new HttpSettings(cors, false, false, Set.of(hosts)),
+                        server -> server.export(ServiceExport.of(Words.class, new WordsServer())))
+                .port();
+    }
+
+    private static boolean allow(AllowedHosts hosts, String authority) {
+        return hosts.allow(new DefaultHttp2Headers(false).authority(authority));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "orders.internal",
+                "ORDERS.internal:20880",
+                "orders.internal.",
+                "a.shop.example",
+                "a.b.shop.example:1",
+                "10.0.0.7:80",
+                "[::1]:20880",
+                "[::1]"
+            })
+    void namesOfTheServerAreAllowed(String authority) {
+        AllowedHosts hosts = new AllowedHosts(Set.of("Orders.internal", "*.shop.example", "10.0.0.7", "[::1]"));
+
+        assertThat(allow(hosts, authority)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "evil.example",
+                "orders.internal.evil.example",
+                "xorders.internal",
+                "shop.example",
+                "shop.example.evil",
+                "orders.internal@evil.example",
+                "evil.example@orders.internal",
+                "orders.internal:x",
+                "orders.internal, evil.example",
+                "*.shop.example",
+                "10.0.0.77",
+                "::1",
+                "[::2]"
+            })
+    void otherNamesAreNot(String authority) {
+        AllowedHosts hosts = new AllowedHosts(Set.of("orders.internal", "*.shop.example", "10.0.0.7", "[::1]"));
+
+        assertThat(allow(hosts, authority)).isFalse();
+        assertThat(allow(new AllowedHosts(Set.of()), authority)).isTrue();
+    }
+
+    @Test
+    void everyNameOfARequestCounts() {
+        AllowedHosts hosts = new AllowedHosts(Set.of("orders.internal"));
+        Http2Headers both =
+                new DefaultHttp2Headers().authority("orders.internal").set("host", "evil.example");
+
+        assertThat(hosts.allow(both)).isFalse();
+        assertThat(hosts.allow(new DefaultHttp2Headers())).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http://a", "a:80", "a/b", "", "*", "a b"})
+    void whatIsNoHostIsNotAccepted(String name) {
+        assertThatThrownBy(() -> new AllowedHosts(Set.of(name)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("is not a host");
+    }
+
+    @Test
+    void rebornNameIsRefusedOnEveryForm() {
+        int port = serve("orders.internal");
+
+        for (Version version : Version.values()) {
+            for (WebRequest request : new WebRequest[] {
+                WebRequest.of("GET", WORDS + "shoutJava?text=hi"),
+                WebRequest.post(WORDS + "shoutJava", "application/json").body("\"hi\"".getBytes(UTF_8)),
+                WebRequest.post(WORDS + "shout", "application/grpc-web+proto").body(TestFrame.of("hi")),
+                WebRequest.of("OPTIONS", WORDS + "shoutJava"),
+                WebRequest.of("GET", "/nowhere"),
+            }) {
+                try (WebClient client = version.connect(port)) {
+                    WebAnswer answer = client.send(request); // to localhost
+
+                    assertThat(answer.status()).as(request.toString()).isEqualTo(421);
+                    assertThat(answer.text()).contains("rpc.server.allowed-hosts");
+                    assertThat(answer.header("tern-executed")).isEqualTo("no");
+                }
+            }
+        }
+    }
+
+    @Test
+    void hostOfARequestLineWins() {
+        int port = serve("orders.internal");
+        String path = WORDS + "shoutJava?text=hi";
+
+        assertThat(status(port, "GET " + path + " HTTP/1.1\r\nhost: Orders.Internal:80\r\n\r\n"))
+                .isEqualTo(200);
+        assertThat(status(port, "GET " + path + " HTTP/1.1\r\nhost: evil.example\r\n\r\n"))
+                .isEqualTo(421);
+        assertThat(status(port, "GET " + path + " HTTP/1.0\r\n\r\n")).isEqualTo(421);
+    }
+
+    private static int status(int port, String request) {
+        try (RawSocket socket = RawSocket.connect(port)) {
+            return Http1Wire.read(socket.send(request.getBytes(ISO_8859_1))).status();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void noAnswerIsToBeGuessed(Version version) {
+        int port = serve();
+        for (WebRequest request : new WebRequest[] {
+            WebRequest.of("GET", WORDS + "shoutJava?text=hi"),
+            WebRequest.of("GET", WORDS + "shoutJava.txt?text=hi"),
+            WebRequest.of("GET", "/nowhere"),
+            WebRequest.of("PUT", WORDS + "shoutJava"),
+            WebRequest.post(WORDS + "shoutJava", "odd/type"),
+            WebRequest.post(WORDS + "count", "application/json").body("{\"value\":\"2\"}".getBytes(UTF_8)),
+            WebRequest.post(WORDS + "shout", "application/grpc-web+proto").body(TestFrame.of("hi")),
+            WebRequest.post(WORDS + "shout", "application/connect+proto").body(TestFrame.of("hi")),
+            WebRequest.of("OPTIONS", WORDS + "shoutJava")
+                    .with("origin", "https://shop.example")
+                    .with("access-control-request-method", "POST"),
+            WebRequest.post(WORDS + "shoutJava", "application/json").with("origin", "https://evil.example"),
+        }) {
+            try (WebClient client = version.connect(port)) {
+                WebAnswer answer = client.send(request);
+
+                assertThat(answer.header("x-content-type-options"))
+                        .as(request + ": " + answer.status())
+                        .isEqualTo("nosniff");
+            }
+        }
+    }
+
+    @Test
+    void answerToAMalformedRequestIsNotToBeGuessedEither() {
+        int port = serve();
+        try (RawSocket socket = RawSocket.connect(port)) {
+            Http1Wire.Answer answer =
+                    Http1Wire.read(socket.send("GET / HTTP/1.1\r\nhost: a b\r\n\r\n".getBytes(ISO_8859_1)));
+
+            assertThat(answer.status()).isEqualTo(400);
+            assertThat(answer.head()).containsEntry("x-content-type-options", "nosniff");
+        }
+    }
+}
