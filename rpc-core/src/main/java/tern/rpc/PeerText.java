@@ -1,6 +1,6 @@
 package tern.rpc;
 
-import java.util.Locale;
+import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +11,8 @@ public final class PeerText {
 
     private static final int LONGEST_NAME = 200;
     private static final int LONGEST_TEXT = 8 << 10; // reliability table, message of an exception
+
+    private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
     private PeerText() {}
 
@@ -63,7 +65,7 @@ public final class PeerText {
                 if (isHarmless(one)) {
                     escaped.append(one);
                 } else {
-                    escaped.append(String.format(Locale.ROOT, "\\u%04X", (int) one));
+                    escaped.append("\\u").append(HEX.toHexDigits(one));
                 }
             }
         }

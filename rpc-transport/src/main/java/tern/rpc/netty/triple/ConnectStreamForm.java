@@ -50,8 +50,7 @@ final class ConnectStreamForm implements HttpForm {
         ConnectAnswers.checkServes(method, codecs, codec, true);
         if (method.type() == MethodType.BIDI_STREAMING && !exchange.isHttp2()) {
             throw new PlainRefusal(
-                    HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED,
-                    method + " streams both ways, which needs HTTP/2");
+                    HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED, method + " streams both ways, which needs HTTP/2");
         }
         boolean gzip =
                 ContentCoding.isGzip("connect-content-encoding", head.get(ConnectHeaders.STREAM_CONTENT_ENCODING));
