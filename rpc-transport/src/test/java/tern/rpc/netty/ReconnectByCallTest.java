@@ -3,6 +3,7 @@ package tern.rpc.netty;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -145,8 +146,9 @@ class ReconnectByCallTest {
             Thread acceptor = new Thread(() -> {
                 try {
                     while (true) {
-                        closing.accept().close(); // before it is ready
+                        Socket connection = closing.accept();
                         accepted.incrementAndGet();
+                        connection.close(); // before it is ready
                     }
                 } catch (java.io.IOException e) {
                     // the test is over
@@ -169,7 +171,8 @@ class ReconnectByCallTest {
                 for (int j = 0; j < 300; j++) {
                     assertThat(succeeds(work)).isFalse();
                 }
-                assertThat(accepted.get()).isEqualTo(before + round);
+                assertThat(accepted.get()) // one attempt of the beginning may still have been in the backlog
+                        .isBetween(before + round, before + round + 1);
                 now.addAndGet(PAUSE_NANOS);
             }
         }

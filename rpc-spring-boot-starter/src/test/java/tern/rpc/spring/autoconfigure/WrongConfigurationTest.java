@@ -103,6 +103,8 @@ class WrongConfigurationTest {
             "rpc.limits.max-connections-per-host=0 | rpc.limits.max-connections-per-host is 0; expected 1 or more",
             "rpc.limits.max-calls-per-connection=65537 | rpc.limits.max-calls-per-connection is 65537; expected 1 to",
             "rpc.limits.first-bytes-timeout=0s | rpc.limits.first-bytes-timeout is 0s; expected more than 0",
+            "rpc.limits.max-key-steps=0 | rpc.limits.max-key-steps is 0; expected 1 or more",
+            "rpc.server.allowed-hosts=http://a.b/ | rpc.server.allowed-hosts is [http://a.b/]; expected names or addresses",
             "rpc.limits.max-depth=513 | rpc.limits.max-depth is 513; expected 1 to 512",
             "rpc.limits.max-values=0 | rpc.limits.max-values is 0; expected 1 or more",
             "rpc.limits.allowed-classes=a..b | rpc.limits.allowed-classes is [a..b]; expected class names",

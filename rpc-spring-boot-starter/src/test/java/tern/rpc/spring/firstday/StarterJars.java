@@ -27,6 +27,9 @@ import org.w3c.dom.NodeList;
  */
 final class StarterJars {
 
+    /** On the class path of our tests, and in poms of others with the scope of tests, which their parents set. */
+    private static final Set<String> OF_OUR_TESTS = Set.of("org.mockito:mockito-core", "commons-io:commons-io");
+
     private static final List<Path> MODULES = List.of(
             Path.of("..", "rpc-core"), Path.of("..", "rpc-transport"), Path.of("..", "rpc-spring-boot-starter"));
 
@@ -74,6 +77,9 @@ final class StarterJars {
 
     /** Empty for an artifact that a parent pom gives to tests alone. */
     private static Optional<Path> jar(List<Path> own, String artifact) {
+        if (OF_OUR_TESTS.contains(artifact)) {
+            return Optional.empty();
+        }
         String[] names = artifact.split(":");
         Path folder = Path.of(names[0].replace('.', '/'), names[1]);
         return own.stream()

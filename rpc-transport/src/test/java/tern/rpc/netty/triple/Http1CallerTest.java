@@ -212,7 +212,7 @@ class Http1CallerTest {
 
         assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
         assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
-        assertThat(failure).hasMessageContaining("no answer from").hasMessageContaining("rpc.client.timeout");
+        assertThat(failure).hasMessageContaining("no answer from").hasMessageContaining("CallOptions.timeout");
         assertThat(socket.isClosedByPeer()).isTrue();
         assertNextCallIsAnsweredOnAnotherSocket(notes);
     }

@@ -58,6 +58,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.GenericException;
 import tern.rpc.transport.PendingCall;
 
 /** Every captured or scripted answer of a Triple server, played to our client. */
@@ -127,7 +128,10 @@ class TripleClientFixturesTest {
                 new Object[] {person()});
         builtIn(
                 "generic-exception",
-                status(StatusCode.UNKNOWN, "com.alibaba.dubbo.rpc.service.GenericException"),
+                outcome -> assertThat(outcome)
+                        .isInstanceOfSatisfying(
+                                GenericException.class,
+                                failure -> assertThat(failure).hasMessageContaining("biz:gx")),
                 "$invoke",
                 "checked",
                 new String[] {"java.lang.String"},
