@@ -48,7 +48,18 @@ class ScriptedProviderTest {
         HessianSerializer serializer = HessianSerializer.builder().build();
         TripleCodecs codecs =
                 new TripleCodecs(serializer, new JsonCodec(JsonMapper.builder().build()), 0);
-        ClientTransportSettings settings = ClientTransportSettings.named("test");
+        ClientTransportSettings usual = ClientTransportSettings.named("test");
+        ClientTransportSettings settings = new ClientTransportSettings(
+                usual.application(),
+                usual.connectTimeout(),
+                usual.reconnectMin(),
+                usual.reconnectMin(), // a port that is open again is found within the time of a check
+                usual.heartbeat(),
+                usual.probeAfter(),
+                usual.probeTimeout(),
+                usual.maxInFlight(),
+                usual.maxQueuedBytes(),
+                usual.maxMessageBytes());
         return RpcClient.builder()
                 .transport(new NettyClientTransport(settings, loops, new DubboProtocol(serializer, 0)))
                 .transport(new NettyClientTransport(settings, loops, new TripleClientProtocol(codecs)))
