@@ -48,7 +48,7 @@ class IdleConnectionsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"DUBBO, 0, 2300", "HTTP2, 0, 4800", "HTTP2, 5, 6700", "HTTP1, 5, 4400"})
+    @CsvSource({"DUBBO, 0, 2300", "HTTP2, 0, 4800", "HTTP2, 5, 7300", "HTTP1, 5, 4400"})
     void anIdleConnectionTakesLittleOfTheHeap(Peer peer, int calls, long mostBytes) throws IOException {
         ResourceLeakDetector.Level level = ResourceLeakDetector.getLevel();
         ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);

@@ -158,7 +158,7 @@ class OpenRequestsTest {
 
         Await.until("the budget is used up", () -> held() > INBOUND);
         assertServed(connect(), 1);
-        assertThat(held()).isLessThan(1.5 * INBOUND);
+        assertThat(held()).isLessThan(1.9 * INBOUND); // the two send 2.3 times as much
     }
 
     @Test
