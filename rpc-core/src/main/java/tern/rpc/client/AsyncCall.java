@@ -54,10 +54,12 @@ final class AsyncCall implements PendingCall.Completion {
     @Override
     public void completed(@Nullable Response response, @Nullable Throwable failure) {
         ClientConnection connection = used;
+        PendingCall attempt = pending;
         if (failure instanceof RpcException rpc
                 && connection != null
+                && attempt != null
                 && !cancelled
-                && endpoints.again(method, call, rpc, attempts, connection)) {
+                && endpoints.again(method, call, rpc, attempts, connection, attempt)) {
             attempt();
         } else {
             done.completed(response, failure);

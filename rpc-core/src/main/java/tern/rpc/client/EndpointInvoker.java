@@ -105,7 +105,7 @@ final class EndpointInvoker implements AutoCloseable {
             try {
                 return pending.await();
             } catch (RpcException e) {
-                if (!again(method, call, e, attempt, used)) {
+                if (!again(method, call, e, attempt, used, pending)) {
                     throw e;
                 }
             }
@@ -139,23 +139,38 @@ final class EndpointInvoker implements AutoCloseable {
         return new PendingCall(call, method.oneWay(), clock.nanoTime(), completion);
     }
 
-    boolean again(ClientMethod method, Invocation call, RpcException failure, int attempt, ClientConnection used) {
+    /**
+     * @param number of the attempt that failed, from 1
+     * @param used the provider that the attempt was sent to
+     */
+    boolean again(
+            ClientMethod method,
+            Invocation call,
+            RpcException failure,
+            int number,
+            ClientConnection used,
+            PendingCall attempt) {
         return retries.again(
                 method,
                 failure,
-                attempt,
-                canGoElsewhere(failure, used),
+                number,
+                canGoElsewhere(failure, used, attempt),
                 call.deadline().remainingNanos(clock.nanoTime()));
     }
 
     /**
-     * To another provider that is available; what no connection took also to one that is being opened, be it the next to
-     * the same provider.
+     * Another provider that is available may take the call. After UNAVAILABLE, so may a provider that is being connected
+     * to. The same provider may take it if the connection that carried the attempt is gone, because its replacement can
+     * be ready before the caller sees the failure.
      */
-    private boolean canGoElsewhere(RpcException failure, ClientConnection used) {
-        boolean unsent = failure.code() == StatusCode.UNAVAILABLE;
-        for (ClientConnection other : targets.connections()) {
-            if ((unsent && other.isConnecting()) || (other != used && other.isAvailable())) {
+    private boolean canGoElsewhere(RpcException failure, ClientConnection used, PendingCall attempt) {
+        boolean unavailable = failure.code() == StatusCode.UNAVAILABLE;
+        boolean sameProvider = unavailable && attempt.isCarrierGone();
+        for (ClientConnection candidate : targets.connections()) {
+            if (unavailable && candidate.isConnecting()) {
+                return true;
+            }
+            if (candidate.isAvailable() && (sameProvider || candidate != used)) {
                 return true;
             }
         }

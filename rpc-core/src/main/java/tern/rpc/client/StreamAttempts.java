@@ -176,7 +176,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             if (failure instanceof RpcException rpc
                     && rpc.wasExecuted() == Executed.NO
                     && giveUpStream()
-                    && endpoints.again(method, call, rpc, number, connection)) {
+                    && endpoints.again(method, call, rpc, number, connection, pending)) {
                 next(call);
             } else {
                 end(response, failure);

@@ -47,6 +47,11 @@ public final class PendingCall implements Runnable {
          * call has ended before.
          */
         default void awaited(PendingCall call) {}
+
+        /** Whether it takes no more calls, so that the next attempt travels on another one. Any thread. */
+        default boolean isGone() {
+            return false;
+        }
     }
 
     private final Invocation call;
@@ -102,6 +107,12 @@ public final class PendingCall implements Runnable {
     /** Who carries it; set before it is sent. */
     public void carriedBy(Carrier connection) {
         this.carrier = connection;
+    }
+
+    /** Whether the connection that carried it takes no more calls; false if none carried it. */
+    public boolean isCarrierGone() {
+        Carrier present = carrier;
+        return present != null && present.isGone();
     }
 
     /** The request is being handed to the socket, so that the server may run it. */

@@ -143,6 +143,41 @@ class EndpointInvokerTest {
         assertThat(asked).containsExactly(ONE);
     }
 
+    /** The caller's thread may see the failure late. */
+    @Test
+    void callOfALostConnectionGoesToASuccessorThatIsReadyAlready() {
+        refuses(
+                ONE,
+                StatusCode.UNAVAILABLE,
+                () -> connection(ONE).taking = (connection, call) -> call.answer(Answer.NOTHING));
+        connection(ONE).taking = carriedBy(new LostCarrier(), connection(ONE).taking);
+
+        proxy(ONE).call();
+
+        assertThat(asked).containsExactly(ONE);
+    }
+
+    private static BiConsumer<Connection, PendingCall> carriedBy(
+            PendingCall.Carrier carrier, BiConsumer<Connection, PendingCall> taking) {
+        return (connection, call) -> {
+            call.carriedBy(carrier);
+            taking.accept(connection, call);
+        };
+    }
+
+    /** A socket that was lost. */
+    private static final class LostCarrier implements PendingCall.Carrier {
+        @Override
+        public void abandoned(PendingCall call) {
+            // nobody is told
+        }
+
+        @Override
+        public boolean isGone() {
+            return true;
+        }
+    }
+
     @Test
     void successorOfADrainedConnectionIsPreferredToADeadProvider() {
         connection(TWO).available = false;

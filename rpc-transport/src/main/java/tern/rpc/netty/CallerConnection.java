@@ -264,6 +264,11 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
+    @Override
+    public boolean isGone() {
+        return isClosed();
+    }
+
     /** Fails the call whose deadline has passed. */
     void sweep(long now) {
         PendingCall call = current;

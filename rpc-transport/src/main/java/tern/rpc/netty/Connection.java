@@ -300,6 +300,12 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
+    @Override
+    public boolean isGone() {
+        State present = state;
+        return present == State.DRAINING || present == State.CLOSED;
+    }
+
     /** The call ended without an answer. Any thread. */
     @Override
     public void abandoned(PendingCall call) {
