@@ -7,7 +7,7 @@ import tern.rpc.Phase;
 /**
  * The calls of one method in the last while.
  *
- * @param service simple name of the interface
+ * @param service key of the service, as {@link tern.rpc.ServiceKey#toString()} writes it
  * @param method name of the method
  * @param qps calls per second
  * @param mean time of a call

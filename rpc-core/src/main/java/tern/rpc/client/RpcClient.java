@@ -264,6 +264,7 @@ public final class RpcClient implements AutoCloseable {
                 null,
                 endpoints,
                 meters.client(
+                        reference.key(),
                         descriptor,
                         reference.protocol(),
                         limit == null ? null : limit.value(),

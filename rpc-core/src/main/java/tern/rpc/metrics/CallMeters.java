@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
+import tern.rpc.ServiceKey;
 
 /** The timers of one method on one side and protocol, looked up once. Thread-safe. */
 public final class CallMeters {
@@ -14,6 +15,7 @@ public final class CallMeters {
     private final AtomicReferenceArray<Timer> timers = new AtomicReferenceArray<>(Outcome.COUNT);
     private final RpcMeters meters;
     private final RpcMeter meter;
+    private final ServiceKey service;
     private final MethodDescriptor method;
     private final String protocol;
     private final @Nullable Timer queue;
@@ -23,6 +25,7 @@ public final class CallMeters {
     CallMeters(
             RpcMeters meters,
             RpcMeter meter,
+            ServiceKey service,
             MethodDescriptor method,
             String protocol,
             @Nullable Timer queue,
@@ -30,6 +33,7 @@ public final class CallMeters {
             MethodCalls calls) {
         this.meters = meters;
         this.meter = meter;
+        this.service = service;
         this.method = method;
         this.protocol = protocol.toLowerCase(Locale.ROOT);
         this.queue = queue;
@@ -47,7 +51,7 @@ public final class CallMeters {
         int outcome = Outcome.of(failure);
         Timer timer = timers.get(outcome);
         if (timer == null) {
-            timer = meters.callTimer(meter, method, protocol, Outcome.tag(outcome));
+            timer = meters.callTimer(meter, service, method, protocol, Outcome.tag(outcome));
             timers.set(outcome, timer);
         }
         timer.record(nanos, TimeUnit.NANOSECONDS);

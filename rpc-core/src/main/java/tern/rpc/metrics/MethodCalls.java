@@ -5,7 +5,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
+import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 
 /**
@@ -22,6 +24,7 @@ public final class MethodCalls {
     private static final int BUCKETS = 32 << PRECISION_BITS;
 
     private final String service;
+    private final String simpleName;
     private final String method;
     private final @Nullable Duration timeout;
     private final int attempts;
@@ -30,9 +33,10 @@ public final class MethodCalls {
     private final LongAdder timeouts = new LongAdder();
     private final LongAdder retries = new LongAdder();
 
-    MethodCalls(String service, String method, @Nullable Duration timeout, int attempts) {
-        this.service = service;
-        this.method = method;
+    MethodCalls(ServiceKey service, MethodDescriptor method, @Nullable Duration timeout, int attempts) {
+        this.service = service.toString();
+        this.simpleName = method.service().simpleName();
+        this.method = method.name();
         this.timeout = timeout;
         this.attempts = attempts;
     }
@@ -49,9 +53,14 @@ public final class MethodCalls {
         retries.increment();
     }
 
-    /** Simple name of the interface. */
+    /** Key of the service, as {@link ServiceKey#toString()} writes it. */
     public String service() {
         return service;
+    }
+
+    /** Name of the interface without its package: the name of the service in properties. */
+    public String simpleName() {
+        return simpleName;
     }
 
     public String method() {

@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.LongAdder;
 import tern.rpc.CallLedger;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.Phase;
+import tern.rpc.ServiceKey;
 
 /**
  * Sums of the ledgers of one method: what its calls spent their time on, and how many operations of each kind they made.
@@ -21,10 +22,12 @@ public final class PhaseMeters {
     private final LongAdder[] nanos = adders();
     private final AtomicIntegerArray registered = new AtomicIntegerArray(PHASES.length);
     private final RpcMeters meters;
+    private final ServiceKey service;
     private final MethodDescriptor method;
 
-    PhaseMeters(RpcMeters meters, MethodDescriptor method) {
+    PhaseMeters(RpcMeters meters, ServiceKey service, MethodDescriptor method) {
         this.meters = meters;
+        this.service = service;
         this.method = method;
     }
 
@@ -61,13 +64,13 @@ public final class PhaseMeters {
 
     private void register(int i) {
         if (registered.compareAndSet(i, 0, 1)) {
-            meters.phase(this, method, PHASES[i]);
+            meters.phase(this, service, method, PHASES[i]);
         }
     }
 
-    /** Simple name of the interface. */
+    /** Key of the service, as {@link ServiceKey#toString()} writes it. */
     public String service() {
-        return method.service().simpleName();
+        return service.toString();
     }
 
     public String method() {

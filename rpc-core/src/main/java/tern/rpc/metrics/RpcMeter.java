@@ -37,7 +37,7 @@ public enum RpcMeter {
     CLIENT_IN_FLIGHT("rpc.client.in.flight", "Calls sent and not answered yet"),
     CLIENT_LATE_ANSWERS("rpc.client.late.answers", "Answers that came after their call had ended");
 
-    /** Simple name of the interface. */
+    /** Key of the service, as {@link tern.rpc.ServiceKey#toString()} writes it: {@code blue/example.Shop:1.0}. */
     public static final String SERVICE = "service";
 
     public static final String METHOD = "method";

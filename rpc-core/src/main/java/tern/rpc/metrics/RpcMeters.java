@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
 import tern.rpc.Phase;
+import tern.rpc.ServiceKey;
 
 /**
  * All meters of a client or a server. Response times are histograms with buckets around the target, so that the share
@@ -37,16 +38,7 @@ public final class RpcMeters {
 
     /** References to one method with other limits are told apart. */
     private record MethodKey(
-            String service, String method, @Nullable Duration timeout, int attempts) {
-
-        static MethodKey of(MethodDescriptor method, @Nullable Duration timeout, int attempts) {
-            return new MethodKey(method.service().simpleName(), method.name(), timeout, attempts);
-        }
-
-        MethodCalls calls() {
-            return new MethodCalls(service, method, timeout, attempts);
-        }
-    }
+            ServiceKey service, String method, @Nullable Duration timeout, int attempts) {}
 
     public RpcMeters(MeterRegistry registry, Slo slo) {
         this.registry = registry;
@@ -79,18 +71,25 @@ public final class RpcMeters {
         server.record(nanos, true);
     }
 
-    public CallMeters server(MethodDescriptor method, String protocol) {
-        MethodCalls calls = servedMethods.computeIfAbsent(MethodKey.of(method, null, 1), MethodKey::calls);
-        return new CallMeters(this, RpcMeter.SERVER_REQUESTS, method, protocol, queueTimer(method), server, calls);
+    /** @param service under which the method is exported */
+    public CallMeters server(ServiceKey service, MethodDescriptor method, String protocol) {
+        MethodCalls calls = servedMethods.computeIfAbsent(
+                new MethodKey(service, method.name(), null, 1), key -> new MethodCalls(service, method, null, 1));
+        return new CallMeters(
+                this, RpcMeter.SERVER_REQUESTS, service, method, protocol, queueTimer(service, method), server, calls);
     }
 
     /**
+     * @param service of the reference
      * @param timeout of a call, all attempts together; null for none
      * @param attempts that a call may take when it may have run
      */
-    public CallMeters client(MethodDescriptor method, String protocol, @Nullable Duration timeout, int attempts) {
-        MethodCalls calls = calledMethods.computeIfAbsent(MethodKey.of(method, timeout, attempts), MethodKey::calls);
-        return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, method, protocol, null, client, calls);
+    public CallMeters client(
+            ServiceKey service, MethodDescriptor method, String protocol, @Nullable Duration timeout, int attempts) {
+        MethodCalls calls = calledMethods.computeIfAbsent(
+                new MethodKey(service, method.name(), timeout, attempts),
+                key -> new MethodCalls(service, method, timeout, attempts));
+        return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, calls);
     }
 
     /** Every method that was served so far. */
@@ -104,8 +103,8 @@ public final class RpcMeters {
     }
 
     /** What calls of the method spend their time on; the same for methods whose meters have the same tags. */
-    public PhaseMeters phases(MethodDescriptor method) {
-        return phases.computeIfAbsent(methodTags(method), tags -> new PhaseMeters(this, method));
+    public PhaseMeters phases(ServiceKey service, MethodDescriptor method) {
+        return phases.computeIfAbsent(methodTags(service, method), tags -> new PhaseMeters(this, service, method));
     }
 
     /** Those of all methods so far. */
@@ -131,8 +130,8 @@ public final class RpcMeters {
                 .register(registry);
     }
 
-    Timer callTimer(RpcMeter meter, MethodDescriptor method, String protocol, String outcome) {
-        Tags tags = methodTags(method).and(RpcMeter.PROTOCOL, protocol, RpcMeter.OUTCOME, outcome);
+    Timer callTimer(RpcMeter meter, ServiceKey service, MethodDescriptor method, String protocol, String outcome) {
+        Tags tags = methodTags(service, method).and(RpcMeter.PROTOCOL, protocol, RpcMeter.OUTCOME, outcome);
         return Timer.builder(meter.key())
                 .description(meter.description())
                 .tags(tags)
@@ -141,8 +140,8 @@ public final class RpcMeters {
                 .register(registry);
     }
 
-    void phase(PhaseMeters sums, MethodDescriptor method, Phase phase) {
-        Tags tags = methodTags(method).and(RpcMeter.PHASE, phase.key());
+    void phase(PhaseMeters sums, ServiceKey service, MethodDescriptor method, Phase phase) {
+        Tags tags = methodTags(service, method).and(RpcMeter.PHASE, phase.key());
         FunctionTimer.builder(
                         RpcMeter.SERVER_PHASE.key(),
                         sums,
@@ -160,15 +159,15 @@ public final class RpcMeters {
         }
     }
 
-    private Timer queueTimer(MethodDescriptor method) {
+    private Timer queueTimer(ServiceKey service, MethodDescriptor method) {
         return Timer.builder(RpcMeter.SERVER_QUEUE.key())
                 .description(RpcMeter.SERVER_QUEUE.description())
-                .tags(methodTags(method))
+                .tags(methodTags(service, method))
                 .register(registry);
     }
 
-    private static Tags methodTags(MethodDescriptor method) {
-        return Tags.of(RpcMeter.SERVICE, method.service().simpleName(), RpcMeter.METHOD, method.name());
+    private static Tags methodTags(ServiceKey service, MethodDescriptor method) {
+        return Tags.of(RpcMeter.SERVICE, service.toString(), RpcMeter.METHOD, method.name());
     }
 
     private Duration[] bordersAroundTarget() {

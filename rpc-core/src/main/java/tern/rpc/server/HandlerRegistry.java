@@ -42,6 +42,9 @@ final class HandlerRegistry implements ServiceLookup {
 
     private record Export(ServiceKey key, MethodHandler[] own, MethodHandler[] builtIn) {}
 
+    /** Their calls are counted together, whatever service they are made to. */
+    private static final ServiceKey BUILT_IN_METHODS = new ServiceKey(BuiltInMethods.DESCRIPTOR.name(), "", "");
+
     private final Map<String, Exports> byInterface = new HashMap<>();
     private final Set<String> critical = new HashSet<>();
     private final boolean genericCalls;
@@ -73,6 +76,7 @@ final class HandlerRegistry implements ServiceLookup {
             }
             MethodHandler[] own = service.methods().stream()
                     .map(method -> new MethodHandler(
+                            export.key(),
                             method,
                             new MethodInvoker(export.bodies().apply(method), method, false),
                             filters,
@@ -84,6 +88,7 @@ final class HandlerRegistry implements ServiceLookup {
             BuiltInMethods generic = new GenericService(service, own);
             MethodHandler[] builtIn = BuiltInMethods.DESCRIPTOR.methods().stream()
                     .map(method -> new MethodHandler(
+                            BUILT_IN_METHODS,
                             method,
                             new MethodInvoker(body(method, generic), method, true),
                             filters,

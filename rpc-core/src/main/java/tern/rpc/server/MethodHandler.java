@@ -15,6 +15,7 @@ import tern.rpc.MethodType;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.ServerFilter;
+import tern.rpc.ServiceKey;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.SeldomWarning;
 import tern.rpc.metrics.CallMeters;
@@ -30,6 +31,7 @@ final class MethodHandler {
     /** A trace costs more than most calls do: when all of them fail, printing each would be the overload. */
     private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
 
+    private final ServiceKey service;
     private final MethodDescriptor method;
     private final MethodInvoker last;
     private final List<ServerFilter> filters;
@@ -43,6 +45,7 @@ final class MethodHandler {
     private final ConcurrentMap<String, CallMeters> metersByProtocol = new ConcurrentHashMap<>(4);
 
     MethodHandler(
+            ServiceKey service,
             MethodDescriptor method,
             MethodInvoker last,
             List<ServerFilter> filters,
@@ -50,13 +53,14 @@ final class MethodHandler {
             @Nullable Limiter limiter,
             boolean exceptionTexts,
             NanoClock clock) {
+        this.service = service;
         this.method = method;
         this.last = last;
         this.filters = filters;
         this.filtered = filters.isEmpty() ? null : Filter.chain(filters, last);
         this.meters = meters;
         this.limiter = limiter;
-        this.phases = meters.phases(method);
+        this.phases = meters.phases(service, method);
         this.exceptionTexts = exceptionTexts;
         this.refused = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
         this.unexpected = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
@@ -126,6 +130,8 @@ final class MethodHandler {
 
     CallMeters meters(String protocol) {
         CallMeters known = metersByProtocol.get(protocol);
-        return known != null ? known : metersByProtocol.computeIfAbsent(protocol, name -> meters.server(method, name));
+        return known != null
+                ? known
+                : metersByProtocol.computeIfAbsent(protocol, name -> meters.server(service, method, name));
     }
 }

@@ -50,7 +50,7 @@ class RetryPolicyTest {
                 List.of(),
                 null,
                 endpoints,
-                RpcMeters.withoutRegistry().client(descriptor, "memory", null, 1));
+                RpcMeters.withoutRegistry().client(key, descriptor, "memory", null, 1));
     }
 
     private boolean again(boolean idempotent, Executed executed, int attempt, boolean elsewhere, long remaining) {

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import tern.rpc.RpcException;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 
 class MethodCallsTest {
@@ -15,9 +16,11 @@ class MethodCallsTest {
         void order();
     }
 
+    private static final ServiceKey SHOP = new ServiceKey(Shop.class.getName(), "", "");
+
     private final RpcMeters meters = RpcMeters.withoutRegistry();
     private final CallMeters client =
-            meters.client(ServiceDescriptor.of(Shop.class).methods().get(0), "dubbo", Duration.ofSeconds(1), 2);
+            meters.client(SHOP, ServiceDescriptor.of(Shop.class).methods().get(0), "dubbo", Duration.ofSeconds(1), 2);
 
     private MethodCalls only() {
         assertThat(meters.calledMethods()).hasSize(1);
@@ -57,7 +60,7 @@ class MethodCallsTest {
 
     @Test
     void protocolsOfOneMethodAreCountedTogether() {
-        meters.client(ServiceDescriptor.of(Shop.class).methods().get(0), "tri", Duration.ofSeconds(1), 2)
+        meters.client(SHOP, ServiceDescriptor.of(Shop.class).methods().get(0), "tri", Duration.ofSeconds(1), 2)
                 .ended(null, 1_000);
         call(1, 1);
 

@@ -270,7 +270,7 @@ class LedgerOfCallsTest {
         assertThat(operations("schedule", Phase.SQL)).isEqualTo(6);
         assertThat(operations("schedule", Phase.REDIS)).isEqualTo(41);
         assertThat(registry.get("rpc.server.phase")
-                        .tags("service", "ScheduleService", "method", "schedule", "phase", "sql")
+                        .tags("service", ScheduleService.class.getName(), "method", "schedule", "phase", "sql")
                         .functionTimer()
                         .count())
                 .as("calls with statements")

@@ -30,8 +30,7 @@ final class ObservedCall {
     static CompletionStage<Response> run(Observation observation, Invocation call, Invoker next) {
         observation
                 .contextualName(call.method().fullName())
-                .lowCardinalityKeyValue(
-                        RpcMeter.SERVICE, call.method().service().simpleName())
+                .lowCardinalityKeyValue(RpcMeter.SERVICE, call.service().toString())
                 .lowCardinalityKeyValue(RpcMeter.METHOD, call.method().name())
                 .start();
         CompletionStage<Response> answer;

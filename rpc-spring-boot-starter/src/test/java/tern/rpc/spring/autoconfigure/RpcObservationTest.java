@@ -6,7 +6,9 @@ import static tern.rpc.spring.autoconfigure.Applications.application;
 import static tern.rpc.spring.autoconfigure.Applications.consumerOf;
 import static tern.rpc.spring.autoconfigure.Applications.provider;
 
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -15,8 +17,10 @@ import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.transport.ReceiverContext;
 import io.micrometer.observation.transport.SenderContext;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.slf4j.MDC;
 import org.springframework.beans.factory.ObjectProvider;
@@ -24,6 +28,9 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tern.rpc.ServerContext;
+import tern.rpc.advice.PoolKind;
+import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.advice.PoolSource;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
@@ -40,7 +47,13 @@ class RpcObservationTest {
 
                     assertThat(here.getBean(MeterRegistry.class)
                                     .get("rpc.client.requests")
-                                    .tags("service", "GreetingService", "method", "greet", "outcome", "ok")
+                                    .tags(
+                                            "service",
+                                            GreetingService.class.getName(),
+                                            "method",
+                                            "greet",
+                                            "outcome",
+                                            "ok")
                                     .timer()
                                     .count())
                             .isEqualTo(1);
@@ -77,6 +90,10 @@ class RpcObservationTest {
                         MeterRegistry meters = side.getBean(MeterRegistry.class);
                         assertThat(side.getBean(CallObservations.class).registry())
                                 .isNotNull();
+                        while (side == there
+                                && meters.find("rpc.server.requests").timer() == null) {
+                            LockSupport.parkNanos(1_000_000); // calls are counted after their answers
+                        }
                         assertThat(meters.getMeters())
                                 .extracting(meter -> meter.getId().getName())
                                 .contains(side == there ? "rpc.server.requests" : "rpc.client.requests", "else")
@@ -85,16 +102,31 @@ class RpcObservationTest {
                 }));
     }
 
+    /** The core's test walks the meters of servers and clients; those of pools are made here. */
     @Test
-    void metersOfBytesSaySo() {
-        provider(Greeter.class, Meters.class).run(there -> {
-            MeterRegistry meters = there.getBean(MeterRegistry.class);
+    void everyMeterHasADescriptionAndTheUnitOfItsValues() {
+        provider(Greeter.class, Meters.class, ExecutorPool.class).run(there -> {
+            List<Meter> ours = there.getBean(MeterRegistry.class).getMeters().stream()
+                    .filter(meter -> meter.getId().getName().startsWith("rpc."))
+                    .toList();
 
-            assertThat(meters.get("rpc.server.write.queue").meter().getId().getBaseUnit())
-                    .isEqualTo("bytes");
-            assertThat(meters.get("rpc.server.inbound").meter().getId().getBaseUnit())
-                    .isEqualTo("bytes");
+            assertThat(ours)
+                    .extracting(meter -> meter.getId().getName())
+                    .contains("rpc.server.inbound", "rpc.pool.held", "rpc.pool.waited", "rpc.pool.active");
+            assertThat(ours).allSatisfy(meter -> {
+                assertThat(meter.getId().getDescription()).isNotBlank();
+                assertThat(meter.getId().getBaseUnit()).isEqualTo(unit(meter));
+            });
         });
+    }
+
+    /** The descriptions begin with the kind of the values. */
+    private static String unit(Meter meter) {
+        if (meter instanceof Timer) {
+            return "seconds";
+        }
+        String description = String.valueOf(meter.getId().getDescription());
+        return description.startsWith("Bytes") ? "bytes" : description.startsWith("Seconds") ? "seconds" : null;
     }
 
     @Test
@@ -149,6 +181,17 @@ class RpcObservationTest {
         @Bean
         MeterRegistry meterRegistry() {
             return new SimpleMeterRegistry();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ExecutorPool {
+        @Bean
+        PoolSource pool() {
+            PoolSnapshot snapshot = PoolSnapshot.builder("x", PoolKind.EXECUTOR, 2)
+                    .sums(Duration.ZERO, Duration.ZERO)
+                    .build();
+            return () -> snapshot;
         }
     }
 

@@ -144,7 +144,7 @@ record Look(
         return new CallSnapshot.Limits(
                 timeout,
                 method.attempts(),
-                "rpc.client.services." + method.service() + ".methods." + method.method() + ".timeout",
+                "rpc.client.services." + method.simpleName() + ".methods." + method.method() + ".timeout",
                 chosen ? PoolSetting.Source.USER : PoolSetting.Source.LIBRARY);
     }
 

@@ -21,6 +21,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.NanoClock;
 import tern.rpc.Phase;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
 import tern.rpc.advice.Finding;
 import tern.rpc.advice.Goal;
 import tern.rpc.advice.PoolKind;
@@ -80,7 +81,14 @@ class CapacityAdviceTest {
             now.addAndGet(1_000_000);
             ledger.leave(outer);
         }
-        meters.phases(ServiceDescriptor.of(Shop.class).methods().get(0)).ended(ledger, now.get());
+        meters.phases(
+                        key(Shop.class),
+                        ServiceDescriptor.of(Shop.class).methods().get(0))
+                .ended(ledger, now.get());
+    }
+
+    private static ServiceKey key(Class<?> type) {
+        return new ServiceKey(type.getName(), "", "");
     }
 
     @Test
@@ -110,7 +118,7 @@ class CapacityAdviceTest {
             assertThat(group.cores()).isEqualTo(0.5);
         });
         assertThat(situation.served()).singleElement().satisfies(call -> {
-            assertThat(call.service() + "/" + call.method()).isEqualTo("Shop/order");
+            assertThat(call.service() + "/" + call.method()).isEqualTo(Shop.class.getName() + "/order");
             assertThat(call.qps()).isEqualTo(2);
             assertThat(call.mean()).hasMillis(42);
             assertThat(call.phases().get(Phase.REDIS).operations()).isEqualTo(42);
@@ -134,8 +142,8 @@ class CapacityAdviceTest {
 
     @Test
     void nothingIsJudgedBeforeAMinuteWithCalls() {
-        CallMeters server =
-                meters.server(ServiceDescriptor.of(Shop.class).methods().get(0), "dubbo");
+        CallMeters server = meters.server(
+                key(Shop.class), ServiceDescriptor.of(Shop.class).methods().get(0), "dubbo");
         for (int i = 0; i < 7; i++) {
             advice.look();
             seconds(10);
@@ -151,8 +159,8 @@ class CapacityAdviceTest {
 
     @Test
     void callsToOthersAreJudgedByTheirMethodWithItsRetries() {
-        CallMeters client =
-                meters.client(ServiceDescriptor.of(Shop.class).methods().get(0), "dubbo", Duration.ofSeconds(1), 2);
+        CallMeters client = meters.client(
+                key(Shop.class), ServiceDescriptor.of(Shop.class).methods().get(0), "dubbo", Duration.ofSeconds(1), 2);
         advice.look();
         for (int i = 0; i < 50; i++) {
             client.ended(null, Duration.ofMillis(700).toNanos());
@@ -161,7 +169,7 @@ class CapacityAdviceTest {
         seconds(10);
 
         assertThat(advice.situation().called()).singleElement().satisfies(call -> {
-            assertThat(call.service() + "/" + call.method()).isEqualTo("Shop/order");
+            assertThat(call.service() + "/" + call.method()).isEqualTo(Shop.class.getName() + "/order");
             assertThat(call.qps()).isEqualTo(5);
             assertThat(call.retries()).isEqualTo(5);
         });
@@ -175,10 +183,10 @@ class CapacityAdviceTest {
     /** One slow method must not make the others look slow. */
     @Test
     void everyMethodIsJudgedByItsOwnSlowestCalls() {
-        CallMeters server =
-                meters.server(ServiceDescriptor.of(Shop.class).methods().get(0), "dubbo");
-        CallMeters other =
-                meters.server(ServiceDescriptor.of(Depot.class).methods().get(0), "dubbo");
+        CallMeters server = meters.server(
+                key(Shop.class), ServiceDescriptor.of(Shop.class).methods().get(0), "dubbo");
+        CallMeters other = meters.server(
+                key(Depot.class), ServiceDescriptor.of(Depot.class).methods().get(0), "dubbo");
         advice.look();
         for (int i = 0; i < 100; i++) {
             server.ended(null, Duration.ofMillis(5).toNanos());
