@@ -478,29 +478,13 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             } catch (Http2Exception e) {
                 onError(context(), false, e);
             }
-            refitWindows();
+            fitWindows();
         }
     }
 
     /** Keeps credit for other streams while messages are not read. */
-    private void fitWindows() throws Http2Exception {
-        if (windows == null && ReceiveWindows.areNeeded(connection(), decoder())) {
-            windows = new ReceiveWindows(connection(), decoder(), encoder());
-        }
-        if (windows != null) {
-            windows.fit(context());
-        }
-    }
-
-    private void refitWindows() {
-        if (windows == null) {
-            return;
-        }
-        try {
-            windows.fit(context());
-        } catch (Http2Exception e) {
-            onError(context(), false, e);
-        }
+    private void fitWindows() {
+        windows = ReceiveWindows.fit(windows, this, context());
     }
 
     /** Nobody waits for the answer any more. */
@@ -561,7 +545,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             call.close();
         }
         if (active) {
-            refitWindows();
+            fitWindows();
             openWaiting();
         }
     }

@@ -90,6 +90,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private boolean watching;
     private boolean drainAnnounced;
     private boolean settingsKnown; // by the client
+    private @Nullable ReceiveWindows windows; // since many bytes were unread for the first time
 
     private Http2ServerHandler(
             Http2ConnectionDecoder decoder,
@@ -246,6 +247,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         } catch (Http2Exception e) {
             onError(context(), false, e);
         }
+        fitWindows();
+    }
+
+    /** Keeps credit for other streams while messages are not read. */
+    private void fitWindows() {
+        windows = ReceiveWindows.fit(windows, this, context());
     }
 
     /** The exchange has messages to be written with the next flush. */
@@ -592,6 +599,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             if (data.isReadable()) {
                 exchange.received(data.readableBytes());
                 call.data(data.retain());
+                fitWindows();
             }
             end(exchange, endOfStream);
             return padding;
@@ -628,6 +636,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             settingsKnown = true;
             connection().remote().maxActiveStreams(Integer.MAX_VALUE); // Netty has just taken what was announced
             limits.controlFrame(System.nanoTime());
+            if (windows != null) {
+                windows.acknowledged(read);
+            }
         }
 
         @Override

@@ -6,9 +6,11 @@ import io.netty.handler.codec.http2.Http2CodecUtil;
 import io.netty.handler.codec.http2.Http2Connection;
 import io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The flow-control windows in which one connection receives (RFC 9113, 5.2). A message that its stream was not asked for
@@ -45,11 +47,14 @@ final class ReceiveWindows {
     /** Below this many unread bytes everything is as at the start. */
     private static final int FEW_UNREAD_BYTES = CONNECTION_BYTES / 8;
 
-    /** Part of a window that is consumed before the peer gets new credit. */
+    /** Part of the window of a connection that is consumed before the peer gets new credit. */
     private static final float UPDATE_RATIO = 0.5f;
 
-    /** Lets a window that grows be announced at once: the new size is twice the old one. */
-    private static final float UPDATE_NOW_RATIO = 0.75f;
+    /**
+     * The same for a window that has grown: a sixteenth of it. Unread bytes keep most of such a window. Credit that waits
+     * until half of the window is consumed would then wait for the unread bytes, and all streams would stop.
+     */
+    private static final float UPDATE_RATIO_OF_GROWN = 15f / 16;
 
     private final Http2Connection connection;
     private final Http2ConnectionEncoder encoder;
@@ -58,7 +63,7 @@ final class ReceiveWindows {
     private int connectionBytes = CONNECTION_BYTES;
     private boolean acknowledged = true;
 
-    ReceiveWindows(Http2Connection connection, Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder) {
+    private ReceiveWindows(Http2Connection connection, Http2ConnectionDecoder decoder, Http2ConnectionEncoder encoder) {
         this.connection = connection;
         this.encoder = encoder;
         this.flow = (DefaultHttp2LocalFlowController) decoder.flowController();
@@ -71,13 +76,36 @@ final class ReceiveWindows {
                         connection.connectionStream(), CONNECTION_BYTES - Http2CodecUtil.DEFAULT_WINDOW_SIZE);
     }
 
-    /** Whether so many bytes are unread that the windows have to be fitted from now on. */
-    static boolean areNeeded(Http2Connection connection, Http2ConnectionDecoder decoder) {
-        return decoder.flowController().unconsumedBytes(connection.connectionStream()) >= MANY_UNREAD_BYTES;
+    /**
+     * Fits the windows to the bytes that are unread now; called when their number has changed. Writes without a flush.
+     *
+     * @param present null until many bytes were unread for the first time
+     * @return the windows that are present now
+     */
+    static @Nullable ReceiveWindows fit(
+            @Nullable ReceiveWindows present, Http2ConnectionHandler handler, ChannelHandlerContext context) {
+        ReceiveWindows windows = present;
+        try {
+            if (windows == null && areNeeded(handler)) {
+                windows = new ReceiveWindows(handler.connection(), handler.decoder(), handler.encoder());
+            }
+            if (windows != null) {
+                windows.fit(context);
+            }
+        } catch (Http2Exception e) {
+            handler.onError(context, false, e);
+        }
+        return windows;
     }
 
-    /** Fits the windows to the bytes that are unread now; called when their number has changed. Writes without a flush. */
-    void fit(ChannelHandlerContext context) throws Http2Exception {
+    private static boolean areNeeded(Http2ConnectionHandler handler) {
+        return handler.decoder()
+                        .flowController()
+                        .unconsumedBytes(handler.connection().connectionStream())
+                >= MANY_UNREAD_BYTES;
+    }
+
+    private void fit(ChannelHandlerContext context) throws Http2Exception {
         if (!acknowledged) {
             return;
         }
@@ -123,9 +151,9 @@ final class ReceiveWindows {
 
     private void resize(int bytes) throws Http2Exception {
         if (bytes != connectionBytes) {
-            flow.windowUpdateRatio(connection.connectionStream(), UPDATE_NOW_RATIO);
+            flow.windowUpdateRatio(
+                    connection.connectionStream(), bytes == CONNECTION_BYTES ? UPDATE_RATIO : UPDATE_RATIO_OF_GROWN);
             flow.incrementWindowSize(connection.connectionStream(), bytes - connectionBytes);
-            flow.windowUpdateRatio(connection.connectionStream(), UPDATE_RATIO);
             connectionBytes = bytes;
         }
     }

@@ -79,16 +79,15 @@ class ManyStreamsTest {
     /** Streams of some messages up to a size, with readers of all kinds if there are enough. */
     private static List<FeedPlan> plans(Way way, int streams, int messages, int bytes) {
         return IntStream.range(0, streams)
-                .mapToObj(id -> FeedPlan.of(way, id, messages, bytes).reading(reading(id, streams)))
+                .mapToObj(id -> FeedPlan.of(way, id, messages, bytes).reading(reading(id)))
                 .toList();
     }
 
-    private static Reading reading(int id, int streams) {
+    private static Reading reading(int id) {
         if (id % 5 == 3) {
             return Reading.ONE_BY_ONE;
         }
-        int pausing = Math.max(16, streams / 10); // few: what they leave unread counts in the window of the connection
-        return id % pausing == 7 ? Reading.PAUSED : Reading.EAGER;
+        return id % 16 == 7 ? Reading.PAUSED : Reading.EAGER;
     }
 
     private static void run(Wire wire, List<Way> ways, int streams, int messages, int bytes) throws Exception {
@@ -141,23 +140,36 @@ class ManyStreamsTest {
      * server keeps for a stream.
      */
     @ParameterizedTest
-    @EnumSource(names = {"TERN", "GRPC_SERVER"})
+    @EnumSource(names = {"TERN", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
     void streamsThatNobodyReadsDoNotStopOthers(Wire wire) throws Exception {
-        runBesideUnread(wire, 24);
+        runBesideUnread(wire, 24, 20, 64 << 10);
     }
 
-    private static void runBesideUnread(Wire wire, int unread) throws Exception {
+    /** What is unread fills more than half of the window that the connection has grown to, but does not let it grow. */
+    @ParameterizedTest
+    @EnumSource(names = {"TERN", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
+    void manyStreamsWithOneUnreadMessageDoNotStopOthers(Wire wire) throws Exception {
+        runBesideUnread(wire, 160, 2, 60 << 10);
+    }
+
+    private static void runBesideUnread(Wire wire, int unread, int messages, int bytes) throws Exception {
         try (FeedCaller caller = wire.connect()) {
-            List<FeedPlan> plans = new ArrayList<>();
-            for (int i = 0; i < unread; i++) {
-                int id = i / 2 * 4 + i % 2; // a publisher or a Flux: an observer would block a thread of the client
-                plans.add(FeedPlan.of(Way.DOWN, id, 20, 64 << 10).reading(Reading.PAUSED));
+            for (Way way : List.of(Way.DOWN, Way.BOTH)) {
+                List<FeedPlan> plans = new ArrayList<>();
+                for (int i = 0; i < unread; i++) {
+                    plans.add(FeedPlan.of(way, publisherId(i), messages, bytes).reading(Reading.PAUSED));
+                }
+                for (int i = 0; i < 4; i++) {
+                    plans.add(FeedPlan.of(way, publisherId(unread + i), 200, 64 << 10));
+                }
+                sides.run(caller, plans);
             }
-            for (int i = 0; i < 4; i++) {
-                plans.add(FeedPlan.of(Way.DOWN, 2 * unread + i, 200, 64 << 10));
-            }
-            sides.run(caller, plans);
         }
+    }
+
+    /** The id of a publisher or a Flux. An observer would block a thread, of the client or of the server. */
+    private static int publisherId(int number) {
+        return number / 2 * 4 + number % 2;
     }
 
     /** A client that names its window: of its own side, or of that of the server whose client we are. */
@@ -262,8 +274,8 @@ class ManyStreamsTest {
                 run(wire, wire.ways(), streams, 1_000, 100);
                 runRandom(wire, streams, seed++);
             }
-            if (wire == Wire.TERN || wire == Wire.GRPC_SERVER) {
-                runBesideUnread(wire, 200);
+            if (wire != Wire.EVENTS) {
+                runBesideUnread(wire, 200, 20, 64 << 10);
             }
         }
     }
