@@ -237,8 +237,8 @@ public final class ServerContext {
         for (Runnable listener : told) {
             try {
                 listener.run();
-            } catch (RuntimeException | Error e) {
-                LOG.warn("{}: a cancel listener failed", call, e);
+            } catch (Throwable e) {
+                Thrown.log(e, shown -> LOG.warn("{}: a cancel listener failed", call, shown));
             }
         }
     }

@@ -14,6 +14,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.Thrown;
 
 /**
  * Bounded threads with a bounded queue, fed so that at most one wake-up is in flight: a producer wakes one idle worker
@@ -78,8 +79,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         if (closed || !admit()) {
             return false;
         }
-        queue.add(task);
-        wakeOne();
+        add(task);
         return true;
     }
 
@@ -106,7 +106,16 @@ public final class WorkerPool implements Executor, AutoCloseable {
      */
     public void executeAdmitted(Runnable task) {
         admitted.incrementAndGet();
-        queue.add(task);
+        add(task);
+    }
+
+    private void add(Runnable task) {
+        try {
+            queue.add(task);
+        } catch (Throwable e) { // no memory: the task does not count
+            admitted.decrementAndGet();
+            throw e;
+        }
         wakeOne();
     }
 
@@ -151,17 +160,20 @@ public final class WorkerPool implements Executor, AutoCloseable {
     /** A worker's life. It begins as the one that was woken. */
     private void work() {
         Thread self = Thread.currentThread();
-        alive.add(self);
-        boolean woken = true;
-        while (woken) {
-            waking.set(false);
-            runQueued();
-            woken = keepAliveNanos > 0 && !closed && waitForWork();
-        }
-        alive.remove(self);
-        threads.decrementAndGet();
-        if (!queue.isEmpty()) {
-            wakeOne();
+        try {
+            alive.add(self);
+            boolean woken = true;
+            while (woken) {
+                waking.set(false);
+                runQueued();
+                woken = keepAliveNanos > 0 && !closed && waitForWork();
+            }
+        } finally { // also when memory is short, or the pool would be a thread short for ever
+            alive.remove(self);
+            threads.decrementAndGet();
+            if (!queue.isEmpty()) {
+                wakeOne();
+            }
         }
     }
 
@@ -179,7 +191,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
             try {
                 task.run();
             } catch (Throwable e) {
-                LOG.error("A task of the worker pool failed", e);
+                Thrown.log(e, shown -> LOG.error("A task of the worker pool failed", shown));
             } finally {
                 admitted.decrementAndGet();
             }

@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import tern.rpc.NanoClock;
+import tern.rpc.Thrown;
 
 /**
  * A warning once in a while at the most, however often there is reason for it; the next one tells how many were held
@@ -45,9 +46,13 @@ public final class SeldomWarning {
             return false;
         }
         int more = heldBack.getAndSet(0);
-        log.warn(
-                more == 0 ? message.get() : message.get() + " (" + more + " more of the kind since the last warning)",
-                cause);
+        String told =
+                more == 0 ? message.get() : message.get() + " (" + more + " more of the kind since the last warning)";
+        if (cause == null) {
+            log.warn(told);
+        } else {
+            Thrown.log(cause, shown -> log.warn(told, shown));
+        }
         return true;
     }
 }

@@ -1,16 +1,23 @@
 package tern.rpc.metrics;
 
 import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
+import tern.rpc.NanoClock;
 import tern.rpc.ServiceKey;
+import tern.rpc.limit.SeldomWarning;
 
 /** The timers of one method on one side and protocol, looked up once. Thread-safe. */
 public final class CallMeters {
+
+    private static final SeldomWarning FAILING =
+            new SeldomWarning(LoggerFactory.getLogger(CallMeters.class), NanoClock.SYSTEM, Duration.ofMillis(250));
 
     private final AtomicReferenceArray<Timer> timers = new AtomicReferenceArray<>(Outcome.COUNT);
     private final RpcMeters meters;
@@ -48,17 +55,29 @@ public final class CallMeters {
      * @param failure what it ended with; null for a result
      */
     public void ended(@Nullable Throwable failure, long nanos) {
-        int outcome = Outcome.of(failure);
+        try {
+            time(Outcome.of(failure), nanos);
+        } catch (Throwable e) {
+            failed(e);
+        }
+        if (method.type() == MethodType.UNARY) {
+            window.record(nanos, failure != null && !method.declares(failure));
+            calls.ended(failure, nanos);
+        }
+    }
+
+    private void time(int outcome, long nanos) {
         Timer timer = timers.get(outcome);
         if (timer == null) {
             timer = meters.callTimer(meter, service, method, protocol, Outcome.tag(outcome));
             timers.set(outcome, timer);
         }
         timer.record(nanos, TimeUnit.NANOSECONDS);
-        if (method.type() == MethodType.UNARY) {
-            window.record(nanos, failure != null && !method.declares(failure));
-            calls.ended(failure, nanos);
-        }
+    }
+
+    /** Registries, their filters and their meters are the application's; a call must come to its end whatever they do. */
+    private void failed(Throwable failure) {
+        FAILING.warn(() -> method + " could not be measured", failure);
     }
 
     /** A call is tried once more. */
@@ -69,7 +88,11 @@ public final class CallMeters {
     /** A call left the queue. */
     public void dequeued(long waitedNanos) {
         if (queue != null) {
-            queue.record(waitedNanos, TimeUnit.NANOSECONDS);
+            try {
+                queue.record(waitedNanos, TimeUnit.NANOSECONDS);
+            } catch (Throwable e) {
+                failed(e);
+            }
         }
     }
 }

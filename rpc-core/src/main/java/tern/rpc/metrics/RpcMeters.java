@@ -14,16 +14,21 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
 import tern.rpc.Phase;
 import tern.rpc.ServiceKey;
+import tern.rpc.Thrown;
 
 /**
  * All meters of a client or a server. Response times are histograms with buckets around the target, so that the share
  * of calls above it can be read off them. Thread-safe.
  */
 public final class RpcMeters {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RpcMeters.class);
 
     /** Bucket borders in parts of the target. */
     private static final double[] AROUND_TARGET = {0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.5, 2, 5, 10};
@@ -159,11 +164,17 @@ public final class RpcMeters {
         }
     }
 
-    private Timer queueTimer(ServiceKey service, MethodDescriptor method) {
-        return Timer.builder(RpcMeter.SERVER_QUEUE.key())
-                .description(RpcMeter.SERVER_QUEUE.description())
-                .tags(methodTags(service, method))
-                .register(registry);
+    /** Null where the registry fails: calls are served without it. */
+    private @Nullable Timer queueTimer(ServiceKey service, MethodDescriptor method) {
+        try {
+            return Timer.builder(RpcMeter.SERVER_QUEUE.key())
+                    .description(RpcMeter.SERVER_QUEUE.description())
+                    .tags(methodTags(service, method))
+                    .register(registry);
+        } catch (Throwable e) {
+            Thrown.log(e, shown -> LOG.error("{}: the time in the queue cannot be measured", method, shown));
+            return null;
+        }
     }
 
     private static Tags methodTags(ServiceKey service, MethodDescriptor method) {

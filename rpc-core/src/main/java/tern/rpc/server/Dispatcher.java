@@ -4,12 +4,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tern.rpc.Deadline;
 import tern.rpc.Metadata;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Refusal;
@@ -26,6 +29,8 @@ import tern.rpc.transport.ServiceLookup;
  * in the queue, or are refused because it is full.
  */
 final class Dispatcher implements CallHandler {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Dispatcher.class);
 
     private final HandlerRegistry registry;
     private final CallGate gate;
@@ -96,7 +101,13 @@ final class Dispatcher implements CallHandler {
         }
         ServedCall served = new ServedCall(this, call, critical);
         call.watch(queuedUntil(call, received), served);
-        Refusal busy = critical ? (reserve.offer(served) ? null : Refusal.QUEUE) : workers.offer(served, share);
+        Refusal busy;
+        try {
+            busy = critical ? (reserve.offer(served) ? null : Refusal.QUEUE) : workers.offer(served, share);
+        } catch (Throwable e) { // no memory
+            served.withdraw();
+            throw e;
+        }
         if (busy != null) {
             served.withdraw();
             refuse(call, busy);
@@ -142,8 +153,12 @@ final class Dispatcher implements CallHandler {
     /** Answers a call that no worker will run, and counts it. */
     void refuse(ServerCall call, Refusal reason) {
         refusals.count(reason);
-        noteTenant(call.share(), reason);
-        meters.refused(clock.nanoTime() - call.receivedNanos());
+        try {
+            noteTenant(call.share(), reason);
+            meters.refused(clock.nanoTime() - call.receivedNanos());
+        } catch (Throwable e) { // such as of a registry of meters; the caller must be answered all the same
+            Thrown.log(e, shown -> LOG.error("A refused call could not be counted", shown));
+        }
         call.fail(failure(call, reason), new Metadata());
         onRefusal.forEach(Runnable::run);
     }

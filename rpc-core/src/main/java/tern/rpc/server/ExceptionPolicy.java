@@ -7,6 +7,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.transport.RemoteFailures;
 
 /**
@@ -21,6 +22,9 @@ final class ExceptionPolicy {
     /** What Bean Validation throws; it holds the validated object, and callers need no more than the sentence. */
     private static final String CONSTRAINT_VIOLATION = "jakarta.validation.ConstraintViolationException";
 
+    /** A stage adds one; more than so many are wrapped around each other in a circle. */
+    private static final int MOST_WRAPPERS = 64;
+
     private ExceptionPolicy() {}
 
     /** Whether Bean Validation refused an argument or a result, which is the caller's matter. */
@@ -29,7 +33,7 @@ final class ExceptionPolicy {
     }
 
     static RpcException violation(Throwable cause) {
-        return RpcException.refusal(StatusCode.INVALID_ARGUMENT, String.valueOf(cause.getMessage()), Executed.YES);
+        return RpcException.refusal(StatusCode.INVALID_ARGUMENT, String.valueOf(Thrown.message(cause)), Executed.YES);
     }
 
     /**
@@ -40,7 +44,7 @@ final class ExceptionPolicy {
      */
     static RuntimeException foreign(Throwable cause, boolean withText, int id) {
         RuntimeException told = new RuntimeException(RemoteFailures.foreignText(
-                withText ? cause.toString() : cause.getClass().getName(), id));
+                withText ? Thrown.text(cause) : cause.getClass().getName(), id));
         told.setStackTrace(cause.getStackTrace());
         return told;
     }
@@ -48,11 +52,18 @@ final class ExceptionPolicy {
     /** Without what futures wrap around it. */
     static Throwable unwrapped(Throwable failure) {
         Throwable cause = failure;
-        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
-                && cause.getCause() != null) {
-            cause = cause.getCause();
+        for (int i = 0; i < MOST_WRAPPERS && isWrapper(cause); i++) {
+            Throwable inner = Thrown.cause(cause);
+            if (inner == null) {
+                return cause;
+            }
+            cause = inner;
         }
         return cause;
+    }
+
+    private static boolean isWrapper(Throwable failure) {
+        return failure instanceof CompletionException || failure instanceof ExecutionException;
     }
 
     /** Errors do not: what is wrong with this process is not wrong with that of the caller. */

@@ -16,6 +16,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.ServerFilter;
 import tern.rpc.ServiceKey;
+import tern.rpc.Thrown;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.SeldomWarning;
 import tern.rpc.metrics.CallMeters;
@@ -106,7 +107,7 @@ final class MethodHandler {
             return cause;
         }
         if (ExceptionPolicy.isViolation(cause)) {
-            refused.warn(method + " refused what it was given: " + cause.getMessage());
+            refused.warn(method + " refused what it was given: " + Thrown.message(cause));
             return ExceptionPolicy.violation(cause);
         }
         if (ExceptionPolicy.travels(method, cause)) {
@@ -119,7 +120,7 @@ final class MethodHandler {
         String line = method + " failed with an exception that callers do not know; they are told "
                 + RemoteFailures.foreignText(cause.getClass().getName(), id);
         if (!unexpected.warn(() -> line, cause)) {
-            LOG.warn("{}: {}", line, cause.getMessage());
+            LOG.warn("{}: {}", line, Thrown.message(cause));
         }
         return ExceptionPolicy.foreign(cause, exceptionTexts, id);
     }

@@ -23,6 +23,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.RunningCall;
 import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.limit.Limiter;
 import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.CallMeters;
@@ -87,6 +88,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         thread.clear();
         try {
             serve();
+        } catch (Throwable e) {
+            failUnserved(e);
         } finally {
             thread.clear();
             if (!served) {
@@ -97,6 +100,24 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
                 }
             }
         }
+    }
+
+    /** What happens between reading a call and beginning its method is not its service's, but fails all the same. */
+    private void failUnserved(Throwable failure) {
+        MethodHandler found = handler;
+        if (found == null) {
+            failUndecoded(failure);
+            return;
+        }
+        Thrown.log(failure, shown -> LOG.error("{} could not be begun", found.method(), shown));
+        end(
+                null,
+                new RpcException(
+                        StatusCode.INTERNAL,
+                        found.method() + " could not be begun: "
+                                + failure.getClass().getName(),
+                        served ? Executed.MAYBE : Executed.NO,
+                        failure));
     }
 
     /** Whether it is to be run by a spare thread, before it is handed over. */
@@ -324,20 +345,44 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             return; // the deadline was first
         }
         MethodHandler found = Objects.requireNonNull(handler);
-        Throwable outgoing;
-        try {
-            outgoing = answer(found, response, failure);
-        } catch (Throwable e) { // an answer or an exception that cannot be written, or no memory
-            outgoing = e instanceof RpcException
-                    ? e
-                    : new RpcException(StatusCode.INTERNAL, found.method() + " could not be answered", Executed.YES, e);
-            call.fail(outgoing, new Metadata());
-        }
+        Throwable outgoing = answerAnyhow(found, response, failure);
         count(found, outgoing);
         ServedStream streamed = stream;
         if (streamed != null) {
             streamed.over(RpcException.refusal(
                     StatusCode.CANCELLED, found.method() + ": the call has ended already", Executed.YES));
+        }
+    }
+
+    /**
+     * Nothing may be thrown here, or the call would keep its places.
+     *
+     * @return the failure as it was answered, or null
+     */
+    private @Nullable Throwable answerAnyhow(
+            MethodHandler found, @Nullable Response response, @Nullable Throwable failure) {
+        try {
+            return answer(found, response, failure);
+        } catch (Throwable e) { // an answer or an exception that cannot be written, or no memory
+            RpcException told = e instanceof RpcException known
+                    ? known
+                    : new RpcException(
+                            StatusCode.INTERNAL,
+                            found.method() + " could not be answered: "
+                                    + e.getClass().getName(),
+                            Executed.YES,
+                            e);
+            failAnyhow(told);
+            return told;
+        }
+    }
+
+    /** Whatever is wrong with a failure is for the transport to put right; what it cannot must not stop what is left to do. */
+    private void failAnyhow(RpcException failure) {
+        try {
+            call.fail(failure, new Metadata());
+        } catch (Throwable e) {
+            Thrown.log(e, shown -> LOG.error("{} could not be answered", name(), shown));
         }
     }
 
@@ -363,15 +408,14 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     private void failUndecoded(Throwable failure) {
         if (STATE.compareAndSet(this, RUNNING, ENDED)) {
-            call.fail(
-                    failure instanceof RpcException
-                            ? failure
+            failAnyhow(
+                    failure instanceof RpcException known
+                            ? known
                             : new RpcException(
                                     StatusCode.INTERNAL,
-                                    "the request could not be read: " + failure,
+                                    "the request could not be read: " + Thrown.text(failure),
                                     Executed.NO,
-                                    failure),
-                    new Metadata());
+                                    failure));
         }
     }
 
@@ -388,7 +432,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
                             name(),
                             TimeUnit.NANOSECONDS.toMillis(dispatcher.clock().nanoTime() - call.receivedNanos())),
                     Executed.MAYBE);
-            call.fail(late, new Metadata());
+            failAnyhow(late);
             cancel(late);
         } else {
             endUndecided();
@@ -399,7 +443,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private void endUndecided() {
         CallGate.Question asked = question;
         if (asked != null && asked.isLate(dispatcher.clock().nanoTime()) && STATE.compareAndSet(this, RUNNING, ENDED)) {
-            call.fail(asked.late(), new Metadata());
+            failAnyhow(asked.late());
         }
     }
 
@@ -444,6 +488,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private void count(MethodHandler found, @Nullable Throwable failure) {
         try {
             record(found, failure);
+        } catch (Throwable e) {
+            Thrown.log(e, shown -> LOG.error("{} could not be counted", found.method(), shown));
         } finally {
             if (state == ENDED_LAST) {
                 stopped(true);

@@ -94,19 +94,17 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     private void runFiltered(Invocation asCalled, CompletableFuture<@Nullable Response> end) {
-        CompletionStage<Response> stage;
         try {
-            stage = handler.filtered(this::invoke).invoke(asCalled);
-        } catch (Throwable e) {
-            stage = CompletableFuture.failedFuture(e);
+            handler.filtered(this::invoke).invoke(asCalled).whenComplete((response, failure) -> {
+                if (failure != null) {
+                    end.completeExceptionally(failure);
+                } else {
+                    end.complete(response);
+                }
+            });
+        } catch (Throwable e) { // of a filter, or of the stage that it made
+            end.completeExceptionally(e);
         }
-        stage.whenComplete((response, failure) -> {
-            if (failure != null) {
-                end.completeExceptionally(failure);
-            } else {
-                end.complete(response);
-            }
-        });
     }
 
     private boolean takesPublisher() {

@@ -13,6 +13,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
+import tern.rpc.Thrown;
 import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
 
@@ -216,7 +217,10 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
                 present.onError(failure);
             }
         } catch (Throwable e) {
-            LOG.warn("{}: the subscriber of its messages failed when it was told their end", name, e);
+            Thrown.log(
+                    e,
+                    shown -> LOG.warn(
+                            "{}: the subscriber of its messages failed when it was told their end", name, shown));
             source.failed(e);
         }
     }

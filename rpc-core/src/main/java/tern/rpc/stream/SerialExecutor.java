@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.Thrown;
 
 /**
  * Runs the tasks of one stream one at a time, in the order in which they came, on threads of another executor. Each task
@@ -73,7 +74,7 @@ public final class SerialExecutor implements Executor {
         try {
             task.run();
         } catch (Throwable e) {
-            LOG.error("A task of a stream failed", e);
+            Thrown.log(e, shown -> LOG.error("A task of a stream failed", shown));
         } finally {
             running = null;
         }

@@ -1,6 +1,7 @@
 package tern.rpc.transport;
 
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Thrown;
 import tern.rpc.WireName;
 
 /**
@@ -19,9 +20,9 @@ public final class GenericException extends RuntimeException {
     private final @Nullable String exceptionMessage;
 
     public GenericException(Throwable failure) {
-        super(failure.getClass().getName() + ": " + failure.getMessage(), null, false, false);
+        super(failure.getClass().getName() + ": " + Thrown.message(failure), null, false, false);
         this.exceptionClass = failure.getClass().getName();
-        this.exceptionMessage = failure.getMessage();
+        this.exceptionMessage = Thrown.message(failure);
     }
 
     public String exceptionClass() {

@@ -35,10 +35,11 @@ public final class RemoteFailures {
 
     /** Whether it stands for an exception which callers have no class of. */
     public static boolean isForeign(Throwable failure) {
+        if (failure.getClass() != RuntimeException.class) {
+            return false;
+        }
         String text = failure.getMessage();
-        return failure.getClass() == RuntimeException.class
-                && text != null
-                && FOREIGN.matcher(text).matches();
+        return text != null && FOREIGN.matcher(text).matches();
     }
 
     /** An exception that was read from an answer. */

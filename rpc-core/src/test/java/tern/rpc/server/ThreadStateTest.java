@@ -12,6 +12,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
 import java.util.concurrent.SubmissionPublisher;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -40,11 +41,14 @@ class ThreadStateTest {
 
         CompletionStage<String> later();
 
+        CompletionStage<Boolean> interrupts();
+
         Flow.Publisher<String> many();
 
         CompletionStage<String> collect(Flow.Publisher<String> names);
     }
 
+    private final AtomicBoolean first = new AtomicBoolean(true);
     private final List<String> found = new CopyOnWriteArrayList<>();
     private final InMemoryTransport transport =
             new InMemoryTransport(HessianSerializer.builder().build());
@@ -73,6 +77,17 @@ class ThreadStateTest {
         @Override
         public CompletionStage<String> later() {
             return CompletableFuture.completedFuture(leave("later"));
+        }
+
+        @Override
+        public CompletionStage<Boolean> interrupts() {
+            boolean interrupted = Thread.interrupted();
+            while (first.get() && Objects.requireNonNull(server).workers().queued() == 0) {
+                Thread.onSpinWait(); // until another call is to follow at once
+            }
+            first.set(false);
+            Thread.currentThread().interrupt();
+            return CompletableFuture.completedFuture(interrupted);
         }
 
         @Override
@@ -159,6 +174,17 @@ class ThreadStateTest {
         }
 
         assertThat(found).hasSize(9).containsOnly("null/null");
+    }
+
+    @Test
+    void noCallFindsAnInterruptThatWasForAnother() throws Exception {
+        Careless service = serve();
+
+        CompletableFuture<Boolean> before = service.interrupts().toCompletableFuture();
+        CompletableFuture<Boolean> after = service.interrupts().toCompletableFuture();
+
+        assertThat(before.get(20, TimeUnit.SECONDS)).isFalse();
+        assertThat(after.get(20, TimeUnit.SECONDS)).isFalse();
     }
 
     @Test

@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.transport.PendingCall;
@@ -30,6 +31,10 @@ final class CallEnds {
     }
 
     static String describe(@Nullable Throwable cause) {
-        return cause == null || cause.getMessage() == null ? String.valueOf(cause) : cause.getMessage();
+        if (cause == null) {
+            return "null";
+        }
+        String message = Thrown.message(cause);
+        return message == null ? Thrown.text(cause) : message;
     }
 }

@@ -78,8 +78,11 @@ public abstract class NettyServerCall implements ServerCall {
         if (answered || !ANSWERED.compareAndSet(this, false, true)) {
             return false;
         }
-        discardRequest();
-        connection.answered();
+        try {
+            discardRequest();
+        } finally {
+            connection.answered();
+        }
         return true;
     }
 

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.PeerText;
+import tern.rpc.Thrown;
 import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
 import tern.rpc.transport.AcceptedTokens;
@@ -390,7 +391,7 @@ public final class ServerConnection implements SilentConnections.Open {
     private void sweep() {
         long now = System.nanoTime();
         try {
-            if (calls.removeIf(call -> call.isOverOrExpires(now))) {
+            if (calls.removeIf(call -> isOver(call, now))) {
                 hasMadeCalls = true;
                 quietSinceNanos = now;
             }
@@ -401,6 +402,16 @@ public final class ServerConnection implements SilentConnections.Open {
             } else {
                 calls = Collections.emptyList();
             }
+        }
+    }
+
+    /** One call that fails must not keep the others from being looked at. */
+    private static boolean isOver(NettyServerCall call, long now) {
+        try {
+            return call.isOverOrExpires(now);
+        } catch (Throwable e) {
+            Thrown.log(e, shown -> LOG.error("A call could not be ended in time", shown));
+            return !call.isOpen();
         }
     }
 
@@ -500,6 +511,12 @@ public final class ServerConnection implements SilentConnections.Open {
         }
     }
 
+    /** Not even an error can be sent for a call, as when memory is short: its caller sees that the connection is lost. */
+    public void unanswerable(Throwable cause) {
+        Thrown.log(cause, shown -> LOG.error("Closing {}: a call could not be answered", channel, shown));
+        channel.close();
+    }
+
     /** The peer broke the protocol: it gets what was queued for it, and no more is read but to be dropped. */
     public void violated(String how) {
         LOG.info("Closing {}: {}", channel, PeerText.text(how));
@@ -530,7 +547,11 @@ public final class ServerConnection implements SilentConnections.Open {
     /** The channel is closed: nobody waits for the calls any more. */
     public void closed() {
         for (NettyServerCall call : List.copyOf(calls)) {
-            call.disconnected();
+            try {
+                call.disconnected();
+            } catch (Throwable e) { // the others must be told, too, and all that is held be given back
+                Thrown.log(e, shown -> LOG.error("A call of a lost connection could not be ended", shown));
+            }
         }
         calls = Collections.emptyList();
         if (inbound != null) {

@@ -1,5 +1,6 @@
 package tern.rpc.serialization.hessian;
 
+import tern.rpc.Thrown;
 import tern.rpc.serialization.MessageTooLargeException;
 
 /** A value that could not be written, with the fields that lead to it. */
@@ -13,7 +14,7 @@ final class FieldFailure extends RuntimeException {
 
     private FieldFailure(Throwable cause) {
         super(cause);
-        this.text = new StringBuilder(String.valueOf(cause.getMessage()));
+        this.text = new StringBuilder(String.valueOf(Thrown.message(cause)));
     }
 
     /** What to throw on when a field could not be written: the same failure, knowing one field more. */

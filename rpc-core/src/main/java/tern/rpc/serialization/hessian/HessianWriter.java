@@ -3,6 +3,7 @@ package tern.rpc.serialization.hessian;
 import java.io.IOException;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Thrown;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
@@ -81,14 +82,13 @@ final class HessianWriter implements ObjectWriter {
     /** Serializers of hessian-lite wrap what goes wrong and add to its message where it was, line by line. */
     private SerializationException failed(@Nullable Object value, Throwable failure) {
         hessian.forget();
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof MessageTooLargeException tooLarge) {
-                return tooLarge;
-            }
+        MessageTooLargeException tooLarge = Thrown.find(failure, MessageTooLargeException.class);
+        if (tooLarge != null) {
+            return tooLarge;
         }
         String why = failure instanceof StackOverflowError
                 ? "its parts are nested too deeply"
-                : String.valueOf(failure.getMessage()).replaceAll("\\s*\\R\\s*", ", ");
+                : String.valueOf(Thrown.message(failure)).replaceAll("\\s*\\R\\s*", ", ");
         return new SerializationException(
                 "an instance of " + Objects.requireNonNull(value).getClass().getName() + " cannot be written: " + why,
                 failure);

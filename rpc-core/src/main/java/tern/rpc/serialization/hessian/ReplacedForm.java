@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.lang.invoke.MethodHandle;
 import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Thrown;
 
 /** What the {@code writeReplace} of a class gives in the place of its instances, if that is not the instance. Thread-safe. */
 final class ReplacedForm implements WireForm {
@@ -46,7 +47,8 @@ final class ReplacedForm implements WireForm {
         } catch (RuntimeException | Error failure) {
             throw failure;
         } catch (Throwable failure) {
-            throw new IllegalStateException(value.getClass().getName() + ".writeReplace failed: " + failure, failure);
+            throw new IllegalStateException(
+                    value.getClass().getName() + ".writeReplace failed: " + Thrown.text(failure), failure);
         }
     }
 }

@@ -2,6 +2,7 @@ package tern.rpc.serialization.json;
 
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Thrown;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.core.JacksonException;
@@ -21,6 +22,7 @@ import tools.jackson.databind.exc.UnrecognizedPropertyException;
 final class JsonErrors {
 
     private static final int LONGEST_SHOWN_NAME = 64;
+    private static final int MOST_WRAPPERS = 64;
 
     private JsonErrors() {}
 
@@ -46,10 +48,9 @@ final class JsonErrors {
         if (failure instanceof SerializationException told) {
             return told;
         }
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof MessageTooLargeException tooLarge) {
-                return tooLarge;
-            }
+        MessageTooLargeException tooLarge = Thrown.find(failure, MessageTooLargeException.class);
+        if (tooLarge != null) {
+            return tooLarge;
         }
         String where = position + path(failure);
         if (failure instanceof StreamConstraintsException limit) {
@@ -89,8 +90,12 @@ final class JsonErrors {
             return new SerializationException(where + ": " + definition.getOriginalMessage());
         }
         Throwable root = failure;
-        while (root instanceof JacksonException && root.getCause() != null) {
-            root = root.getCause();
+        for (int i = 0; i < MOST_WRAPPERS && root instanceof JacksonException; i++) {
+            Throwable cause = Thrown.cause(root);
+            if (cause == null) {
+                break;
+            }
+            root = cause;
         }
         if (root instanceof SerializationException told) {
             return new SerializationException(where + ": " + told.getMessage());

@@ -12,6 +12,7 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.netty.InboundAccount;
 import tern.rpc.netty.NettyServerCall;
 import tern.rpc.netty.ServerConnection;
@@ -69,30 +70,35 @@ final class DubboServerCall extends NettyServerCall {
         if (bytes == null) {
             throw RpcException.refusal(StatusCode.CANCELLED, "the call was over before it was read", Executed.NO);
         }
-        Coder coder = protocol.coders().take();
         try {
-            int length = bytes.readableBytes();
-            byte[] array = coder.input(length);
-            bytes.readBytes(array, 0, length);
-            coder.reader().start(array, 0, length);
-            if (!admission.isOpen()) { // the token stands behind the arguments
-                admission.admit(DubboRequestBody.readHead(coder.reader(), receivedNanos(), this));
-                coder.reader().start(array, 0, length);
+            Coder coder = protocol.coders().take();
+            try {
+                return decode(bytes, coder, services, admission);
+            } catch (RpcException e) {
+                protocol.coders().giveBack(coder);
+                throw e;
             }
-            DubboRequestBody.Read read =
-                    DubboRequestBody.read(coder.reader(), services, receivedNanos(), Runnable::run);
-            takesAttachments = read.takesResponseAttachments();
-            protocol.coders().giveBack(coder);
-            return read.call();
-        } catch (RpcException e) {
-            protocol.coders().giveBack(coder);
-            throw e;
         } catch (SerializationException e) {
             throw new RpcException(
                     StatusCode.INVALID_ARGUMENT, "the request cannot be read: " + e.getMessage(), Executed.NO, e);
         } finally {
             release(bytes);
         }
+    }
+
+    private Invocation decode(ByteBuf bytes, Coder coder, ServiceLookup services, Admission admission) {
+        int length = bytes.readableBytes();
+        byte[] array = coder.input(length);
+        bytes.readBytes(array, 0, length);
+        coder.reader().start(array, 0, length);
+        if (!admission.isOpen()) { // the token stands behind the arguments
+            admission.admit(DubboRequestBody.readHead(coder.reader(), receivedNanos(), this));
+            coder.reader().start(array, 0, length);
+        }
+        DubboRequestBody.Read read = DubboRequestBody.read(coder.reader(), services, receivedNanos(), Runnable::run);
+        takesAttachments = read.takesResponseAttachments();
+        protocol.coders().giveBack(coder);
+        return read.call();
     }
 
     /** Null for all but the first. */
@@ -116,10 +122,12 @@ final class DubboServerCall extends NettyServerCall {
     @Override
     public void reply(Response response) {
         if (claimAnswer() && DubboHeader.isTwoWay(flags)) {
-            if (!response.headers().isEmpty()) {
-                response.metadata().addAll(response.headers()); // there is one kind only
-            }
-            send(writer -> DubboResponseBody.writeValue(writer, response, takesAttachments));
+            send(writer -> {
+                if (!response.headers().isEmpty()) {
+                    response.metadata().addAll(response.headers()); // there is one kind only
+                }
+                DubboResponseBody.writeValue(writer, response, takesAttachments);
+            });
         }
     }
 
@@ -138,7 +146,7 @@ final class DubboServerCall extends NettyServerCall {
 
     private void answerFailure(Throwable failure, Metadata metadata) {
         if (!DubboHeader.isTwoWay(flags)) {
-            LOG.debug("A one-way call failed", failure);
+            Thrown.log(failure, shown -> LOG.debug("A one-way call failed", shown));
         } else if (failure instanceof RpcException rpc) {
             sendText(DubboStatus.of(rpc), rpc.status().toString());
         } else {
@@ -150,9 +158,9 @@ final class DubboServerCall extends NettyServerCall {
         try {
             enqueue(DubboStatus.OK, writer -> writeException(writer, failure, metadata));
         } catch (Throwable e) {
-            LOG.debug("An exception cannot be sent as it is", e);
-            Throwable told = new RuntimeException(failure.toString());
-            told.setStackTrace(failure.getStackTrace());
+            Thrown.log(e, shown -> LOG.debug("An exception cannot be sent as it is", shown));
+            Throwable told = new RuntimeException(Thrown.text(failure));
+            told.setStackTrace(Thrown.trace(failure));
             send(writer -> writeException(writer, told, metadata));
         }
     }
@@ -173,14 +181,18 @@ final class DubboServerCall extends NettyServerCall {
         } catch (MessageTooLargeException e) {
             sendText(DubboStatus.SERIALIZATION_ERROR, "the answer cannot be sent: " + e.getMessage());
         } catch (Throwable e) {
-            LOG.warn("An answer cannot be written", e);
-            sendText(DubboStatus.BAD_RESPONSE, "the answer cannot be written: " + e.getMessage());
+            Thrown.log(e, shown -> LOG.warn("An answer cannot be written", shown));
+            sendText(DubboStatus.BAD_RESPONSE, "the answer cannot be written: " + Thrown.message(e));
         }
     }
 
     private void sendText(int status, String text) {
         String bounded = text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT);
-        enqueue(status, writer -> writer.writeString(bounded));
+        try {
+            enqueue(status, writer -> writer.writeString(bounded));
+        } catch (Throwable e) {
+            connection().unanswerable(e);
+        }
     }
 
     private void enqueue(int status, Content content) {

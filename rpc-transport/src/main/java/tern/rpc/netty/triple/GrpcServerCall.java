@@ -10,9 +10,9 @@ import tern.rpc.MethodType;
 import tern.rpc.Payload;
 import tern.rpc.RpcException;
 import tern.rpc.Status;
+import tern.rpc.Thrown;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
-import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.ServiceLookup;
 
 /** A call in the form of gRPC. */
@@ -116,8 +116,8 @@ final class GrpcServerCall extends MessageCall {
                 if (sendWhole(exception(wrapper, failure, metadata))) {
                     return;
                 }
-            } catch (SerializationException | RpcException e) {
-                LOG.debug("An exception cannot be sent as it is", e);
+            } catch (Throwable e) {
+                Thrown.log(e, shown -> LOG.debug("An exception cannot be sent as it is", shown));
             }
         }
         super.answerFailure(failure, metadata);

@@ -1,10 +1,13 @@
 package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2Error;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tern.rpc.CallHead;
 import tern.rpc.Deadline;
 import tern.rpc.Invocation;
@@ -13,6 +16,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.limit.Refusal;
 import tern.rpc.netty.InboundAccount;
 import tern.rpc.netty.NettyServerCall;
@@ -29,6 +33,8 @@ import tern.rpc.transport.ServiceLookup;
  * belong to the event loop.
  */
 abstract class HttpCall extends NettyServerCall implements MessageStream {
+
+    private static final Logger LOG = LoggerFactory.getLogger(HttpCall.class);
 
     private static final Object[] NO_ARGUMENTS = {};
 
@@ -324,7 +330,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         if (!over) {
             stopReading();
         }
-        answerFailure(failure, new Metadata());
+        answerAnyhow(failure, new Metadata());
     }
 
     /** Ends the call for a reason that lies in how it came: it is answered, and whoever runs it is told to stop. */
@@ -336,7 +342,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
             refuse(failure);
         } else if (claimAnswer()) {
             stopReading();
-            answerFailure(failure, new Metadata());
+            answerAnyhow(failure, new Metadata());
             stopRunning();
         }
     }
@@ -526,12 +532,18 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         if (request == null) {
             throw overBeforeRead();
         }
-        Frame kept = new Frame(request.payload().copy(), request.flags());
+        Frame kept;
+        try {
+            kept = new Frame(request.payload().copy(), request.flags());
+        } catch (Throwable e) {
+            drop(request);
+            throw e;
+        }
         String name;
         try {
             name = readGenericMethod(request);
         } catch (Throwable e) {
-            kept.payload().release();
+            drop(kept);
             throw e;
         }
         first = kept;
@@ -613,9 +625,34 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         }
         HttpForm teller = failure instanceof RpcException ? teller(failure) : null;
         if (teller == null) {
-            answerFailure(failure, metadata);
+            answerAnyhow(failure, metadata);
         } else {
             teller.refuse(exchange, (RpcException) failure);
+        }
+    }
+
+    /**
+     * Answers a call that ends with a failure, though it be one that cannot be described. A call that was claimed and is not
+     * answered would keep its caller waiting, since nobody else answers it.
+     */
+    final void answerAnyhow(Throwable failure, Metadata metadata) {
+        try {
+            answerFailure(failure, metadata);
+        } catch (Throwable e) {
+            answerUndescribed(failure, e);
+        }
+    }
+
+    private void answerUndescribed(Throwable failure, Throwable why) {
+        try {
+            Executed executed = failure instanceof RpcException rpc ? rpc.wasExecuted() : Executed.YES;
+            String text =
+                    route.methodName() + " failed with " + failure.getClass().getName()
+                            + ", which cannot be described: " + why.getClass().getName();
+            answerFailure(new RpcException(StatusCode.INTERNAL, text, executed, why), new Metadata());
+        } catch (Throwable e) {
+            Thrown.log(e, shown -> LOG.error("A call could not be answered", shown));
+            exchange.reset(Http2Error.INTERNAL_ERROR);
         }
     }
 

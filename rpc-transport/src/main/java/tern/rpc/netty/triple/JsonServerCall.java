@@ -15,6 +15,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.json.JsonMethod;
@@ -190,7 +191,7 @@ final class JsonServerCall extends MessageCall {
         boolean known = RemoteFailures.isForeign(failure)
                 || called.declares(failure)
                 || failure.getClass().getName().startsWith(called.service().packageName() + '.');
-        String message = failure.getMessage();
+        String message = Thrown.message(failure);
         return RpcException.refusal(
                 StatusCode.UNKNOWN,
                 !known

@@ -13,6 +13,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.SerializationException;
@@ -222,9 +223,16 @@ abstract class MessageCall extends HttpCall {
                         Executed.YES,
                         e);
                 trailers = new Metadata();
+            } catch (Throwable e) { // of metadata, or no memory
+                failure = new RpcException(
+                        StatusCode.INTERNAL,
+                        "the answer cannot be sent: " + e.getClass().getName(),
+                        Executed.YES,
+                        e);
+                trailers = new Metadata();
             }
         }
-        answerFailure(failure, trailers);
+        answerAnyhow(failure, trailers);
     }
 
     @Override
@@ -243,7 +251,7 @@ abstract class MessageCall extends HttpCall {
         if (failure instanceof RpcException rpc && rpc.status().code() != StatusCode.OK) {
             return rpc.status();
         }
-        String message = failure.getMessage();
+        String message = Thrown.message(failure);
         return new Status(
                 StatusCode.UNKNOWN, message == null ? failure.getClass().getName() : message);
     }
@@ -262,16 +270,16 @@ abstract class MessageCall extends HttpCall {
                     ? null
                     : plain(message);
             if (plain != null) {
+                exchange().send(plain);
                 headSent = true;
                 ended = true;
-                exchange().send(plain);
                 return;
             }
             Http2Headers head = headSent ? null : head(headers, compressed && message != null);
             HttpWrite end = end(head, message, failure, trailers);
-            headSent = true;
-            ended = true;
             exchange().send(end);
+            headSent = true;
+            ended = true; // afterwards, so that another end can be sent where this one fails
         }
     }
 
@@ -288,9 +296,9 @@ abstract class MessageCall extends HttpCall {
             if (headSent || ended) {
                 return false;
             }
+            exchange().send(whole);
             headSent = true;
             ended = true;
-            exchange().send(whole);
             return true;
         }
     }

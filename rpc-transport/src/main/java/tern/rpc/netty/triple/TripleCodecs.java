@@ -172,8 +172,8 @@ public final class TripleCodecs {
     }
 
     private <T> T read(ByteBuf payload, boolean compressed, int limit, Reading<T> reading) {
-        Coder coder = coders.take();
         try {
+            Coder coder = coders.take();
             int length = payload.readableBytes();
             byte[] bytes;
             if (payload.hasArray() && payload.arrayOffset() + payload.readerIndex() == 0) {

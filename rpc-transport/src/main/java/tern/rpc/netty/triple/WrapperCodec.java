@@ -11,6 +11,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.ValueType;
 import tern.rpc.serialization.Coder;
 import tern.rpc.serialization.CoderPool;
@@ -165,7 +166,7 @@ final class WrapperCodec implements PayloadCodec {
      * @param frames how many stack frames to write of each
      */
     void writeException(Throwable failure, int frames, OutputBuffer out) {
-        Throwable written = failure instanceof Exception ? failure : new RuntimeException(failure.toString());
+        Throwable written = failure instanceof Exception ? failure : new RuntimeException(Thrown.text(failure));
         write(out, writer -> writer.writeThrowable(written, frames));
     }
 

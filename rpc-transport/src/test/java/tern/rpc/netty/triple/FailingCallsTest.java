@@ -1,0 +1,470 @@
+package tern.rpc.netty.triple;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.Clock;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.cumulative.CumulativeTimer;
+import io.micrometer.core.instrument.distribution.DistributionStatisticConfig;
+import io.micrometer.core.instrument.distribution.pause.PauseDetector;
+import io.micrometer.core.instrument.simple.SimpleConfig;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.Serializable;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.ServerFilter;
+import tern.rpc.StatusCode;
+import tern.rpc.client.RpcClient;
+import tern.rpc.client.ServiceReference;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.limit.FixedLimit;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+import tern.rpc.netty.ClientProtocol;
+import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.netty.EventLoops;
+import tern.rpc.netty.NettyClientTransport;
+import tern.rpc.netty.NettyServerTransport;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.Books;
+import tern.rpc.netty.peer.CapturedLog;
+import tern.rpc.netty.triple.Planted.Kind;
+import tern.rpc.netty.triple.WebClient.Version;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.json.JsonCodec;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Calls with one message each way that fail at any step, with anything that can be thrown: wire, step, kind. Each is
+ * answered, holds nothing afterwards, and leaves connection and server to the next call.
+ */
+@Timeout(300)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class FailingCallsTest {
+
+    private static final String PATH = "/" + Works.class.getName() + "/";
+    private static final int THREADS = 2;
+
+    /** What the service and its answers run on, and no client does. */
+    private static final Pattern SERVER = Pattern.compile("(rpc-worker|later).*");
+
+    /** The service. */
+    public interface Works {
+        Part plain(Part part);
+
+        CompletableFuture<Part> later(Part part);
+    }
+
+    /** Argument and result: read and written by fields on the wires of hessian2, by accessors in JSON. */
+    public static final class Part implements Serializable {
+
+        private static final long serialVersionUID = 1L;
+
+        private String name = "";
+
+        public Part() {
+            Planted.at(Step.CONSTRUCTOR);
+        }
+
+        static Part of(String name) {
+            Part part = new Part();
+            part.name = name;
+            return part;
+        }
+
+        public String getName() {
+            Planted.at(Step.ENCODE);
+            return name;
+        }
+
+        public void setName(String name) {
+            Planted.at(Step.DECODE);
+            this.name = name;
+        }
+
+        private Object readResolve() {
+            Planted.at(Step.DECODE);
+            return this;
+        }
+
+        private Object writeReplace() {
+            Planted.at(Step.ENCODE);
+            return this;
+        }
+    }
+
+    /** Where a call fails. */
+    enum Step {
+        AUTHORIZER,
+        CONSTRUCTOR,
+        DECODE,
+        FILTER_BEFORE,
+        FILTER_AFTER,
+        FILTER_STAGE,
+        METHOD,
+        STAGE,
+        STAGE_ELSEWHERE,
+        STAGE_TELLING,
+        ENCODE,
+        METER,
+        REGISTRATION,
+        CLEARING;
+
+        boolean isAsync() {
+            return this == STAGE || this == STAGE_ELSEWHERE || this == STAGE_TELLING;
+        }
+
+        /** Whether the call fails, since the method is never begun or it is. */
+        @Nullable
+        Executed failsAs() {
+            return switch (this) {
+                case METER, REGISTRATION, CLEARING -> null;
+                case AUTHORIZER, CONSTRUCTOR, DECODE -> Executed.NO;
+                default -> Executed.YES;
+            };
+        }
+
+        boolean needsFilters() {
+            return this == AUTHORIZER || this == FILTER_BEFORE || this == FILTER_AFTER || this == FILTER_STAGE;
+        }
+    }
+
+    /** How a call travels. */
+    enum Wire {
+        DUBBO,
+        TRI,
+        JSON_HTTP1,
+        JSON_HTTP2,
+        CONNECT_HTTP1,
+        CONNECT_HTTP2;
+
+        Version version() {
+            return this == JSON_HTTP1 || this == CONNECT_HTTP1 ? Version.HTTP1 : Version.HTTP2;
+        }
+
+        boolean isRpc() {
+            return this == DUBBO || this == TRI;
+        }
+
+        /** No setter is called by the wires of hessian2, and it makes objects without a constructor where it can. */
+        boolean has(Step step) {
+            return step != Step.CONSTRUCTOR || !isRpc();
+        }
+    }
+
+    private static final class Server implements Works {
+
+        private final ExecutorService later;
+
+        Server(ExecutorService later) {
+            this.later = later;
+        }
+
+        private static Part answer(Part part) {
+            return Part.of(part.name + "!");
+        }
+
+        @Override
+        public Part plain(Part part) {
+            Planted.at(Step.METHOD);
+            return answer(part);
+        }
+
+        @Override
+        public CompletableFuture<Part> later(Part part) {
+            Planted.at(Step.METHOD);
+            if (Planted.isAt(Step.STAGE)) {
+                return CompletableFuture.failedFuture(Planted.made());
+            }
+            if (Planted.isAt(Step.STAGE_ELSEWHERE)) {
+                return CompletableFuture.runAsync(() -> {}, later)
+                        .thenCompose(done -> CompletableFuture.failedFuture(Planted.made()));
+            }
+            if (Planted.isAt(Step.STAGE_TELLING)) {
+                return new CompletableFuture<>() {
+                    @Override
+                    public CompletableFuture<Part> whenComplete(BiConsumer<? super Part, ? super Throwable> action) {
+                        Planted.at(Step.STAGE_TELLING);
+                        return super.whenComplete(action);
+                    }
+
+                    @Override
+                    public <U> CompletableFuture<U> handle(BiFunction<? super Part, Throwable, ? extends U> action) {
+                        Planted.at(Step.STAGE_TELLING);
+                        return super.handle(action);
+                    }
+                };
+            }
+            return CompletableFuture.supplyAsync(() -> answer(part), later);
+        }
+    }
+
+    /** Its timers fail when they are told to. */
+    private static final class Meters extends SimpleMeterRegistry {
+
+        Meters() {
+            super(SimpleConfig.DEFAULT, Clock.SYSTEM);
+        }
+
+        @Override
+        protected Timer newTimer(Meter.Id id, DistributionStatisticConfig distribution, PauseDetector pauses) {
+            Planted.at(Step.REGISTRATION);
+            return new CumulativeTimer(id, clock, distribution, pauses, TimeUnit.SECONDS, false) {
+                @Override
+                protected void recordNonNegative(long amount, TimeUnit unit) {
+                    Planted.at(Step.METER);
+                    super.recordNonNegative(amount, unit);
+                }
+            };
+        }
+    }
+
+    /** A server and a client of each wire. */
+    private final class Sides {
+
+        final Meters meters = new Meters();
+        final Books books = new Books(meters);
+        final RpcServer server;
+        private final Map<Wire, Works> proxies = new EnumMap<>(Wire.class);
+        private final Map<Wire, WebClient> webClients = new EnumMap<>(Wire.class);
+
+        Sides(boolean filters) {
+            RpcMeters counted = new RpcMeters(meters, Slo.DEFAULT);
+            HttpSettings http = HttpSettings.defaults();
+            RpcServer.Builder builder = RpcServer.builder(books.watching(new NettyServerTransport(
+                            ServerTransportSettings.onPort(0),
+                            loops,
+                            List.of(dubbo, new TripleProtocol(codecs, http), new Http1Protocol(codecs, http)))))
+                    .export(ServiceExport.of(Works.class, new Server(later)))
+                    .workers(THREADS, 8)
+                    .maxQueueWait(Duration.ofSeconds(20))
+                    .genericCalls(true)
+                    .limit(Works.class.getName(), "plain", () -> new FixedLimit(2))
+                    .limit(Works.class.getName(), "later", () -> new FixedLimit(2))
+                    .clearThreads(() -> Planted.at(Step.CLEARING))
+                    .meters(counted);
+            if (filters) {
+                builder.authorizer(call -> {
+                            Planted.at(Step.AUTHORIZER);
+                            return null;
+                        })
+                        .filter(filter());
+            }
+            server = builder.build();
+            server.start();
+            open.add(server);
+            for (Wire wire : Wire.values()) {
+                if (wire.isRpc()) {
+                    proxies.put(wire, proxy(wire, counted));
+                } else {
+                    webClients.put(wire, wire.version().connect(server.port()));
+                }
+            }
+        }
+
+        private Works proxy(Wire wire, RpcMeters counted) {
+            ClientProtocol protocol = wire == Wire.DUBBO ? dubbo : new TripleClientProtocol(codecs);
+            RpcClient client = RpcClient.builder()
+                    .transport(new NettyClientTransport(ClientTransportSettings.named("failing"), loops, protocol))
+                    .timeout(Duration.ofSeconds(10))
+                    .meters(counted)
+                    .build();
+            open.add(client);
+            return client.refer(ServiceReference.to(
+                            Works.class, new StaticEndpoints(List.of(new Endpoint("127.0.0.1", server.port()))))
+                    .protocol(protocol.name())
+                    .build());
+        }
+
+        /** @return the name in the answer, or the failure */
+        Object call(Wire wire, boolean async) {
+            return wire.isRpc() ? callProxy(wire, async) : callWeb(wire, async);
+        }
+
+        private Object callProxy(Wire wire, boolean async) {
+            Works works = proxies.get(wire);
+            try {
+                return (async ? works.later(Part.of("a")).get(25, TimeUnit.SECONDS) : works.plain(Part.of("a"))).name;
+            } catch (ExecutionException e) {
+                return e.getCause();
+            } catch (Throwable e) {
+                return e;
+            }
+        }
+
+        private Object callWeb(Wire wire, boolean async) {
+            WebRequest request = WebRequest.post(PATH + (async ? "later" : "plain"), "application/json")
+                    .body("{\"name\":\"a\"}".getBytes(UTF_8));
+            if (wire.name().startsWith("CONNECT")) {
+                request = request.with("connect-protocol-version", "1");
+            }
+            WebAnswer answer = webClients.get(wire).send(request);
+            return answer.status() == 200 ? answer.text() : answer;
+        }
+
+        void close() {
+            webClients.values().forEach(WebClient::close);
+        }
+    }
+
+    private static ServerFilter filter() {
+        return (call, next) -> {
+            Planted.at(Step.FILTER_BEFORE);
+            CompletionStage<Response> stage = next.invoke(call);
+            Planted.at(Step.FILTER_AFTER);
+            return Planted.isAt(Step.FILTER_STAGE)
+                    ? stage.thenCompose(response -> CompletableFuture.failedFuture(Planted.made()))
+                    : stage;
+        };
+    }
+
+    private final EventLoops loops = EventLoops.start(2);
+    private final HessianSerializer hessian = HessianSerializer.builder().build();
+    private final TripleCodecs codecs =
+            new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 4);
+    private final DubboProtocol dubbo = new DubboProtocol(hessian, 4);
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private final ExecutorService later = Executors.newSingleThreadExecutor(task -> new Thread(task, "later"));
+    private final CapturedLog log = new CapturedLog("tern.rpc");
+    private @Nullable Sides bare;
+    private @Nullable Sides filtered;
+
+    @BeforeAll
+    void start() {
+        bare = new Sides(false);
+        filtered = new Sides(true);
+    }
+
+    @AfterAll
+    void stop() throws Exception {
+        Planted.clear();
+        bare.close();
+        filtered.close();
+        for (int i = open.size() - 1; i >= 0; i--) {
+            open.get(i).close();
+        }
+        loops.close();
+        later.shutdown();
+        log.close();
+    }
+
+    private static Stream<Arguments> rows() {
+        List<Arguments> rows = new ArrayList<>();
+        for (Wire wire : Wire.values()) {
+            for (Step step : Step.values()) {
+                if (!wire.has(step)) {
+                    continue;
+                }
+                for (Kind kind : Kind.values()) {
+                    rows.add(Arguments.of(wire, step, kind));
+                }
+            }
+        }
+        return rows.stream();
+    }
+
+    @ParameterizedTest
+    @MethodSource("rows")
+    void failingCallIsAnsweredAndHoldsNothing(Wire wire, Step step, Kind kind) {
+        for (Sides sides : step.needsFilters() ? List.of(filtered) : List.of(bare, filtered)) {
+            boolean[] ways = step.isAsync() ? new boolean[] {true} : new boolean[] {false, true};
+            for (boolean async : ways) {
+                check(sides, wire, step, kind, async);
+            }
+        }
+    }
+
+    private void check(Sides sides, Wire wire, Step step, Kind kind, boolean async) {
+        Planted.plant(step, kind, SERVER);
+        Object told;
+        try {
+            told = sides.call(wire, async);
+        } finally {
+            Planted.clear();
+        }
+
+        sides.books.awaitBalanced(sides.server);
+        assertTold(told, step, wire);
+        assertThat(sides.call(wire, async)).as("the next call").isEqualTo(good(wire));
+        sides.books.awaitBalanced(sides.server);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Wire.class)
+    void callIsServedThoughItsMetersCannotBeMade(Wire wire) {
+        Sides fresh = new Sides(false);
+        try {
+            check(fresh, wire, Step.REGISTRATION, Kind.MEMORY, false);
+        } finally {
+            fresh.close();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"JSON_HTTP2", "CONNECT_HTTP2"})
+    void genericCallThatCannotBeReadHoldsNothing(Wire client) {
+        byte[] unreadable = new byte[64 << 10];
+        Arrays.fill(unreadable, (byte) 0xFF);
+        WebRequest request = WebRequest.post(PATH + "$invoke", "application/grpc")
+                .with("te", "trailers")
+                .body(TestFrame.of(0, unreadable));
+
+        WebAnswer answer = filtered.webClients.get(client).send(request);
+
+        assertThat(answer.header("grpc-status") + answer.trailers().getOrDefault("grpc-status", List.of()))
+                .isNotEmpty()
+                .doesNotContain("[0]");
+        filtered.books.awaitBalanced(filtered.server);
+    }
+
+    private static String good(Wire wire) {
+        return wire.isRpc() ? "a!" : "{\"name\":\"a!\"}";
+    }
+
+    private static void assertTold(Object told, Step step, Wire wire) {
+        Executed executed = step.failsAs();
+        if (executed == null) {
+            assertThat(told).isEqualTo(good(wire));
+        } else if (told instanceof RpcException failure) {
+            assertThat(failure.code()).isNotIn(StatusCode.DEADLINE_EXCEEDED, StatusCode.UNAVAILABLE);
+            assertThat(failure.wasExecuted() == Executed.NO).as(told.toString()).isEqualTo(executed == Executed.NO);
+        } else if (told instanceof WebAnswer answer) {
+            assertThat(answer.status()).isGreaterThanOrEqualTo(400).isNotEqualTo(503);
+        } else {
+            assertThat(told).isInstanceOf(Throwable.class).isNotInstanceOf(Error.class);
+            assertThat(executed).isEqualTo(Executed.YES);
+        }
+    }
+}

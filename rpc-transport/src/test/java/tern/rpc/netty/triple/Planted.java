@@ -1,0 +1,126 @@
+package tern.rpc.netty.triple;
+
+import java.io.IOException;
+import java.util.concurrent.CompletionException;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** What goes wrong at one step of a call, for tests of what is left behind. One at a time, on threads of one kind. */
+final class Planted {
+
+    /** What is thrown. */
+    enum Kind {
+        MEMORY,
+        STACK,
+        LINKAGE,
+        ASSERTION,
+        OWN_ERROR,
+        RUNTIME,
+        CHECKED,
+        INTERRUPTED,
+        UNREADABLE,
+        OWN_CAUSE,
+        CIRCLE;
+
+        Throwable make() {
+            return switch (this) {
+                case MEMORY -> new OutOfMemoryError("planted");
+                case STACK -> new StackOverflowError();
+                case LINKAGE -> new NoClassDefFoundError("planted/Missing");
+                case ASSERTION -> new AssertionError("planted");
+                case OWN_ERROR -> new OwnError();
+                case RUNTIME -> new IllegalStateException("planted");
+                case CHECKED -> new IOException("planted");
+                case INTERRUPTED -> new InterruptedException("planted");
+                case UNREADABLE -> new Unreadable();
+                case OWN_CAUSE -> new OwnCause();
+                case CIRCLE -> circle();
+            };
+        }
+
+        private static Throwable circle() {
+            Wrapper outer = new Wrapper();
+            outer.initCause(new Wrapper().initCause(outer));
+            return outer;
+        }
+    }
+
+    private static final class OwnError extends Error {
+        private static final long serialVersionUID = 1L;
+    }
+
+    private static final class Unreadable extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public String getMessage() {
+            throw new IllegalStateException("no message");
+        }
+
+        @Override
+        public synchronized Throwable getCause() {
+            throw new AssertionError("no cause");
+        }
+
+        @Override
+        public StackTraceElement[] getStackTrace() {
+            throw new OutOfMemoryError("no trace");
+        }
+
+        @Override
+        public String toString() {
+            throw new StackOverflowError();
+        }
+    }
+
+    private static final class OwnCause extends CompletionException {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public synchronized Throwable getCause() {
+            return this;
+        }
+    }
+
+    private static final class Wrapper extends CompletionException {
+        private static final long serialVersionUID = 1L;
+    }
+
+    private static volatile Pattern threads = Pattern.compile("");
+    private static volatile @Nullable Enum<?> step;
+    private static volatile Kind kind = Kind.RUNTIME;
+
+    private Planted() {}
+
+    /** From now on that step fails, on threads of such names. */
+    static void plant(Enum<?> at, Kind thrown, Pattern threadNames) {
+        kind = thrown;
+        threads = threadNames;
+        step = at;
+    }
+
+    static void clear() {
+        step = null;
+    }
+
+    /** Whether this step is to fail. */
+    static boolean isAt(Enum<?> here) {
+        return step == here && threads.matcher(Thread.currentThread().getName()).matches();
+    }
+
+    /** Throws what is planted here, checked or not. */
+    static void at(Enum<?> here) {
+        if (isAt(here)) {
+            Planted.<RuntimeException>sneak(kind.make());
+        }
+    }
+
+    static Throwable made() {
+        return kind.make();
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> void sneak(Throwable thrown) throws T {
+        throw (T) thrown;
+    }
+}
