@@ -36,7 +36,6 @@ final class HessianOutput extends AbstractHessianOutput {
     HessianOutput(WireForms forms, OutputBuffer out) {
         this.forms = forms;
         this.scalars = new ScalarOutput(out);
-        setSerializerFactory(forms.rare());
     }
 
     void start(OutputBuffer out) {

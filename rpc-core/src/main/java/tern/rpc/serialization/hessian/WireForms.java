@@ -1,19 +1,10 @@
 package tern.rpc.serialization.hessian;
 
-import com.alibaba.com.caucho.hessian.io.ArraySerializer;
-import com.alibaba.com.caucho.hessian.io.BasicSerializer;
-import com.alibaba.com.caucho.hessian.io.ByteArraySerializer;
+import com.alibaba.com.caucho.hessian.io.BitSetSerializer;
 import com.alibaba.com.caucho.hessian.io.CalendarHandle;
-import com.alibaba.com.caucho.hessian.io.CollectionSerializer;
-import com.alibaba.com.caucho.hessian.io.EnumSerializer;
 import com.alibaba.com.caucho.hessian.io.HessianProtocolException;
 import com.alibaba.com.caucho.hessian.io.JavaSerializer;
-import com.alibaba.com.caucho.hessian.io.MapSerializer;
-import com.alibaba.com.caucho.hessian.io.RecordSerializer;
 import com.alibaba.com.caucho.hessian.io.Serializer;
-import com.alibaba.com.caucho.hessian.io.SerializerFactory;
-import com.alibaba.com.caucho.hessian.io.UnsafeSerializer;
-import com.alibaba.com.caucho.hessian.io.WriteReplaceSerializer;
 import com.alibaba.com.caucho.hessian.io.java8.LocalDateSerializer;
 import com.alibaba.com.caucho.hessian.io.java8.LocalDateTimeSerializer;
 import com.alibaba.com.caucho.hessian.io.java8.LocalTimeSerializer;
@@ -26,8 +17,11 @@ import java.io.Serializable;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
+import java.util.BitSet;
 import java.util.Calendar;
+import java.util.Collection;
 import java.util.Date;
+import java.util.EnumSet;
 import java.util.Enumeration;
 import java.util.Iterator;
 import java.util.Map;
@@ -37,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.WireName;
 
 /**
- * How classes are written. hessian-lite says which of its serializers fits a class; where we know that one we write the
- * same bytes ourselves, else it writes. Exceptions are ours alone. Thread-safe.
+ * How classes are written: with the bytes of the serializer that hessian-lite chooses for the class, and by that serializer
+ * itself where we have no form. Exceptions are ours alone. Thread-safe.
  */
 final class WireForms {
 
@@ -53,36 +47,21 @@ final class WireForms {
             Character.class, (value, out) -> out.writeString(value.toString()),
             Date.class, (value, out) -> out.writeUTCDate(((Date) value).getTime()));
 
-    /** By hessian-lite's serializer, which must be of exactly this class: subclasses write something else. */
-    private static final Map<Class<? extends Serializer>, Function<Class<?>, @Nullable WireForm>> OWN = Map.ofEntries(
-            entry(BasicSerializer.class, WireForms::basic),
-            entry(ByteArraySerializer.class, ArrayForms::of),
-            entry(ArraySerializer.class, ArrayForms::of),
-            entry(CollectionSerializer.class, CollectionForm::new),
-            entry(List12Serializer.class, CollectionForm::copied),
-            entry(ListNSerializer.class, CollectionForm::copied),
-            entry(SubListSerializer.class, CollectionForm::copied),
-            entry(MapSerializer.class, MapForm::new),
-            entry(EnumSerializer.class, EnumForm::new),
-            entry(RecordSerializer.class, BeanForm::ofComponents),
-            entry(WriteReplaceSerializer.class, ReplacedForm::of),
-            entry(UnsafeSerializer.class, BeanForm::ofFields),
-            entry(JavaSerializer.class, BeanForm::ofFields),
-            entry(LocalDateSerializer.class, HandleForm::date),
-            entry(LocalTimeSerializer.class, HandleForm::time),
-            entry(LocalDateTimeSerializer.class, HandleForm::dateTime));
+    /** By the serializer that hessian-lite lists for a class. */
+    private static final Map<Class<? extends Serializer>, Function<Class<?>, @Nullable WireForm>> LISTED =
+            Map.ofEntries(
+                    entry(List12Serializer.class, CollectionForm::copied),
+                    entry(ListNSerializer.class, CollectionForm::copied),
+                    entry(SubListSerializer.class, CollectionForm::copied),
+                    entry(LocalDateSerializer.class, HandleForm::date),
+                    entry(LocalTimeSerializer.class, HandleForm::time),
+                    entry(LocalDateTimeSerializer.class, HandleForm::dateTime));
 
     private final Map<Class<?>, String> wireNames;
-    private final SerializerFactory rare = new SerializerFactory(WireForms.class.getClassLoader());
     private final Map<Class<?>, WireForm> forms = new ConcurrentHashMap<>();
 
     WireForms(Map<Class<?>, String> wireNames) {
         this.wireNames = wireNames;
-    }
-
-    /** For types that have no form here. */
-    SerializerFactory rare() {
-        return rare;
     }
 
     /** @throws RuntimeException when the class cannot travel */
@@ -106,10 +85,54 @@ final class WireForms {
         if (Enum.class.isAssignableFrom(type) && !type.isEnum()) {
             return of(type.getSuperclass()); // A constant with a body is one of its enum.
         }
-        Serializer serializer = rare.getObjectSerializer(type);
-        Function<Class<?>, @Nullable WireForm> maker = OWN.get(serializer.getClass());
-        WireForm own = maker == null ? null : maker.apply(type);
-        return own != null ? own : serializer::writeObject;
+        WireForm own = own(type);
+        return own != null ? own : RareSerializers.of(type)::writeObject;
+    }
+
+    /** Null where hessian-lite alone can write the class. The order is that of hessian-lite. */
+    private static @Nullable WireForm own(Class<?> type) {
+        WireForm scalar = SCALARS.get(type);
+        if (scalar != null) {
+            return scalar;
+        }
+        if (type.isArray()) {
+            return ArrayForms.of(type);
+        }
+        if (EnumSet.class.isAssignableFrom(type)) {
+            return new EnumSetForm();
+        }
+        Serializer listed = RareSerializers.listed(type);
+        if (listed != null) {
+            Function<Class<?>, @Nullable WireForm> maker = LISTED.get(listed.getClass());
+            WireForm own = maker == null ? null : maker.apply(type);
+            return own != null ? own : listed::writeObject;
+        }
+        if (RareSerializers.isSpecial(type)) {
+            return null;
+        }
+        if (JavaSerializer.getWriteReplace(type) != null) {
+            return ReplacedForm.of(type);
+        }
+        if (Map.class.isAssignableFrom(type)) {
+            return new MapForm(type);
+        }
+        if (Collection.class.isAssignableFrom(type)) {
+            return new CollectionForm(type);
+        }
+        if (type.isEnum()) {
+            return new EnumForm(type);
+        }
+        if (BitSet.class.isAssignableFrom(type)) {
+            return BitSetSerializer.create()::writeObject;
+        }
+        if (type.isRecord()) {
+            return BeanForm.ofComponents(type);
+        }
+        if (!Serializable.class.isAssignableFrom(type)) {
+            return null;
+        }
+        WireForm ofJdk = JdkPartsForm.of(type);
+        return ofJdk != null ? ofJdk : BeanForm.ofFields(type);
     }
 
     private String nameOf(Class<?> type) {
@@ -138,10 +161,6 @@ final class WireForms {
     private static Map.Entry<Class<? extends Serializer>, Function<Class<?>, @Nullable WireForm>> entry(
             Class<? extends Serializer> serializer, Function<Class<?>, @Nullable WireForm> form) {
         return Map.entry(serializer, form);
-    }
-
-    private static @Nullable WireForm basic(Class<?> type) {
-        return type.isArray() ? ArrayForms.of(type) : SCALARS.get(type);
     }
 
     /** hessian-lite's own counts a calendar twice, and then all later references name the wrong values. */

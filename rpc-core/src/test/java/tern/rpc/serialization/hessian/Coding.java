@@ -19,7 +19,10 @@ import tern.rpc.serialization.OutputBuffer;
 /** One value at a time through our reader and writer, and through hessian-lite's. */
 final class Coding {
 
-    private static final SerializerFactory LITE = new SerializerFactory(Coding.class.getClassLoader());
+    /** Initialized by those who compare. */
+    private static final class Lite {
+        static final SerializerFactory FACTORY = new SerializerFactory(Coding.class.getClassLoader());
+    }
 
     private final HessianSerializer serializer;
     private final ServiceDescriptor service;
@@ -102,7 +105,7 @@ final class Coding {
         try {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             Hessian2Output output = new Hessian2Output(bytes);
-            output.setSerializerFactory(LITE);
+            output.setSerializerFactory(Lite.FACTORY);
             output.writeObject(value);
             output.flush();
             return bytes.toByteArray();
@@ -114,7 +117,7 @@ final class Coding {
     static @Nullable Object readLite(byte[] bytes) {
         try {
             Hessian2Input input = new Hessian2Input(new ByteArrayInputStream(bytes));
-            input.setSerializerFactory(LITE);
+            input.setSerializerFactory(Lite.FACTORY);
             return input.readObject();
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);

@@ -20,11 +20,13 @@ import java.time.Period;
 import java.time.Year;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
+import java.util.AbstractMap;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Currency;
 import java.util.Date;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.LinkedList;
@@ -35,6 +37,10 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -300,13 +306,38 @@ class WrittenBytesTest {
     }
 
     @Test
+    void whatHessianLiteReadsByUnsafe() {
+        BigInteger large = BigInteger.ONE.shiftLeft(31);
+        for (BigInteger number : List.of(
+                new BigInteger("0"),
+                large.subtract(BigInteger.ONE),
+                large,
+                large.negate(),
+                large.pow(3),
+                large.pow(4))) {
+            assertSameBytes(new BigInteger(number.toByteArray()));
+        }
+        assertSameBytes(new IllegalStateException().getStackTrace());
+        EnumSet<TimeUnit> units = EnumSet.of(TimeUnit.DAYS, TimeUnit.HOURS);
+        assertSameBytes(
+                List.of(EnumSet.noneOf(TimeUnit.class), units, new Cents(1), units, EnumSet.allOf(Alphabet.class)));
+        List<Object> values =
+                new ArrayList<>(List.of(new AtomicBoolean(true), new AtomicInteger(5), new AtomicLong(6)));
+        AtomicReference<Object> itself = new AtomicReference<>();
+        itself.set(itself);
+        Collections.addAll(values, itself, new AbstractMap.SimpleEntry<>("k", values), new AtomicReference<>());
+        Collections.addAll(values, new AbstractMap.SimpleImmutableEntry<>("k", 1), itself, Currency.getInstance("EUR"));
+        assertSameBytes(values);
+    }
+
+    @Test
     void moreDefinitionsThanHaveATagOfTheirOwn() {
         LocalDateTime at = LocalDateTime.of(2024, 2, 29, 1, 2, 3, 4);
         List<Object> values = new ArrayList<>(List.of(new Plain(), new Cents(1), TimeUnit.DAYS, Thread.State.NEW, at));
         Collections.addAll(
                 values, at.toLocalDate(), Instant.EPOCH, Duration.ofDays(1), Period.ofDays(1), Year.of(2024));
         Collections.addAll(values, YearMonth.of(2024, 1), MonthDay.of(1, 1), ZoneOffset.UTC, new BigDecimal("1.5"));
-        Collections.addAll(values, BigInteger.TEN, new UUID(1, 2), Currency.getInstance("EUR"), Locale.ROOT);
+        Collections.addAll(values, new BigInteger("10"), new UUID(1, 2), Currency.getInstance("EUR"), Locale.ROOT);
         values.addAll(List.of(new Plain(), new Cents(2), Thread.State.RUNNABLE, LocalTime.MIN, new BigDecimal("2")));
         values.addAll(List.copyOf(values));
 

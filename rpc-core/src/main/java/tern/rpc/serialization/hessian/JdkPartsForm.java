@@ -1,0 +1,124 @@
+package tern.rpc.serialization.hessian;
+
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.util.AbstractMap.SimpleEntry;
+import java.util.AbstractMap.SimpleImmutableEntry;
+import java.util.Currency;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Classes of the JDK by the names of their fields, whose values come from public methods: the fields themselves are closed
+ * to us, and hessian-lite reads them by {@code sun.misc.Unsafe}. Thread-safe.
+ */
+final class JdkPartsForm implements WireForm {
+
+    private static final Map<Class<?>, Map<String, Function<Object, @Nullable Object>>> PARTS = Map.of(
+            AtomicBoolean.class, Map.of("value", value -> ((AtomicBoolean) value).get() ? 1 : 0),
+            AtomicInteger.class, Map.of("value", value -> ((AtomicInteger) value).get()),
+            AtomicLong.class, Map.of("value", value -> ((AtomicLong) value).get()),
+            AtomicReference.class, Map.of("value", value -> ((AtomicReference<?>) value).get()),
+            Currency.class, Map.of("currencyCode", value -> ((Currency) value).getCurrencyCode()),
+            StackTraceElement.class, frame(),
+            SimpleEntry.class, entry(),
+            SimpleImmutableEntry.class, entry(),
+            BigInteger.class,
+                    Map.of(
+                            "signum", value -> ((BigInteger) value).signum(),
+                            "mag", value -> magnitude((BigInteger) value),
+                            // The others are results that are kept, 0 for unknown. JDK 17:
+                            "bitCountPlusOne", value -> 0,
+                            "bitLengthPlusOne", value -> 0,
+                            "lowestSetBitPlusTwo", value -> 0,
+                            "firstNonzeroIntNumPlusTwo", value -> 0,
+                            // JDK 25:
+                            "magBitLengthPlusOne", value -> 0,
+                            "numberOfTrailingZeroIntsPlusTwo", value -> 0));
+
+    private final ClassDefinition definition;
+    private final List<Function<Object, @Nullable Object>> parts;
+
+    private JdkPartsForm(ClassDefinition definition, List<Function<Object, @Nullable Object>> parts) {
+        this.definition = definition;
+        this.parts = parts;
+    }
+
+    private static Map<String, Function<Object, @Nullable Object>> entry() {
+        return Map.of(
+                "key",
+                value -> ((Map.Entry<?, ?>) value).getKey(),
+                "value",
+                value -> ((Map.Entry<?, ?>) value).getValue());
+    }
+
+    private static Map<String, Function<Object, @Nullable Object>> frame() {
+        return Map.of(
+                "classLoaderName", frame -> ((StackTraceElement) frame).getClassLoaderName(),
+                "moduleName", frame -> ((StackTraceElement) frame).getModuleName(),
+                "moduleVersion", frame -> ((StackTraceElement) frame).getModuleVersion(),
+                "declaringClass", frame -> ((StackTraceElement) frame).getClassName(),
+                "methodName", frame -> ((StackTraceElement) frame).getMethodName(),
+                "fileName", frame -> ((StackTraceElement) frame).getFileName(),
+                "lineNumber", frame -> ((StackTraceElement) frame).getLineNumber(),
+                "format", frame -> format((StackTraceElement) frame));
+    }
+
+    /** Which names its text leaves out: 1 that of the class loader, 2 the version of the module. */
+    private static int format(StackTraceElement frame) {
+        String text = frame.toString();
+        String loader = frame.getClassLoaderName();
+        String version = frame.getModuleVersion();
+        boolean noLoader = loader != null && !loader.isEmpty() && !text.startsWith(loader + "/");
+        boolean noVersion = version != null && !version.isEmpty() && !text.contains("@" + version + "/");
+        return (noLoader ? 1 : 0) + (noVersion ? 2 : 0);
+    }
+
+    /** Null if the class is none of these, or has other fields in this JDK. */
+    static @Nullable WireForm of(Class<?> type) {
+        Map<String, Function<Object, @Nullable Object>> known = PARTS.get(type);
+        if (known == null) {
+            return null;
+        }
+        List<String> fields = BeanShape.serializedFields(type, Object.class).stream()
+                .map(Field::getName)
+                .toList();
+        return known.keySet().containsAll(fields)
+                ? new JdkPartsForm(
+                        new ClassDefinition(type.getName(), fields),
+                        fields.stream().map(known::get).toList())
+                : null;
+    }
+
+    @Override
+    public void write(Object value, HessianOutput out) throws IOException {
+        if (out.addRef(value)) {
+            return;
+        }
+        out.begin(definition);
+        for (Function<Object, @Nullable Object> part : parts) {
+            out.writeObject(part.apply(value));
+        }
+    }
+
+    /** Ints of the absolute value, the highest first and not 0. */
+    private static int[] magnitude(BigInteger value) {
+        BigInteger negated = value.negate(); // another object, since the results that are kept are part of what travels
+        BigInteger absolute = value.signum() < 0 ? negated : negated.negate();
+        int[] ints = new int[(absolute.bitLength() + Integer.SIZE - 1) / Integer.SIZE];
+        byte[] bytes = absolute.toByteArray();
+        ByteBuffer padded = ByteBuffer.allocate(Math.max(ints.length * Integer.BYTES, bytes.length) + Integer.BYTES);
+        padded.position(padded.capacity() - bytes.length);
+        padded.put(bytes).position(padded.capacity() - ints.length * Integer.BYTES);
+        padded.asIntBuffer().get(ints);
+        return ints;
+    }
+}

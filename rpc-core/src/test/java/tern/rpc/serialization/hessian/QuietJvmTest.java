@@ -1,0 +1,43 @@
+package tern.rpc.serialization.hessian;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Since JDK 24 a JVM warns on standard error of code that uses {@code sun.misc.Unsafe}. */
+@Timeout(120)
+class QuietJvmTest {
+
+    @Test
+    void noTypeThatTravelsNeedsWhatTheJvmWarnsOf(@TempDir Path folder) throws Exception {
+        Path out = folder.resolve("out");
+        Path errors = folder.resolve("errors");
+        ProcessBuilder java = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-Xlog:class+init=info:file=" + folder.resolve("classes"),
+                "-cp",
+                System.getProperty("java.class.path"),
+                QuietTypes.class.getName());
+        java.environment()
+                .keySet()
+                .removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")); // the JVM names them there
+        Process process = java.redirectOutput(out.toFile())
+                .redirectError(Redirect.to(errors.toFile()))
+                .start();
+
+        assertThat(process.waitFor()).as(Files.readString(errors)).isZero();
+        assertThat(Files.readString(errors)).isEmpty();
+        assertThat(Files.readString(out)).contains("read ");
+        assertThat(Files.readAllLines(folder.resolve("classes")))
+                .filteredOn(line -> line.contains("hessian/io"))
+                .isNotEmpty()
+                .noneMatch(line -> line.contains("Unsafe") || line.contains("EnumSetSerializer"));
+    }
+}

@@ -1,0 +1,20 @@
+package tern.rpc.spring.firstday;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Since JDK 24 a JVM warns of much that libraries do, unless it is started with flags. */
+@Timeout(240)
+class QuietStartTest {
+
+    @Test
+    void startAndFirstCallsMakeTheJvmWarnOfNothing(@TempDir Path folder) throws Exception {
+        String output = StarterJars.resolve().run(folder, QuietApplication.class);
+
+        assertThat(output).containsPattern("(?s)(cooked soup.*){2}").doesNotContain("WARNING", " WARN ");
+    }
+}
