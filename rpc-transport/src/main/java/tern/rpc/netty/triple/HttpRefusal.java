@@ -7,7 +7,7 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 
 /** A request that is refused for a reason which HTTP has a status for and the codes of calls do not tell. */
-final class HttpRefusal extends RpcException {
+class HttpRefusal extends RpcException {
 
     private static final long serialVersionUID = 1L;
 
@@ -28,26 +28,26 @@ final class HttpRefusal extends RpcException {
         this.headerValue = headerValue;
     }
 
-    HttpResponseStatus httpStatus() {
+    final HttpResponseStatus httpStatus() {
         return httpStatus;
     }
 
-    String headerName() {
+    final String headerName() {
         return headerName;
     }
 
-    String headerValue() {
+    final String headerValue() {
         return headerValue;
     }
 
     /** A refusal is expected, and may be made thousands of times a second. */
     @Override
-    public synchronized Throwable fillInStackTrace() {
+    public final synchronized Throwable fillInStackTrace() {
         return this;
     }
 
     /** The code for callers who look at that instead of the status. */
-    static StatusCode code(HttpResponseStatus status) {
+    private static StatusCode code(HttpResponseStatus status) {
         return switch (status.code()) {
             case 403 -> StatusCode.PERMISSION_DENIED;
             case 404 -> StatusCode.NOT_FOUND;
