@@ -47,7 +47,7 @@ class HttpRefusal extends RpcException {
     }
 
     /** The code for callers who look at that instead of the status. */
-    private static StatusCode code(HttpResponseStatus status) {
+    static StatusCode code(HttpResponseStatus status) {
         return switch (status.code()) {
             case 403 -> StatusCode.PERMISSION_DENIED;
             case 404 -> StatusCode.NOT_FOUND;
