@@ -151,6 +151,12 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             this.connection = connection;
         }
 
+        /** Netty takes a handler with a codec of its own for a server, and would end connections after 200 resets. */
+        @Override
+        protected boolean isServer() {
+            return false;
+        }
+
         @Override
         protected Http2ClientHandler build() {
             Http2Connection http2 = new DefaultHttp2Connection(false);

@@ -222,7 +222,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     /** Ends a stream of which no more is sent or wanted. */
     void resetByUs(Http2Stream stream, Http2Error error) {
-        history.reset(stream.id());
+        history.resetByUs(stream.id());
         resetStream(context(), stream.id(), error.code(), context().newPromise());
         context().flush();
     }
@@ -237,7 +237,6 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
         connection.refused(Refusal.CONNECTION);
         resetByUs(stream, Http2Error.REFUSED_STREAM);
-        history.refused(stream.id());
     }
 
     /** Gives the client credit for bytes of a request that were read. */
@@ -432,7 +431,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
         int streamId = error.streamId();
         Http2Stream stream = connection().stream(streamId);
-        if (!outbound && stream == null && history.wasRefused(streamId)) {
+        if (!outbound && stream == null && history.wasResetByUs(streamId)) {
             frameInVain(failed); // Netty has given the bytes back to the window of the connection
             return;
         }
@@ -460,6 +459,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 fail(failed, Http2Error.STREAM_CLOSED, "stream " + streamId + " was over when headers came on it");
                 return;
             }
+        }
+        if (stream != null) {
+            history.resetByUs(streamId);
         }
         super.onStreamError(failed, outbound, cause, error);
     }

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What became of the last streams that a client opened: frames that come too late are to be told apart from those that
  * should never have come (RFC 9113, 5.1). Most clients open stream after stream and end them in order. Memory is taken for
- * the others only: for a page of streams of which one was reset, refused or passed over. Event loop only.
+ * the others only: for a page of streams of which one was reset or passed over. Event loop only.
  */
 final class StreamHistory {
 
@@ -23,7 +23,7 @@ final class StreamHistory {
     private static final int OPENED = 0;
     private static final int NEVER_OPENED = 1;
     private static final int RESET = 2;
-    private static final int REFUSED = 3;
+    private static final int RESET_BY_US = 3;
 
     private byte @Nullable [] @Nullable [] pages; // a ring; all streams of an absent page are OPENED
     private int oldest = -1; // index of the first stream that was opened
@@ -53,14 +53,14 @@ final class StreamHistory {
         }
     }
 
-    /** Either side ended the stream before its time, so that frames may have crossed. */
+    /** The client reset the stream. */
     void reset(int streamId) {
         setIfOpened(streamId, RESET);
     }
 
-    /** The stream was one too many, and reset before anything was made of it. */
-    void refused(int streamId) {
-        setIfOpened(streamId, REFUSED);
+    /** We reset the stream, so that frames of the client may have crossed. */
+    void resetByUs(int streamId) {
+        setIfOpened(streamId, RESET_BY_US);
     }
 
     private void setIfOpened(int streamId, int state) {
@@ -86,9 +86,9 @@ final class StreamHistory {
         page[at] = (byte) ((page[at] & ~(STATE_MASK << shiftOf(index))) | (state << shiftOf(index)));
     }
 
-    /** Whether its client may still be sending what it will find out to be in vain. */
-    boolean wasRefused(int streamId) {
-        return is(REFUSED, streamId);
+    /** Whether the client may have sent frames before it knew of our reset. */
+    boolean wasResetByUs(int streamId) {
+        return is(RESET_BY_US, streamId);
     }
 
     /** Whether the stream was passed over, and so closed without ever being open. */

@@ -173,7 +173,7 @@ final class Feed {
     @Nullable
     String wrong() {
         if (fault != null) {
-            return this + ": " + fault;
+            return this + ": " + fault + ", " + plan + ", failure " + failure;
         }
         StatusCode code = outcome.join();
         boolean asPlanned = switch (code) {

@@ -352,13 +352,20 @@ final class WebCaller implements FeedCaller {
         public void userEventTriggered(ChannelHandlerContext context, Object event) {
             if (event instanceof Http2ResetFrame frame) {
                 try {
-                    if (!feed.outcome.isDone()) {
-                        feed.fault("the server reset the stream with error " + frame.errorCode());
-                        feed.ended(StatusCode.UNAVAILABLE);
-                    }
+                    reset(context.channel(), frame.errorCode());
                 } finally {
                     ReferenceCountUtil.release(event);
                 }
+            }
+        }
+
+        /** An answer that came before NO_ERROR counts (RFC 9113, 8.1). Netty drops it if it is not read now. */
+        private void reset(Channel stream, long error) {
+            if (error == Http2Error.NO_ERROR.code()) {
+                stream.config().setAutoRead(true);
+            } else if (!feed.outcome.isDone()) {
+                feed.fault("the server reset the stream with error " + error);
+                feed.ended(StatusCode.UNAVAILABLE);
             }
         }
 

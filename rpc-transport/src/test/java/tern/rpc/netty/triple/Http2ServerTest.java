@@ -294,6 +294,41 @@ class Http2ServerTest {
         }
     }
 
+    /** They were on their way when the server ended the stream, so they are not the client's fault. */
+    @Test
+    void restOfARequestThatWasAnsweredEarlyDoesNotEndTheConnection() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.request(1, ECHO, false);
+            wire.frame(Http2Wire.DATA, 0, 1, (byte) 0, (byte) 127, (byte) 0, (byte) 0, (byte) 0); // of 2 GiB
+            assertThat(wire.answer(1).header("grpc-status")).isEqualTo("8");
+
+            for (int i = 0; i < 5_000; i++) {
+                wire.message(1, false, 0, HELLO);
+            }
+            wire.frame(Http2Wire.HEADERS, Http2Wire.END_HEADERS | Http2Wire.END_STREAM, 1, Http2Wire.block(ECHO));
+            call(wire, 3);
+
+            assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
+            assertThat(wire.answer(1).reset).isEqualTo(Http2Error.NO_ERROR.code());
+            assertThat(wire.resets()).isOne();
+        }
+    }
+
+    @Test
+    void framesAfterTheClientsOwnResetAreCounted() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.request(1, ECHO, false);
+            wire.frame(Http2Wire.RST_STREAM, 0, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 8);
+            sendUntilCutOff(() -> {
+                for (int i = 0; i < 5_000; i++) {
+                    wire.message(1, false, 0, HELLO);
+                }
+            });
+
+            assertThat(wire.endOfConnection()).isEqualTo(ENHANCE_YOUR_CALM);
+        }
+    }
+
     @Test
     void headersAboveTheLimitAreRefused() {
         try (Http2Wire wire = Http2Wire.open(serve().port())) {

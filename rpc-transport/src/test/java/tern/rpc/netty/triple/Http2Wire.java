@@ -88,6 +88,7 @@ final class Http2Wire implements AutoCloseable {
     private @Nullable Long goAway;
     private int lastStream = -1;
     private final List<Long> pings = new ArrayList<>();
+    private int resets;
     private final AtomicInteger finished = new AtomicInteger();
     private OnData onData = (stream, bytes) -> {};
 
@@ -315,6 +316,11 @@ final class Http2Wire implements AutoCloseable {
         return finished.get();
     }
 
+    /** RST_STREAM frames that were read so far. */
+    int resets() {
+        return resets;
+    }
+
     List<Long> pings() {
         return pings;
     }
@@ -402,6 +408,7 @@ final class Http2Wire implements AutoCloseable {
         @Override
         public void onRstStreamRead(ChannelHandlerContext context, int stream, long error) {
             on(stream).reset = error;
+            resets++;
         }
 
         @Override

@@ -12,7 +12,7 @@ class StreamHistoryTest {
     private enum Fate {
         OPENED,
         RESET,
-        REFUSED,
+        RESET_BY_US,
         NEVER_OPENED
     }
 
@@ -26,7 +26,7 @@ class StreamHistoryTest {
         history.reset(3);
 
         assertThat(history.endedInOrder(1)).isTrue();
-        assertThat(history.endedInOrder(3) || history.wasNeverOpened(3) || history.wasRefused(3))
+        assertThat(history.endedInOrder(3) || history.wasNeverOpened(3) || history.wasResetByUs(3))
                 .isFalse();
     }
 
@@ -83,8 +83,8 @@ class StreamHistoryTest {
                     tried.reset(other);
                     fates.put(other, Fate.RESET);
                 } else if (fates.getOrDefault(other, Fate.NEVER_OPENED) == Fate.OPENED && dice == 1) {
-                    tried.refused(other);
-                    fates.put(other, Fate.REFUSED);
+                    tried.resetByUs(other);
+                    fates.put(other, Fate.RESET_BY_US);
                 }
                 if (i % 1_000 == 0) {
                     assertSame(tried, fates, newest);
@@ -99,7 +99,7 @@ class StreamHistoryTest {
             int id = newest - 2 * back;
             Fate fate = fates.getOrDefault(id, Fate.NEVER_OPENED);
             assertThat(history.endedInOrder(id)).isEqualTo(fate == Fate.OPENED);
-            assertThat(history.wasRefused(id)).isEqualTo(fate == Fate.REFUSED);
+            assertThat(history.wasResetByUs(id)).isEqualTo(fate == Fate.RESET_BY_US);
             assertThat(history.wasNeverOpened(id)).isEqualTo(fate == Fate.NEVER_OPENED);
         }
     }

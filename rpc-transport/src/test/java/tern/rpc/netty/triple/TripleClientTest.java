@@ -850,6 +850,25 @@ class TripleClientTest {
         assertThat(calls).hasSizeBetween(195, 205);
     }
 
+    /** As of a server that gives up at the deadline of each stream. */
+    @Test
+    void resetsOfAnswersThatHadBegunAreNoFlood() {
+        ClientConnection connection = connect();
+        PendingCall first = send(connection, "x");
+        Http2Script script = Http2Script.accept(server);
+        for (int i = 0; i < 300; i++) {
+            PendingCall call = i == 0 ? first : send(connection, "x");
+            int stream = script.request().stream;
+            script.head(stream, ":status", "200", "content-type", "application/grpc");
+            script.reset(stream, 8);
+            assertThat(failure(call).code()).isEqualTo(StatusCode.CANCELLED);
+        }
+
+        assertThat(connection.isAvailable()).isTrue();
+        send(connection, "y");
+        assertThat(script.request().stream).isEqualTo(603);
+    }
+
     @Test
     void serverThatDoesNotSpeakHttp2IsNamed() {
         PendingCall pending = send(connect(), "x");
