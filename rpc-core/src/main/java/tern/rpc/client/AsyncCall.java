@@ -37,7 +37,7 @@ final class AsyncCall implements PendingCall.Completion {
         try {
             endpoints.checkDeadline(call);
             connection = endpoints.pick(used);
-        } catch (RpcException e) {
+        } catch (Throwable e) { // also of a picker or resolver
             done.completed(null, e);
             return;
         }

@@ -40,6 +40,14 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
         }
     }
 
+    /** Ends what was passed on, if it has not ended: the caller is about to be told a failure. */
+    void giveUp() {
+        Runnable action = cancelAction;
+        if (action != null) {
+            action.run();
+        }
+    }
+
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         boolean cancelled = super.cancel(mayInterruptIfRunning);

@@ -15,6 +15,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.TimeLimit;
 import tern.rpc.transport.CallToken;
 
@@ -78,8 +79,10 @@ record CallTemplate(
         if (failure instanceof RpcException rpc && !rpc.metadata().isEmpty()) {
             try {
                 showTrailers(rpc.metadata());
-            } catch (RuntimeException | Error e) {
-                e.addSuppressed(failure);
+            } catch (Throwable e) {
+                if (e != failure) {
+                    e.addSuppressed(failure);
+                }
                 return e;
             }
         }
@@ -100,7 +103,7 @@ record CallTemplate(
         }
         return new RpcException(
                 StatusCode.UNKNOWN,
-                method + " threw " + failure + ", which it does not declare",
+                method + " threw " + Thrown.text(failure) + ", which it does not declare",
                 Executed.YES,
                 failure);
     }

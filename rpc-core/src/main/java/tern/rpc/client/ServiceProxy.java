@@ -8,7 +8,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -16,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.CallLedger;
 import tern.rpc.CallOptions;
 import tern.rpc.Invocation;
+import tern.rpc.Invoker;
 import tern.rpc.JavaShape;
 import tern.rpc.NanoClock;
 import tern.rpc.Phase;
@@ -24,6 +24,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.stream.Shapes;
 
@@ -117,14 +118,14 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         Throwable failure = null;
         try {
             Response response;
-            if (method.filtered() == null) {
+            Invoker filters = method.filtered();
+            if (filters == null) {
                 response = method.endpoints()
                         .callAndWait(method, template.invocation(method, arguments, started, executor, serving));
             } else {
                 WaitingCaller caller = new WaitingCaller(executor, started);
                 Invocation call = template.invocation(method, arguments, started, caller, serving);
-                response = CallTemplate.requireResponse(
-                        method, caller.await(method.filtered().invoke(call).toCompletableFuture(), call, clock));
+                response = CallTemplate.requireResponse(method, caller.await(filtered(filters, call), call, clock));
             }
             return value(response);
         } catch (Throwable e) {
@@ -133,6 +134,14 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         } finally {
             ledger.leave(interrupted);
             method.meters().ended(failure, clock.nanoTime() - started);
+        }
+    }
+
+    private static CompletableFuture<Response> filtered(Invoker filters, Invocation call) {
+        try {
+            return filters.invoke(call).toCompletableFuture();
+        } catch (Throwable e) { // of a filter, or of the stage that it made
+            return CompletableFuture.failedFuture(e);
         }
     }
 
@@ -159,13 +168,13 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
                             (response, failure) -> end(method, ledger, future, response, failure, started))::cancel);
         } else {
             Invocation call = template.invocation(method, arguments, started, future, serving);
-            CompletionStage<Response> stage;
             try {
-                stage = method.filtered().invoke(call);
-            } catch (RuntimeException | Error e) {
-                stage = CompletableFuture.failedFuture(e);
+                method.filtered()
+                        .invoke(call)
+                        .whenComplete((response, failure) -> end(method, ledger, future, response, failure, started));
+            } catch (Throwable e) { // of a filter, or of the stage that it made
+                end(method, ledger, future, null, e, started);
             }
-            stage.whenComplete((response, failure) -> end(method, ledger, future, response, failure, started));
         }
         return future;
     }
@@ -177,18 +186,19 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             @Nullable Response response,
             @Nullable Throwable failure,
             long started) {
-        Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        Throwable inner = failure instanceof CompletionException ? Thrown.cause(failure) : null;
+        Throwable cause = inner == null ? failure : inner;
         long took = clock.nanoTime() - started;
         ledger.endedElsewhere(Phase.RPC, took);
         method.meters().ended(cause, took);
         if (cause != null) {
+            future.giveUp(); // filters may have failed beside a call that they had passed on
             future.completeExceptionally(template.showTrailers(cause));
             return;
         }
         try {
             future.complete(value(CallTemplate.requireResponse(method, response)));
-        } catch (RuntimeException | Error e) { // of whoever looks at the response headers
+        } catch (Throwable e) { // of whoever looks at the response headers
             future.completeExceptionally(e);
         }
     }

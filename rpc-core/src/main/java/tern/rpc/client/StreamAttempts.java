@@ -12,6 +12,7 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.stream.InboundPublisher;
 import tern.rpc.stream.MessageSink;
 import tern.rpc.stream.MessageWriter;
@@ -97,7 +98,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         try {
             endpoints.checkDeadline(call);
             connection = endpoints.pick(used);
-        } catch (RpcException e) {
+        } catch (Throwable e) { // also of a picker or resolver
             end(null, e);
             return;
         }
@@ -133,7 +134,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             ClientStream opened;
             try {
                 opened = connection.open(pending, this);
-            } catch (RpcException e) {
+            } catch (Throwable e) {
                 completed(null, e);
                 return;
             }
@@ -274,7 +275,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
                         ? rpc
                         : new RpcException(
                                 StatusCode.CANCELLED,
-                                descriptor + " was cancelled: " + what + ": " + cause,
+                                descriptor + " was cancelled: " + what + ": " + Thrown.text(cause),
                                 Executed.MAYBE,
                                 cause));
     }

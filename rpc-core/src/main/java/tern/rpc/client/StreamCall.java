@@ -21,6 +21,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
+import tern.rpc.Thrown;
 import tern.rpc.stream.InboundPublisher;
 import tern.rpc.stream.OutboundObserver;
 import tern.rpc.stream.OutboundSubscriber;
@@ -98,15 +99,15 @@ final class StreamCall implements StreamAttempts.Listener {
     CompletableFuture<@Nullable Object> begin() {
         started = template.clock().nanoTime();
         ledger.beganElsewhere(Phase.RPC);
-        CompletionStage<Response> stage;
         try {
             Invocation call = template.invocation(method, arguments, started, serial, serving);
             attempts.expect(call.deadline());
-            stage = Filter.chain(method.filters(), this::pass).invoke(call);
-        } catch (Throwable e) {
-            stage = CompletableFuture.failedFuture(e);
+            Filter.chain(method.filters(), this::pass)
+                    .invoke(call)
+                    .whenComplete((response, failure) -> serial.execute(() -> close(response, failure)));
+        } catch (Throwable e) { // of a filter, or of the stage that it made
+            serial.execute(() -> close(null, e));
         }
-        stage.whenComplete((response, failure) -> serial.execute(() -> close(response, failure)));
         return result;
     }
 
@@ -151,7 +152,7 @@ final class StreamCall implements StreamAttempts.Listener {
     public void headers(Metadata headers) {
         try {
             showHeaders(headers);
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             result.completeExceptionally(e);
             answers.fail(e);
             attempts.failed(e);
@@ -185,8 +186,8 @@ final class StreamCall implements StreamAttempts.Listener {
 
     /** The call has ended as the filters left it. Serial executor. */
     private void close(@Nullable Response response, @Nullable Throwable failure) {
-        Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        Throwable inner = failure instanceof CompletionException ? Thrown.cause(failure) : null;
+        Throwable cause = inner == null ? failure : inner;
         Object value = null;
         try {
             if (cause == null) {
@@ -197,7 +198,7 @@ final class StreamCall implements StreamAttempts.Listener {
             } else {
                 cause = template.showTrailers(cause);
             }
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             cause = e;
         }
         long took = template.clock().nanoTime() - started;

@@ -69,8 +69,8 @@ final class WaitingCaller implements CallScope {
             return awaitEnd(future, call, clock);
         } finally {
             AsyncCall sent = passedOn;
-            if (!future.isDone() && sent != null) {
-                sent.cancel();
+            if (sent != null && (!future.isDone() || future.isCompletedExceptionally())) {
+                sent.cancel(); // unless it has ended, which it need not have when filters failed
             }
             gone = true;
             handOver();

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.ServerContext;
+import tern.rpc.Thrown;
 
 /**
  * One call as a gRPC service sees it. Its listener is called by one thread at a time, in the call's context: by those
@@ -134,7 +135,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     /** The requests have ended too early: the call is over, or one of them made no sense. */
     @Override
     public void onError(Throwable reason) {
-        cancelled(String.valueOf(reason.getMessage()));
+        cancelled(String.valueOf(Thrown.message(reason)));
     }
 
     /** Any thread, also an event loop; any number of times. */
@@ -152,11 +153,12 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     /** The service, or one of its interceptors or marshallers, has thrown. */
     private void failed(Throwable thrown) {
         if (closed || cancelled) {
-            LOG.warn("{} failed after its call had ended", method.getFullMethodName(), thrown);
+            Thrown.log(
+                    thrown, shown -> LOG.warn("{} failed after its call had ended", method.getFullMethodName(), shown));
             return;
         }
         answers.fail(GrpcStatus.exception(thrown));
-        cancelled(thrown.toString());
+        cancelled(Thrown.text(thrown));
     }
 
     // ---- what the service asks for
@@ -196,7 +198,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         }
         try {
             answers.send(messages.response(message));
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             failed(e);
         }
     }

@@ -315,7 +315,13 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     @Override
     public void fail(Throwable cause) {
-        result.completeExceptionally(handler.last().ran(cause));
+        Throwable told;
+        try {
+            told = handler.last().ran(cause);
+        } catch (Throwable e) { // it must end, whatever it ended with
+            told = e;
+        }
+        result.completeExceptionally(told);
     }
 
     @Override

@@ -139,16 +139,24 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private void handle() {
         for (int i = 0; i < MESSAGES_PER_TASK; i++) {
             Object event = events.remove();
-            if (event instanceof Message message) {
-                handOver(message);
-            } else {
-                end(((End) event).reason());
+            try {
+                handle(event);
+            } catch (Throwable e) { // or those behind it would never be looked at
+                Thrown.log(e, shown -> LOG.error("{}: a message could not be handed over", name, shown));
             }
             if (unhandled.decrementAndGet() == 0) {
                 return;
             }
         }
         serial.execute(this::handle);
+    }
+
+    private void handle(Object event) {
+        if (event instanceof Message message) {
+            handOver(message);
+        } else {
+            end(((End) event).reason());
+        }
     }
 
     private void handOver(Message message) {

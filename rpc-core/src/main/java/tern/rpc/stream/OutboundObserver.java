@@ -37,7 +37,8 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
     }
 
     /**
-     * @throws RpcException if the call is over or the value cannot be written, which ends the call
+     * @throws RpcException if the call is over or the value cannot be written, which ends the call; so does whatever the
+     *     value throws while it is written, which is thrown on
      * @throws IllegalStateException after the end, or on an event loop that would have to wait
      */
     @Override
@@ -48,7 +49,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
         awaitReady();
         try {
             sink.send(value);
-        } catch (RpcException e) {
+        } catch (Throwable e) { // also of the value itself, which is asked for its parts
             ended = true;
             sink.fail(e);
             throw e;

@@ -7,12 +7,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.Thrown;
 
 /**
  * Sends what a user's publisher gives. It asks for one value at a time, and only while the sink is ready, so a value
  * that comes never has to wait in memory.
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
+
+    private static final Logger LOG = LoggerFactory.getLogger(OutboundSubscriber.class);
 
     private final MessageSink sink;
     private final SerialExecutor serial;
@@ -117,7 +122,11 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private void cancelNow() {
         Flow.Subscription present = subscription.get();
         if (present != null) {
-            present.cancel();
+            try {
+                present.cancel();
+            } catch (Throwable e) { // which no subscription may do; the call has to end all the same
+                Thrown.log(e, shown -> LOG.warn("A publisher failed when it was cancelled", shown));
+            }
         }
     }
 

@@ -7,6 +7,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.endpoint.Endpoint;
 
 /**
@@ -47,7 +48,8 @@ public final class RemoteFailures {
         String where = call + " at " + endpoint;
         Throwable told = read;
         if (read instanceof Error) {
-            told = new RpcException(StatusCode.UNKNOWN, where + " failed with " + read, Executed.YES, read);
+            told = new RpcException(
+                    StatusCode.UNKNOWN, where + " failed with " + Thrown.text(read), Executed.YES, read);
         } else if (isForeign(read)) {
             told = new RpcException(
                     StatusCode.UNKNOWN, where + " failed with " + read.getMessage(), Executed.YES, null);
@@ -86,7 +88,7 @@ public final class RemoteFailures {
 
     /** The server sends frames by {@code rpc.server.exception-frames}; readers leave a trace empty that has none. */
     private static StackTraceElement[] remoteFrames(Throwable read) {
-        return read.getStackTrace();
+        return Thrown.trace(read);
     }
 
     private static Throwable withTrace(Throwable told, StackTraceElement[] remote, Invocation call, Endpoint endpoint) {

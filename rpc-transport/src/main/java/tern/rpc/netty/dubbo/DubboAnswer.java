@@ -38,9 +38,9 @@ final class DubboAnswer implements Answer {
             body.release();
             throw unreadable(call, "it is in serialization " + serialization + ", not in hessian2", null);
         }
-        Coder coder = protocol.coders().take();
-        ObjectReader reader = coder.reader();
         try {
+            Coder coder = protocol.coders().take();
+            ObjectReader reader = coder.reader();
             int length = body.readableBytes();
             byte[] array = coder.input(length);
             body.readBytes(array, 0, length);

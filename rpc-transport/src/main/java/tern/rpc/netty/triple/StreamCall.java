@@ -14,6 +14,7 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.Connection;
 import tern.rpc.netty.triple.BodyReader.Frame;
@@ -132,8 +133,8 @@ final class StreamCall extends ClientCall {
         try {
             event.run();
         } catch (Throwable e) {
-            LOG.warn("{}: who receives its messages failed", pending(), e);
-            fail(StatusCode.INTERNAL, "who receives its messages failed: " + e, Executed.MAYBE);
+            Thrown.log(e, shown -> LOG.warn("{}: who receives its messages failed", pending(), shown));
+            fail(StatusCode.INTERNAL, "who receives its messages failed: " + Thrown.text(e), Executed.MAYBE);
         }
     }
 
