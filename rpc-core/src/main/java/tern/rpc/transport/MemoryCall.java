@@ -144,10 +144,16 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
         ServiceDescriptor service = services.service(sent.service().interfaceName());
         MethodDescriptor method = methodOf(service, sent.method());
-        Object[] values = method.type().clientStreams()
-                ? new Object[0]
-                : codec.decodeAll(arguments, service, method.parameters());
+        Object[] values = method.type().clientStreams() ? new Object[0] : values(service, method);
         return new Invocation(sent.service(), method, values, sent.metadata().copy(), sent.deadline(), Runnable::run);
+    }
+
+    private Object[] values(ServiceDescriptor service, MethodDescriptor method) {
+        try {
+            return codec.decodeAll(arguments, service, method.parameters());
+        } catch (SerializationException e) {
+            throw WrongArguments.unreadable(e);
+        }
     }
 
     /** Of a generic call the name of the method that it means, which is its first argument. */
@@ -165,8 +171,16 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
             return exact;
         }
         List<MethodDescriptor> named = service.overloads(sent.name());
+        if (named.isEmpty()) {
+            throw RpcException.refusal(
+                    StatusCode.UNIMPLEMENTED, service.name() + " has no method " + sent.name(), Executed.NO);
+        }
         if (named.size() == 1 && named.get(0).type() == sent.type()) {
-            return named.get(0);
+            MethodDescriptor only = named.get(0);
+            if (only.parameters().size() != sent.parameters().size()) {
+                throw WrongArguments.count(only, sent.parameters().size());
+            }
+            return only;
         }
         throw RpcException.refusal(StatusCode.UNIMPLEMENTED, service + " has no method like " + sent, Executed.NO);
     }

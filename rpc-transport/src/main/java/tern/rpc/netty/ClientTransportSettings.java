@@ -1,6 +1,7 @@
 package tern.rpc.netty;
 
 import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.Tls;
@@ -74,18 +75,105 @@ public record ClientTransportSettings(
                 8 << 20);
     }
 
+    /** @param replaced time for one attempt to connect */
+    public ClientTransportSettings withConnectTimeout(Duration replaced) {
+        return with(draft -> draft.connectTimeout = replaced);
+    }
+
+    /**
+     * @param min pause after the first failed attempt; doubled after each, with full jitter
+     * @param max longest pause
+     */
+    public ClientTransportSettings withReconnect(Duration min, Duration max) {
+        return with(draft -> {
+            draft.reconnectMin = min;
+            draft.reconnectMax = max;
+        });
+    }
+
+    /** @param replaced after which a connection without answers is asked for a sign of life */
+    public ClientTransportSettings withHeartbeat(Duration replaced) {
+        return with(draft -> draft.heartbeat = replaced);
+    }
+
+    /**
+     * @param after time without an answer, while calls wait for one, after which the server is asked for a sign of life
+     * @param timeout within which that sign of life must come
+     */
+    public ClientTransportSettings withProbe(Duration after, Duration timeout) {
+        return with(draft -> {
+            draft.probeAfter = after;
+            draft.probeTimeout = timeout;
+        });
+    }
+
+    /** @param replaced calls of one connection that are not answered yet */
+    public ClientTransportSettings withMaxInFlight(int replaced) {
+        return with(draft -> draft.maxInFlight = replaced);
+    }
+
+    /** @param replaced bytes of requests that the socket has not taken yet */
+    public ClientTransportSettings withMaxQueuedBytes(long replaced) {
+        return with(draft -> draft.maxQueuedBytes = replaced);
+    }
+
+    /** @param replaced bytes of one request or answer */
+    public ClientTransportSettings withMaxMessageBytes(int replaced) {
+        return with(draft -> draft.maxMessageBytes = replaced);
+    }
+
+    /** @param replaced keys and trust, looked at for every new connection; null for clear text */
     public ClientTransportSettings withTls(@Nullable Supplier<Tls> replaced) {
-        return new ClientTransportSettings(
-                application,
-                connectTimeout,
-                reconnectMin,
-                reconnectMax,
-                heartbeat,
-                probeAfter,
-                probeTimeout,
-                maxInFlight,
-                maxQueuedBytes,
-                maxMessageBytes,
-                replaced);
+        return with(draft -> draft.tls = replaced);
+    }
+
+    private ClientTransportSettings with(Consumer<Draft> change) {
+        Draft draft = new Draft(this);
+        change.accept(draft);
+        return draft.build();
+    }
+
+    /** A copy that may be changed before it is built. */
+    private static final class Draft {
+        private String application;
+        private Duration connectTimeout;
+        private Duration reconnectMin;
+        private Duration reconnectMax;
+        private Duration heartbeat;
+        private Duration probeAfter;
+        private Duration probeTimeout;
+        private int maxInFlight;
+        private long maxQueuedBytes;
+        private int maxMessageBytes;
+        private @Nullable Supplier<Tls> tls;
+
+        Draft(ClientTransportSettings from) {
+            application = from.application;
+            connectTimeout = from.connectTimeout;
+            reconnectMin = from.reconnectMin;
+            reconnectMax = from.reconnectMax;
+            heartbeat = from.heartbeat;
+            probeAfter = from.probeAfter;
+            probeTimeout = from.probeTimeout;
+            maxInFlight = from.maxInFlight;
+            maxQueuedBytes = from.maxQueuedBytes;
+            maxMessageBytes = from.maxMessageBytes;
+            tls = from.tls;
+        }
+
+        ClientTransportSettings build() {
+            return new ClientTransportSettings(
+                    application,
+                    connectTimeout,
+                    reconnectMin,
+                    reconnectMax,
+                    heartbeat,
+                    probeAfter,
+                    probeTimeout,
+                    maxInFlight,
+                    maxQueuedBytes,
+                    maxMessageBytes,
+                    tls);
+        }
     }
 }

@@ -2,6 +2,7 @@ package tern.rpc.netty;
 
 import io.netty.util.internal.PlatformDependent;
 import java.time.Duration;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.Tls;
@@ -92,40 +93,40 @@ public record ServerTransportSettings(
         return maxInboundBytes / 4;
     }
 
-    /** @param alsoClearText whether clients without TLS are served as well, for the time in which they are moved */
-    public ServerTransportSettings withTls(@Nullable Supplier<Tls> replaced, boolean alsoClearText) {
-        return new ServerTransportSettings(
-                address,
-                port,
-                maxConnections,
-                maxConnectionsPerHost,
-                maxInFlight,
-                maxMessageBytes,
-                maxInboundBytes,
-                maxStreamUnsentBytes,
-                maxUnsentBytes,
-                idleTimeout,
-                firstBytesTimeout,
-                replaced,
-                alsoClearText);
+    /** @param replaced host name or IP address to bind, IPv6 without brackets; null for all addresses */
+    public ServerTransportSettings withAddress(@Nullable String replaced) {
+        return with(draft -> draft.address = replaced);
+    }
+
+    /** @param replaced 0 for a free one */
+    public ServerTransportSettings withPort(int replaced) {
+        return with(draft -> draft.port = replaced);
+    }
+
+    /**
+     * @param all connections; more are closed at once
+     * @param ofHost connections from one remote address
+     */
+    public ServerTransportSettings withMaxConnections(int all, int ofHost) {
+        return with(draft -> {
+            draft.maxConnections = all;
+            draft.maxConnectionsPerHost = ofHost;
+        });
+    }
+
+    /** @param replaced calls of one connection that are not answered yet */
+    public ServerTransportSettings withMaxInFlight(int replaced) {
+        return with(draft -> draft.maxInFlight = replaced);
+    }
+
+    /** @param replaced bytes of one request or answer */
+    public ServerTransportSettings withMaxMessageBytes(int replaced) {
+        return with(draft -> draft.maxMessageBytes = replaced);
     }
 
     /** @param replaced at least the size of one message */
     public ServerTransportSettings withMaxInboundBytes(long replaced) {
-        return new ServerTransportSettings(
-                address,
-                port,
-                maxConnections,
-                maxConnectionsPerHost,
-                maxInFlight,
-                maxMessageBytes,
-                replaced,
-                maxStreamUnsentBytes,
-                maxUnsentBytes,
-                idleTimeout,
-                firstBytesTimeout,
-                tls,
-                clearTextToo);
+        return with(draft -> draft.maxInboundBytes = replaced);
     }
 
     /**
@@ -133,19 +134,86 @@ public record ServerTransportSettings(
      * @param all the same of all streams
      */
     public ServerTransportSettings withMaxUnsentBytes(int ofStream, long all) {
-        return new ServerTransportSettings(
-                address,
-                port,
-                maxConnections,
-                maxConnectionsPerHost,
-                maxInFlight,
-                maxMessageBytes,
-                maxInboundBytes,
-                ofStream,
-                all,
-                idleTimeout,
-                firstBytesTimeout,
-                tls,
-                clearTextToo);
+        return with(draft -> {
+            draft.maxStreamUnsentBytes = ofStream;
+            draft.maxUnsentBytes = all;
+        });
+    }
+
+    /** @param replaced after which a connection without traffic is closed */
+    public ServerTransportSettings withIdleTimeout(Duration replaced) {
+        return with(draft -> draft.idleTimeout = replaced);
+    }
+
+    /** @param replaced within which a connection must show its protocol, from the first byte on */
+    public ServerTransportSettings withFirstBytesTimeout(Duration replaced) {
+        return with(draft -> draft.firstBytesTimeout = replaced);
+    }
+
+    /**
+     * @param replaced keys and trust, looked at for every new connection; null for clear text
+     * @param alsoClearText whether clients without TLS are served as well, for the time in which they are moved
+     */
+    public ServerTransportSettings withTls(@Nullable Supplier<Tls> replaced, boolean alsoClearText) {
+        return with(draft -> {
+            draft.tls = replaced;
+            draft.clearTextToo = alsoClearText;
+        });
+    }
+
+    private ServerTransportSettings with(Consumer<Draft> change) {
+        Draft draft = new Draft(this);
+        change.accept(draft);
+        return draft.build();
+    }
+
+    /** A copy that may be changed before it is built. */
+    private static final class Draft {
+        private @Nullable String address;
+        private int port;
+        private int maxConnections;
+        private int maxConnectionsPerHost;
+        private int maxInFlight;
+        private int maxMessageBytes;
+        private long maxInboundBytes;
+        private int maxStreamUnsentBytes;
+        private long maxUnsentBytes;
+        private Duration idleTimeout;
+        private Duration firstBytesTimeout;
+        private @Nullable Supplier<Tls> tls;
+        private boolean clearTextToo;
+
+        Draft(ServerTransportSettings from) {
+            address = from.address;
+            port = from.port;
+            maxConnections = from.maxConnections;
+            maxConnectionsPerHost = from.maxConnectionsPerHost;
+            maxInFlight = from.maxInFlight;
+            maxMessageBytes = from.maxMessageBytes;
+            maxInboundBytes = from.maxInboundBytes;
+            maxStreamUnsentBytes = from.maxStreamUnsentBytes;
+            maxUnsentBytes = from.maxUnsentBytes;
+            idleTimeout = from.idleTimeout;
+            firstBytesTimeout = from.firstBytesTimeout;
+            tls = from.tls;
+            clearTextToo = from.clearTextToo;
+        }
+
+        ServerTransportSettings build() {
+            return new ServerTransportSettings(
+                    address,
+                    port,
+                    maxConnections,
+                    maxConnectionsPerHost,
+                    maxInFlight,
+                    maxMessageBytes,
+                    maxInboundBytes,
+                    maxStreamUnsentBytes,
+                    maxUnsentBytes,
+                    idleTimeout,
+                    firstBytesTimeout,
+                    tls,
+                    clearTextToo);
+        }
     }
 }

@@ -33,7 +33,12 @@ final class BodyArguments {
     @Nullable
     Object[] read(byte[] json, int offset, int length, boolean strict) {
         return switch (parameters.length) {
-            case 0 -> NONE;
+            case 0 -> {
+                if (!strict) {
+                    checkNone(json, offset, length);
+                }
+                yield NONE;
+            }
             case 1 ->
                 new @Nullable Object[] {
                     strict ? value(parameters[0], json, offset, length) : single(json, offset, length)
@@ -47,6 +52,23 @@ final class BodyArguments {
                 yield several(json, offset, length);
             }
         };
+    }
+
+    /** Arguments for a method without parameters are meant for another method. */
+    private void checkNone(byte[] json, int offset, int length) {
+        if (length == 0) {
+            return;
+        }
+        try (JsonParser parser = mapper.createParser(json, offset, length)) {
+            JsonToken first = parser.nextToken();
+            JsonToken second = parser.nextToken();
+            if ((first == JsonToken.START_ARRAY && second != JsonToken.END_ARRAY)
+                    || (first == JsonToken.START_OBJECT && second != JsonToken.END_OBJECT)) {
+                throw failed("expected no arguments, found some");
+            }
+        } catch (RuntimeException e) {
+            throw JsonErrors.reading(fullName, "", e);
+        }
     }
 
     /** One value which is the whole text. */

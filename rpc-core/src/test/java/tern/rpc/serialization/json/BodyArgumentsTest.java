@@ -76,10 +76,14 @@ class BodyArgumentsTest {
     }
 
     @Test
-    void aMethodWithoutParametersIgnoresItsBody() {
-        for (String body : List.of("", "{}", "[]", "[1,2]", "not JSON")) {
+    void aMethodWithoutParametersTakesNoArguments() {
+        for (String body : List.of("", "{}", "[]", "null")) {
             assertThat(method("nothing").arguments(body)).isEmpty();
         }
+        for (String body : List.of("[1,2]", "{\"a\":1}")) {
+            assertRefused("nothing", body, "Greetings/nothing: expected no arguments, found some");
+        }
+        assertThatThrownBy(() -> method("nothing").arguments("not JSON")).isInstanceOf(SerializationException.class);
     }
 
     @Test

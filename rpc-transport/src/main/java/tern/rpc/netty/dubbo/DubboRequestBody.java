@@ -25,6 +25,7 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
+import tern.rpc.transport.WrongArguments;
 
 /**
  * The body of a request: version, interface, service version, method, descriptors, arguments, attachments (wire document
@@ -161,6 +162,14 @@ final class DubboRequestBody {
         if (service.overloads(name).isEmpty()) {
             return unknown(missing);
         }
+        MethodDescriptor only =
+                service.overloads(name).size() == 1 ? service.overloads(name).get(0) : null;
+        if (only != null && isReadable(descriptor)) {
+            int given = Descriptor.parameters(descriptor);
+            if (given != only.parameters().size()) {
+                return WrongArguments.count(only, given);
+            }
+        }
         String declared = service.overloads(name).stream()
                 .map(overload -> name + "(" + Descriptor.readable(overload.descriptor()) + ")")
                 .collect(Collectors.joining(", "));
@@ -169,10 +178,14 @@ final class DubboRequestBody {
     }
 
     private static String shown(String descriptor) {
+        return isReadable(descriptor) ? Descriptor.readable(descriptor) : "…"; // no types at all
+    }
+
+    private static boolean isReadable(String descriptor) {
         try {
-            return Descriptor.readable(descriptor);
+            return Descriptor.parameters(descriptor) >= 0;
         } catch (SerializationException e) {
-            return "…"; // no types at all
+            return false;
         }
     }
 

@@ -135,7 +135,8 @@ final class DubboServerHandler extends DubboFrameDecoder {
                 + connection.settings().maxMessageBytes()
                 + " are accepted (set by rpc.limits.max-message)";
         if (DubboHeader.isRequest(flags)) {
-            refuse(flags & ~DubboHeader.FLAG_EVENT, id, text);
+            new DubboServerCall(protocol, connection, flags & ~DubboHeader.FLAG_EVENT, id, Unpooled.EMPTY_BUFFER)
+                    .refuse(RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, text, Executed.NO));
         }
         broken(text);
         return false;

@@ -150,7 +150,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         try {
             body.add(bytes);
         } catch (RpcException e) {
-            malformed(e);
+            malformed(handedOver ? e : notRun(e));
             return;
         }
         deliver();
@@ -212,8 +212,14 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
                 bodyEnded();
             }
         } catch (RpcException e) {
-            malformed(e);
+            malformed(handedOver ? e : notRun(e));
         }
+    }
+
+    private static RpcException notRun(RpcException failure) {
+        return failure.wasExecuted() == Executed.NO
+                ? failure
+                : RpcException.refusal(failure.code(), failure.status().description(), Executed.NO);
     }
 
     private boolean wantsMore() {

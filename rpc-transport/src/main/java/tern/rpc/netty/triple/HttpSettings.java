@@ -27,4 +27,27 @@ public record HttpSettings(Cors cors, boolean formBodies, boolean textBodies, Se
     public static HttpSettings defaults() {
         return new HttpSettings(Cors.off(), false, false);
     }
+
+    /** @param replaced which pages of other sites may call */
+    public HttpSettings withCors(Cors replaced) {
+        return new HttpSettings(replaced, formBodies, textBodies, allowedHosts);
+    }
+
+    /** @param allowed whether arguments may come as a form; pages of any site can send one */
+    public HttpSettings withFormBodies(boolean allowed) {
+        return new HttpSettings(cors, allowed, textBodies, allowedHosts);
+    }
+
+    /** @param allowed whether an argument may come as {@code text/plain}; pages of any site can send it */
+    public HttpSettings withTextBodies(boolean allowed) {
+        return new HttpSettings(cors, formBodies, allowed, allowedHosts);
+    }
+
+    /**
+     * @param names by which requests may call the server; empty for every host
+     * @throws IllegalArgumentException naming what is no host
+     */
+    public HttpSettings withAllowedHosts(Set<String> names) {
+        return new HttpSettings(cors, formBodies, textBodies, names);
+    }
 }

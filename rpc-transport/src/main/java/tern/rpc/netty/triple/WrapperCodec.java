@@ -20,6 +20,7 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
+import tern.rpc.transport.WrongArguments;
 
 /**
  * Java values in the protobuf envelopes {@code TripleRequestWrapper} and {@code TripleResponseWrapper} (wire document
@@ -136,11 +137,7 @@ final class WrapperCodec implements PayloadCodec {
     Object[] readArguments(WrapperRequest request, ServiceDescriptor trusted, boolean scalarsOnly) {
         List<ValueType> parameters = method.parameters();
         if (request.arguments() != parameters.size()) {
-            throw RpcException.refusal(
-                    StatusCode.INVALID_ARGUMENT,
-                    method + " was called with " + request.arguments() + " arguments; it has " + parameters.size()
-                            + " parameters",
-                    Executed.NO);
+            throw WrongArguments.count(method, request.arguments());
         }
         Object[] arguments = new Object[parameters.size()];
         Coder coder = coders.take();

@@ -1,0 +1,322 @@
+package tern.rpc.netty.triple;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.Serializable;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.RpcException;
+import tern.rpc.WireName;
+import tern.rpc.client.RpcClient;
+import tern.rpc.client.ServiceReference;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.netty.ClientProtocol;
+import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.netty.EventLoops;
+import tern.rpc.netty.NettyClientTransport;
+import tern.rpc.netty.NettyServerTransport;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.json.JsonCodec;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.ClientTransport;
+import tern.rpc.transport.InMemoryTransport;
+import tern.rpc.transport.Token;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * What callers learn of one mistake, wire by wire, in a file for reviewers. {@code -Dmistakes.write=true} writes it again
+ * after a change.
+ */
+@Timeout(120)
+class OneMistakeOneAnswerTest {
+
+    private static final Path FILE = Path.of("src", "test", "resources", "mistakes.txt");
+    private static final String NAME = "tern.rpc.netty.triple.OneMistakeOneAnswerTest$Kitchen";
+    private static final int MOST_BYTES = 100_000;
+
+    public record Dish(String name) implements Serializable {}
+
+    public static final class Burnt extends Exception {
+        public Burnt(String message) {
+            super(message);
+        }
+    }
+
+    public interface Kitchen {
+        String cook(Dish dish);
+
+        String count(String name, int times);
+
+        String burns() throws Burnt;
+
+        String fails(String how);
+
+        String sleeps();
+    }
+
+    @WireName(NAME)
+    public interface OtherKitchen {
+        String bake(Dish dish);
+
+        String cook(Dish dish, int times);
+
+        String count(String name);
+
+        String burns(Dish dish);
+    }
+
+    @WireName(NAME)
+    public interface WrongTypes {
+        String count(String name, String times);
+    }
+
+    @WireName(NAME)
+    public interface Boxes {
+        String count(String name, @Nullable Integer times);
+    }
+
+    public interface Bar {
+        String mix(String name);
+    }
+
+    enum Wire {
+        DUBBO,
+        TRI,
+        HTTP,
+        LOCAL
+    }
+
+    private final class Cook implements Kitchen {
+        @Override
+        public String cook(Dish dish) {
+            return dish.name();
+        }
+
+        @Override
+        public String count(String name, int times) {
+            return name + times;
+        }
+
+        @Override
+        public String burns() throws Burnt {
+            throw new Burnt("too hot");
+        }
+
+        @Override
+        public String fails(String how) {
+            if (how.equals("error")) {
+                throw new StackOverflowError("deep");
+            }
+            throw new org.junit.platform.commons.JUnitException("secret");
+        }
+
+        @Override
+        public String sleeps() {
+            running.countDown();
+            try {
+                release.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            return "slept";
+        }
+    }
+
+    private final EventLoops loops = EventLoops.start(2);
+    private final HessianSerializer hessian = HessianSerializer.builder().build();
+    private final TripleCodecs codecs =
+            new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
+    private final ExecutorService callers = Executors.newCachedThreadPool();
+    private final List<AutoCloseable> open = new ArrayList<>();
+    private final CountDownLatch release = new CountDownLatch(1);
+    private CountDownLatch running = new CountDownLatch(1);
+    private final Map<String, Map<Wire, String>> table = new LinkedHashMap<>();
+
+    @AfterEach
+    void close() throws Exception {
+        release.countDown();
+        for (int i = open.size() - 1; i >= 0; i--) {
+            open.get(i).close();
+        }
+        callers.shutdownNow();
+        loops.close();
+    }
+
+    private final class Side {
+        private final InMemoryTransport memory = new InMemoryTransport(hessian, MOST_BYTES, null);
+        private final RpcServer server;
+        private final Map<Wire, RpcClient> clients = new LinkedHashMap<>();
+        private final int port;
+
+        Side(Consumer<RpcServer.Builder> settings, Consumer<RpcClient.Builder> callers) {
+            HttpSettings http = HttpSettings.defaults();
+            DubboProtocol dubbo = new DubboProtocol(hessian, 0);
+            NettyServerTransport sockets = new NettyServerTransport(
+                    ServerTransportSettings.onPort(0).withMaxMessageBytes(MOST_BYTES),
+                    loops,
+                    List.of(dubbo, new TripleProtocol(codecs, http), new Http1Protocol(codecs, http)));
+            RpcServer.Builder builder = RpcServer.builder(sockets).export(ServiceExport.of(Kitchen.class, new Cook()));
+            settings.accept(builder);
+            server = builder.build();
+            server.serve(memory);
+            server.start();
+            open.add(server);
+            port = server.port();
+            for (Wire wire : Wire.values()) {
+                RpcClient.Builder client =
+                        RpcClient.builder().transport(transport(wire, dubbo)).timeout(Duration.ofSeconds(20));
+                callers.accept(client);
+                clients.put(wire, client.build());
+                open.add(clients.get(wire));
+            }
+        }
+
+        private ClientTransport transport(Wire wire, DubboProtocol dubbo) {
+            ClientProtocol protocol = switch (wire) {
+                case DUBBO -> dubbo;
+                case TRI -> new TripleClientProtocol(codecs);
+                case HTTP -> new Http1ClientProtocol(codecs);
+                case LOCAL -> null;
+            };
+            return protocol == null
+                    ? memory
+                    : new NettyClientTransport(ClientTransportSettings.named("mistakes"), loops, protocol);
+        }
+
+        <T> T refer(Wire wire, Class<T> type, Consumer<ServiceReference.Builder<T>> settings) {
+            ServiceReference.Builder<T> reference = ServiceReference.to(
+                            type,
+                            new StaticEndpoints(List.of(new Endpoint(
+                                    wire == Wire.LOCAL ? "local" : "127.0.0.1", wire == Wire.LOCAL ? 0 : port))))
+                    .protocol(
+                            wire == Wire.LOCAL
+                                    ? InMemoryTransport.PROTOCOL
+                                    : wire.name().toLowerCase(java.util.Locale.ROOT));
+            settings.accept(reference);
+            return clients.get(wire).refer(reference.build());
+        }
+
+        <T> T refer(Wire wire, Class<T> type) {
+            return refer(wire, type, reference -> {});
+        }
+    }
+
+    private interface Mistake {
+        Object make(Wire wire) throws Exception;
+    }
+
+    private void on(String name, Mistake mistake) {
+        Map<Wire, String> answers = new LinkedHashMap<>();
+        for (Wire wire : Wire.values()) {
+            answers.put(wire, answer(mistake, wire));
+        }
+        table.put(name, answers);
+    }
+
+    private static String answer(Mistake mistake, Wire wire) {
+        try {
+            return "answered " + mistake.make(wire);
+        } catch (RpcException e) {
+            return e.wasExecuted() + " " + uniform(e.getMessage());
+        } catch (Throwable e) {
+            return e.getClass().getSimpleName() + ": " + uniform(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Client and server race to tell of a time-out. */
+    private static String uniform(String message) {
+        return message.replaceAll("(127\\.0\\.0\\.1):\\d+|local:0", "<server>")
+                .replaceAll("(as )[0-9a-f]+\\)", "$1<id>)")
+                .replaceAll(
+                        ": no answer from <server> within| at (<server>|memory): still running after", ": late after")
+                .replace("tern.rpc.netty.triple.OneMistakeOneAnswerTest$", "example.");
+    }
+
+    @Test
+    void mistakesAreAnsweredAlikeOnAllWires() throws Exception {
+        Side side = new Side(builder -> {}, client -> {});
+        on("unknown service", wire -> side.refer(wire, Bar.class).mix("x"));
+        on(
+                "unknown group",
+                wire -> side.refer(wire, Kitchen.class, to -> to.group("blue")).cook(new Dish("x")));
+        on(
+                "unknown version",
+                wire -> side.refer(wire, Kitchen.class, to -> to.version("2.0")).cook(new Dish("x")));
+        on("unknown method", wire -> side.refer(wire, OtherKitchen.class).bake(new Dish("x")));
+        on("too many arguments", wire -> side.refer(wire, OtherKitchen.class).cook(new Dish("x"), 2));
+        on("too few arguments", wire -> side.refer(wire, OtherKitchen.class).count("x"));
+        on("an argument for none", wire -> side.refer(wire, OtherKitchen.class).burns(new Dish("x")));
+        on(
+                "argument of another type",
+                wire -> side.refer(wire, WrongTypes.class).count("x", "y"));
+        on("null for a primitive", wire -> side.refer(wire, Boxes.class).count("x", null));
+        on("too large", wire -> side.refer(wire, Kitchen.class).cook(new Dish("x".repeat(2 * MOST_BYTES))));
+        on("declared exception", wire -> side.refer(wire, Kitchen.class).burns());
+        on(
+                "exception that callers do not know",
+                wire -> side.refer(wire, Kitchen.class).fails("foreign"));
+        on("error", wire -> side.refer(wire, Kitchen.class).fails("error"));
+        on(
+                "time-out while it runs",
+                wire -> side.refer(wire, Kitchen.class, to -> to.timeout(Duration.ofMillis(300)))
+                        .sleeps());
+
+        Token token = Token.of("right");
+        Side guarded = new Side(builder -> builder.token(token), client -> {});
+        on("no token", wire -> guarded.refer(wire, Kitchen.class).cook(new Dish("x")));
+        on(
+                "wrong token",
+                wire -> guarded.refer(wire, Kitchen.class, to -> to.token(Token.of("wrong")))
+                        .cook(new Dish("x")));
+
+        Side small = new Side(builder -> builder.workers(1, 0), client -> {});
+        running = new CountDownLatch(1);
+        callers.execute(() -> small.refer(Wire.LOCAL, Kitchen.class).sleeps());
+        running.await();
+        on("busy server", wire -> small.refer(wire, Kitchen.class).cook(new Dish("x")));
+
+        String text = print();
+        if (Boolean.getBoolean("mistakes.write")) {
+            Files.writeString(FILE, text);
+        }
+        assertThat(text).isEqualTo(Files.readString(FILE));
+        assertThat(text).doesNotContain("Ljava/", "[]", "?.");
+    }
+
+    private String print() {
+        StringBuilder text = new StringBuilder(
+                "What callers learn of a mistake, by wire. OneMistakeOneAnswerTest.java says how to write this again.\n");
+        table.forEach((mistake, answers) -> {
+            text.append("\n== ").append(mistake).append('\n');
+            Map<String, List<Wire>> byAnswer = new LinkedHashMap<>();
+            answers.forEach((wire, answer) ->
+                    byAnswer.computeIfAbsent(answer, any -> new ArrayList<>()).add(wire));
+            byAnswer.forEach((answer, wires) -> text.append(
+                            wires.size() == Wire.values().length
+                                    ? "all"
+                                    : wires.stream().map(Wire::name).collect(Collectors.joining(", ")))
+                    .append(": ")
+                    .append(answer)
+                    .append('\n'));
+        });
+        return text.toString();
+    }
+}
