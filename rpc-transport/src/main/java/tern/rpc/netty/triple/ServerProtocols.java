@@ -1,0 +1,28 @@
+package tern.rpc.netty.triple;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.netty.ServerProtocol;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.serialization.Serializer;
+import tern.rpc.serialization.json.JsonCodec;
+
+/** All protocols that one port can serve, put together from what they share. */
+public final class ServerProtocols {
+
+    private ServerProtocols() {}
+
+    /**
+     * The {@code dubbo} protocol; Triple, gRPC, gRPC-Web, Connect and JSON over HTTP/2; the same without Triple and gRPC
+     * over HTTP/1.1. Exceptions travel without stack frames.
+     *
+     * @param serializer for Java values over {@code dubbo} and Triple
+     * @param json for calls with JSON; null to serve none
+     * @param http what is taken by HTTP beyond calls with JSON and protobuf
+     */
+    public static List<ServerProtocol> all(Serializer serializer, @Nullable JsonCodec json, HttpSettings http) {
+        TripleCodecs codecs = new TripleCodecs(serializer, json, 0);
+        return List.of(
+                new DubboProtocol(serializer, 0), new TripleProtocol(codecs, http), new Http1Protocol(codecs, http));
+    }
+}
