@@ -2,6 +2,7 @@ package tern.rpc.serialization;
 
 import java.io.OutputStream;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A growing array in which writers claim space. Not thread-safe. Growth stops at a limit, so that no message is built
@@ -15,22 +16,42 @@ public final class OutputBuffer {
     private byte[] array = new byte[INITIAL_BYTES];
     private int position;
     private int limit = Integer.MAX_VALUE;
+    private int prefixBytes;
+    private @Nullable MessageKind kind;
 
     /** What may be claimed without a look at anything else: the smaller of the array's length and the limit. */
     private int bound = INITIAL_BYTES;
 
     /**
-     * Empties the buffer.
+     * Empties the buffer, for bytes whose limit no property sets.
      *
      * @param limit bytes that it may hold at the most
      */
     public void reset(int limit) {
+        empty(limit, 0, null);
+    }
+
+    /**
+     * Empties the buffer for a message and claims the bytes before it.
+     *
+     * @param messageBytes that the message may have at the most
+     * @param prefix bytes before the message, which do not count
+     * @param sort names the property when the message is too large
+     */
+    public void reset(int messageBytes, int prefix, MessageKind sort) {
+        empty((int) Math.min(Integer.MAX_VALUE, (long) messageBytes + prefix), prefix, sort);
+        claim(prefix);
+    }
+
+    private void empty(int most, int prefix, @Nullable MessageKind sort) {
         if (array.length > LARGEST_KEPT_BYTES) {
             array = new byte[INITIAL_BYTES];
         }
         this.position = 0;
-        this.limit = limit;
-        this.bound = Math.min(array.length, limit);
+        this.limit = most;
+        this.prefixBytes = prefix;
+        this.kind = sort;
+        this.bound = Math.min(array.length, most);
     }
 
     /**
@@ -74,6 +95,11 @@ public final class OutputBuffer {
         return limit;
     }
 
+    /** For texts that name the limit: the property that sets it; empty if none does. */
+    public String setBy() {
+        return MessageKind.setBy(kind);
+    }
+
     /** How many bytes were written. */
     public int position() {
         return position;
@@ -105,7 +131,7 @@ public final class OutputBuffer {
 
     private void grow(int needed) {
         if (needed > limit || needed < 0) {
-            throw new MessageTooLargeException(limit);
+            throw new MessageTooLargeException(limit - prefixBytes, (needed & 0xFFFF_FFFFL) - prefixBytes, kind);
         }
         array = Arrays.copyOf(array, (int) Math.min(Math.max(needed, array.length * 2L), Integer.MAX_VALUE - 8));
         bound = Math.min(array.length, limit);

@@ -55,16 +55,31 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     }
 
     /**
+     * With one limit for requests and answers.
+     *
+     * @param maxMessageBytes largest request and largest answer
+     * @param starter as in the other constructor
+     */
+    public InMemoryTransport(
+            Serializer serializer, int maxMessageBytes, @Nullable Consumer<InMemoryTransport> starter) {
+        this(serializer, maxMessageBytes, maxMessageBytes, starter);
+    }
+
+    /**
      * With time limits that are watched by a thread of its own.
      *
-     * @param maxMessageBytes largest request or answer
+     * @param maxRequestBytes largest request
+     * @param maxResponseBytes largest answer
      * @param starter called on the caller's thread by a call that finds no server; gives this transport to a server by
      *     {@link tern.rpc.server.RpcServer#serve}, or throws the {@link RpcException} that the call fails with. May be
      *     called several times, also by several threads at once. Null for none
      */
     public InMemoryTransport(
-            Serializer serializer, int maxMessageBytes, @Nullable Consumer<InMemoryTransport> starter) {
-        this.codec = new MemoryCodec(serializer, maxMessageBytes);
+            Serializer serializer,
+            int maxRequestBytes,
+            int maxResponseBytes,
+            @Nullable Consumer<InMemoryTransport> starter) {
+        this.codec = new MemoryCodec(serializer, maxRequestBytes, maxResponseBytes);
         this.clock = NanoClock.SYSTEM;
         this.timer = Executors.newSingleThreadScheduledExecutor(TimerThread::new);
         this.starter = starter;
@@ -72,7 +87,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
 
     /** With a clock that a test moves; time limits take effect when it calls {@link #sweep()}. */
     public InMemoryTransport(Serializer serializer, NanoClock clock) {
-        this.codec = new MemoryCodec(serializer, DEFAULT_MESSAGE_BYTES);
+        this.codec = new MemoryCodec(serializer, DEFAULT_MESSAGE_BYTES, DEFAULT_MESSAGE_BYTES);
         this.clock = clock;
         this.timer = null;
         this.starter = null;

@@ -19,6 +19,7 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.limit.Share;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.SerializationException;
 
 /** A call in memory as the server sees it, and what ties it to the client's half. Thread-safe. */
@@ -76,12 +77,13 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         } else {
             this.serverEnd = new MemoryStream(
                     codec,
+                    MessageKind.RESPONSE,
                     method,
                     method.parameters().isEmpty()
                             ? method.result()
                             : method.parameters().get(0),
                     unread);
-            this.clientEnd = new MemoryStream(codec, method, method.result(), unread);
+            this.clientEnd = new MemoryStream(codec, MessageKind.REQUEST, method, method.result(), unread);
             MemoryStream.connect(serverEnd, clientEnd);
         }
     }
@@ -217,7 +219,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
             return;
         }
         try {
-            answer(new Bytes(codec.encode(response.value()), null, trailers));
+            answer(new Bytes(codec.encode(MessageKind.RESPONSE, response.value()), null, trailers));
         } catch (SerializationException e) {
             answer(new Bytes(
                     NO_BYTES,

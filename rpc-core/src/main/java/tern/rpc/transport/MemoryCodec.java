@@ -7,6 +7,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 import tern.rpc.serialization.Coder;
 import tern.rpc.serialization.CoderPool;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
@@ -16,11 +17,16 @@ import tern.rpc.serialization.Serializer;
 final class MemoryCodec {
 
     private final CoderPool coders;
-    private final int maxMessageBytes;
+    private final int maxRequestBytes;
+    private final int maxResponseBytes;
 
-    /** @param maxMessageBytes largest message, in either direction */
-    MemoryCodec(Serializer serializer, int maxMessageBytes) {
-        this.maxMessageBytes = maxMessageBytes;
+    /**
+     * @param maxRequestBytes largest request
+     * @param maxResponseBytes largest answer
+     */
+    MemoryCodec(Serializer serializer, int maxRequestBytes, int maxResponseBytes) {
+        this.maxRequestBytes = maxRequestBytes;
+        this.maxResponseBytes = maxResponseBytes;
         this.coders = new CoderPool(serializer);
     }
 
@@ -30,7 +36,7 @@ final class MemoryCodec {
 
     /** @throws SerializationException if they cannot be written */
     byte[] encodeAll(Object[] values) {
-        return encode(writer -> {
+        return encode(MessageKind.REQUEST, writer -> {
             for (Object value : values) {
                 writer.writeObject(value);
             }
@@ -38,22 +44,22 @@ final class MemoryCodec {
     }
 
     /** @throws SerializationException if it cannot be written */
-    byte[] encode(@Nullable Object value) {
-        return encode(writer -> writer.writeObject(value));
+    byte[] encode(MessageKind kind, @Nullable Object value) {
+        return encode(kind, writer -> writer.writeObject(value));
     }
 
     byte[] encodeThrowable(Throwable failure) {
-        return encode(writer -> writer.writeThrowable(failure, 0));
+        return encode(MessageKind.RESPONSE, writer -> writer.writeThrowable(failure, 0));
     }
 
     private interface Content {
         void write(ObjectWriter writer);
     }
 
-    private byte[] encode(Content content) {
+    private byte[] encode(MessageKind kind, Content content) {
         Coder coder = coders.take();
         OutputBuffer out = coder.output();
-        out.reset(maxMessageBytes);
+        out.reset(kind == MessageKind.REQUEST ? maxRequestBytes : maxResponseBytes, 0, kind);
         coder.writer().start(out);
         content.write(coder.writer());
         coder.writer().finish();

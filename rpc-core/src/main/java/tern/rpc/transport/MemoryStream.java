@@ -11,6 +11,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.ValueType;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.SerializationException;
 
@@ -30,6 +31,7 @@ final class MemoryStream implements ClientStream {
     private static final int BYTES_PER_MESSAGE = 32;
 
     private final MemoryCodec codec;
+    private final MessageKind sent;
     private final MethodDescriptor method;
     private final ValueType type;
     private final AtomicLong unread;
@@ -47,8 +49,9 @@ final class MemoryStream implements ClientStream {
      * @param type of what arrives here
      * @param unread counts the bytes of messages that were neither read nor discarded
      */
-    MemoryStream(MemoryCodec codec, MethodDescriptor method, ValueType type, AtomicLong unread) {
+    MemoryStream(MemoryCodec codec, MessageKind sent, MethodDescriptor method, ValueType type, AtomicLong unread) {
         this.codec = codec;
+        this.sent = sent;
         this.method = method;
         this.type = type;
         this.unread = unread;
@@ -79,7 +82,7 @@ final class MemoryStream implements ClientStream {
         }
         byte[] bytes;
         try {
-            bytes = codec.encode(value);
+            bytes = codec.encode(sent, value);
         } catch (SerializationException e) {
             throw new RpcException(
                     e instanceof MessageTooLargeException ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL,

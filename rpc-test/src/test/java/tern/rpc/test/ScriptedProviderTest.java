@@ -59,7 +59,7 @@ class ScriptedProviderTest {
                 usual.probeTimeout(),
                 usual.maxInFlight(),
                 usual.maxQueuedBytes(),
-                usual.maxMessageBytes());
+                usual.maxRequestBytes());
         return RpcClient.builder()
                 .transport(new NettyClientTransport(settings, loops, new DubboProtocol(serializer, 0)))
                 .transport(new NettyClientTransport(settings, loops, new TripleClientProtocol(codecs)))

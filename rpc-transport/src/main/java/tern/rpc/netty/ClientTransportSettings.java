@@ -18,7 +18,8 @@ import tern.rpc.transport.Tls;
  * @param probeTimeout within which that sign of life must come
  * @param maxInFlight calls of one connection that are not answered yet; more are refused as not executed
  * @param maxQueuedBytes of requests that the socket has not taken yet; more are refused as not executed
- * @param maxMessageBytes of one request or answer
+ * @param maxRequestBytes of one request that is written
+ * @param maxResponseBytes of one answer that is read
  * @param tls keys and trust, looked at for every new connection; null for clear text
  */
 public record ClientTransportSettings(
@@ -31,10 +32,15 @@ public record ClientTransportSettings(
         Duration probeTimeout,
         int maxInFlight,
         long maxQueuedBytes,
-        int maxMessageBytes,
+        int maxRequestBytes,
+        int maxResponseBytes,
         @Nullable Supplier<Tls> tls) {
 
-    /** In clear text. */
+    /**
+     * In clear text.
+     *
+     * @param maxMessageBytes of one request and of one answer
+     */
     public ClientTransportSettings(
             String application,
             Duration connectTimeout,
@@ -56,6 +62,7 @@ public record ClientTransportSettings(
                 probeTimeout,
                 maxInFlight,
                 maxQueuedBytes,
+                maxMessageBytes,
                 maxMessageBytes,
                 null);
     }
@@ -117,9 +124,20 @@ public record ClientTransportSettings(
         return with(draft -> draft.maxQueuedBytes = replaced);
     }
 
-    /** @param replaced bytes of one request or answer */
+    /** @param replaced bytes of one request and of one answer */
     public ClientTransportSettings withMaxMessageBytes(int replaced) {
-        return with(draft -> draft.maxMessageBytes = replaced);
+        return withMaxMessageBytes(replaced, replaced);
+    }
+
+    /**
+     * @param request bytes of one request that is written
+     * @param response bytes of one answer that is read
+     */
+    public ClientTransportSettings withMaxMessageBytes(int request, int response) {
+        return with(draft -> {
+            draft.maxRequestBytes = request;
+            draft.maxResponseBytes = response;
+        });
     }
 
     /** @param replaced keys and trust, looked at for every new connection; null for clear text */
@@ -144,7 +162,8 @@ public record ClientTransportSettings(
         private Duration probeTimeout;
         private int maxInFlight;
         private long maxQueuedBytes;
-        private int maxMessageBytes;
+        private int maxRequestBytes;
+        private int maxResponseBytes;
         private @Nullable Supplier<Tls> tls;
 
         Draft(ClientTransportSettings from) {
@@ -157,7 +176,8 @@ public record ClientTransportSettings(
             probeTimeout = from.probeTimeout;
             maxInFlight = from.maxInFlight;
             maxQueuedBytes = from.maxQueuedBytes;
-            maxMessageBytes = from.maxMessageBytes;
+            maxRequestBytes = from.maxRequestBytes;
+            maxResponseBytes = from.maxResponseBytes;
             tls = from.tls;
         }
 
@@ -172,7 +192,8 @@ public record ClientTransportSettings(
                     probeTimeout,
                     maxInFlight,
                     maxQueuedBytes,
-                    maxMessageBytes,
+                    maxRequestBytes,
+                    maxResponseBytes,
                     tls);
         }
     }

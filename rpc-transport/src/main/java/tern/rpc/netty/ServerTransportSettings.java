@@ -15,7 +15,8 @@ import tern.rpc.transport.Tls;
  * @param maxConnections in all; more are closed at once
  * @param maxConnectionsPerHost from one remote address; more are closed at once
  * @param maxInFlight calls of one connection that are not answered yet; more are refused as not executed
- * @param maxMessageBytes of one request or answer
+ * @param maxRequestBytes of one request that is read
+ * @param maxResponseBytes of one answer that is written
  * @param maxInboundBytes of larger requests of all connections that are not complete or that no worker has read; when it is
  *     used up, connections that hold some are read no more for a while
  * @param maxStreamUnsentBytes of answers that one stream keeps for a caller that reads slowly, beside one message of any
@@ -33,7 +34,8 @@ public record ServerTransportSettings(
         int maxConnections,
         int maxConnectionsPerHost,
         int maxInFlight,
-        int maxMessageBytes,
+        int maxRequestBytes,
+        int maxResponseBytes,
         long maxInboundBytes,
         int maxStreamUnsentBytes,
         long maxUnsentBytes,
@@ -50,7 +52,11 @@ public record ServerTransportSettings(
     /** Default of {@link #maxUnsentBytes}. */
     public static final long UNSENT_BYTES = 64 << 20;
 
-    /** In clear text, with the default for the requests of all connections. */
+    /**
+     * In clear text, with the default for the requests of all connections.
+     *
+     * @param maxMessageBytes of one request and of one answer
+     */
     public ServerTransportSettings(
             @Nullable String address,
             int port,
@@ -66,6 +72,7 @@ public record ServerTransportSettings(
                 maxConnections,
                 maxConnectionsPerHost,
                 maxInFlight,
+                maxMessageBytes,
                 maxMessageBytes,
                 defaultInboundBytes(),
                 STREAM_UNSENT_BYTES,
@@ -119,12 +126,23 @@ public record ServerTransportSettings(
         return with(draft -> draft.maxInFlight = replaced);
     }
 
-    /** @param replaced bytes of one request or answer */
+    /** @param replaced bytes of one request and of one answer */
     public ServerTransportSettings withMaxMessageBytes(int replaced) {
-        return with(draft -> draft.maxMessageBytes = replaced);
+        return withMaxMessageBytes(replaced, replaced);
     }
 
-    /** @param replaced at least the size of one message */
+    /**
+     * @param request bytes of one request that is read
+     * @param response bytes of one answer that is written
+     */
+    public ServerTransportSettings withMaxMessageBytes(int request, int response) {
+        return with(draft -> {
+            draft.maxRequestBytes = request;
+            draft.maxResponseBytes = response;
+        });
+    }
+
+    /** @param replaced at least the size of one request */
     public ServerTransportSettings withMaxInboundBytes(long replaced) {
         return with(draft -> draft.maxInboundBytes = replaced);
     }
@@ -174,7 +192,8 @@ public record ServerTransportSettings(
         private int maxConnections;
         private int maxConnectionsPerHost;
         private int maxInFlight;
-        private int maxMessageBytes;
+        private int maxRequestBytes;
+        private int maxResponseBytes;
         private long maxInboundBytes;
         private int maxStreamUnsentBytes;
         private long maxUnsentBytes;
@@ -189,7 +208,8 @@ public record ServerTransportSettings(
             maxConnections = from.maxConnections;
             maxConnectionsPerHost = from.maxConnectionsPerHost;
             maxInFlight = from.maxInFlight;
-            maxMessageBytes = from.maxMessageBytes;
+            maxRequestBytes = from.maxRequestBytes;
+            maxResponseBytes = from.maxResponseBytes;
             maxInboundBytes = from.maxInboundBytes;
             maxStreamUnsentBytes = from.maxStreamUnsentBytes;
             maxUnsentBytes = from.maxUnsentBytes;
@@ -206,7 +226,8 @@ public record ServerTransportSettings(
                     maxConnections,
                     maxConnectionsPerHost,
                     maxInFlight,
-                    maxMessageBytes,
+                    maxRequestBytes,
+                    maxResponseBytes,
                     maxInboundBytes,
                     maxStreamUnsentBytes,
                     maxUnsentBytes,

@@ -70,7 +70,7 @@ class ReconnectByCallTest {
                 usual.probeTimeout(),
                 usual.maxInFlight(),
                 usual.maxQueuedBytes(),
-                usual.maxMessageBytes());
+                usual.maxRequestBytes());
         ClientProtocol chosen = switch (protocol) {
             case "dubbo" -> dubbo;
             case "tri" -> new TripleClientProtocol(codecs);

@@ -98,7 +98,7 @@ final class TernPeer implements Peer {
                 MOST_CONNECTIONS,
                 MOST_CONNECTIONS,
                 defaults.maxInFlight(),
-                defaults.maxMessageBytes(),
+                defaults.maxRequestBytes(),
                 defaults.idleTimeout(),
                 defaults.firstBytesTimeout());
         if (!encrypted) {

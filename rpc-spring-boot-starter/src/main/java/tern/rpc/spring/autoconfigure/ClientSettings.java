@@ -91,10 +91,12 @@ record ClientSettings(
                 PropertyCheck.between(
                                 "rpc.limits.max-unsent",
                                 limits.maxUnsent(),
-                                limits.maxMessage(),
+                                DataSize.ofBytes(ServerSettings.maxRequestBytes(limits)),
                                 DataSize.ofGigabytes(1_024))
                         .toBytes(),
-                ServerSettings.maxMessageBytes(limits));
+                ServerSettings.maxRequestBytes(limits),
+                ServerSettings.maxResponseBytes(limits),
+                null);
     }
 
     private static void check(String name, RpcClientProperties.Service service) {

@@ -24,7 +24,10 @@ final class LocalCalls {
     static InMemoryTransport transport(
             Serializer serializer, ClientSettings settings, ObjectProvider<RpcServer> server) {
         return new InMemoryTransport(
-                serializer, settings.transport().maxMessageBytes(), transport -> serve(transport, server));
+                serializer,
+                settings.transport().maxRequestBytes(),
+                settings.transport().maxResponseBytes(),
+                transport -> serve(transport, server));
     }
 
     private static void serve(InMemoryTransport transport, ObjectProvider<RpcServer> server) {

@@ -10,7 +10,9 @@ import org.springframework.util.unit.DataSize;
 /**
  * Values as they are written.
  *
- * @param maxMessage Largest request or answer, in and out.
+ * @param maxMessage Largest request and largest answer, in and out, where they have no limit of their own.
+ * @param maxRequest Largest request, read by servers and written by clients; max-message when not set.
+ * @param maxResponse Largest answer, written by servers and read by clients; max-message when not set.
  * @param maxConnections Number of connections that a server accepts.
  * @param maxConnectionsPerHost Number of connections that a server accepts from one address.
  * @param maxCallsPerConnection Number of calls on one connection that are not answered yet, on either side.
@@ -40,6 +42,8 @@ import org.springframework.util.unit.DataSize;
 @ConfigurationProperties("rpc.limits")
 record RpcLimitsProperties(
         @DefaultValue("8MB") DataSize maxMessage,
+        @Nullable DataSize maxRequest,
+        @Nullable DataSize maxResponse,
         @DefaultValue("8192") int maxConnections,
         @DefaultValue("1024") int maxConnectionsPerHost,
         @DefaultValue("1024") int maxCallsPerConnection,

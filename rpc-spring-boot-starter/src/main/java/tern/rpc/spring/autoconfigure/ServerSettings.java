@@ -98,7 +98,8 @@ record ServerSettings(
                 PropertyCheck.atLeast("rpc.limits.max-connections", limits.maxConnections(), 1),
                 PropertyCheck.atLeast("rpc.limits.max-connections-per-host", limits.maxConnectionsPerHost(), 1),
                 PropertyCheck.between("rpc.limits.max-calls-per-connection", limits.maxCallsPerConnection(), 1, 65_536),
-                maxMessageBytes(limits),
+                maxRequestBytes(limits),
+                maxResponseBytes(limits),
                 maxInboundBytes(limits),
                 Math.toIntExact(PropertyCheck.between(
                                 "rpc.limits.max-unsent-per-stream",
@@ -118,13 +119,16 @@ record ServerSettings(
                 false);
     }
 
-    /** One message must have room. */
+    /** One request must have room. */
     private static long maxInboundBytes(RpcLimitsProperties limits) {
         DataSize set = limits.maxInboundBytes();
         return set == null
-                ? Math.max(ServerTransportSettings.defaultInboundBytes(), maxMessageBytes(limits))
+                ? Math.max(ServerTransportSettings.defaultInboundBytes(), maxRequestBytes(limits))
                 : PropertyCheck.between(
-                                "rpc.limits.max-inbound-bytes", set, limits.maxMessage(), DataSize.ofGigabytes(1_024))
+                                "rpc.limits.max-inbound-bytes",
+                                set,
+                                DataSize.ofBytes(maxRequestBytes(limits)),
+                                DataSize.ofGigabytes(1_024))
                         .toBytes();
     }
 
@@ -221,9 +225,18 @@ record ServerSettings(
         return " with TLS" + certificates + (transport.clearTextToo() ? " and in clear text" : "");
     }
 
-    static int maxMessageBytes(RpcLimitsProperties limits) {
-        DataSize size =
+    static int maxRequestBytes(RpcLimitsProperties limits) {
+        return messageBytes("rpc.limits.max-request", limits.maxRequest(), limits);
+    }
+
+    static int maxResponseBytes(RpcLimitsProperties limits) {
+        return messageBytes("rpc.limits.max-response", limits.maxResponse(), limits);
+    }
+
+    private static int messageBytes(String property, @Nullable DataSize set, RpcLimitsProperties limits) {
+        DataSize both =
                 PropertyCheck.between("rpc.limits.max-message", limits.maxMessage(), LEAST_MESSAGE, MOST_MESSAGE);
+        DataSize size = set == null ? both : PropertyCheck.between(property, set, LEAST_MESSAGE, MOST_MESSAGE);
         return Math.toIntExact(size.toBytes());
     }
 

@@ -102,6 +102,20 @@ class LocalAddressTest {
     }
 
     @Test
+    void largestRequestAndLargestAnswerAreThoseOfTheirProperties() {
+        local(Desk.class, Clerk.class)
+                .withPropertyValues("rpc.limits.max-request=8KB", "rpc.limits.max-response=2KB")
+                .run(here -> assertThatExceptionOfType(RpcException.class)
+                        .isThrownBy(() -> here.getBean(Desk.class).clerk.greet("x".repeat(4_096)))
+                        .withMessageContaining("rpc.limits.max-response"));
+        local(Desk.class, Clerk.class)
+                .withPropertyValues("rpc.limits.max-request=2KB")
+                .run(here -> assertThatExceptionOfType(RpcException.class)
+                        .isThrownBy(() -> here.getBean(Desk.class).clerk.greet("x".repeat(4_096)))
+                        .withMessageContaining("rpc.limits.max-request"));
+    }
+
+    @Test
     void deadlineEndsACall() {
         local(Desk.class, Clerk.class)
                 .withPropertyValues("rpc.client.timeout=50ms")

@@ -39,6 +39,25 @@ class RpcPropertiesTest {
     }
 
     @Test
+    void requestsAndAnswersHaveALimitEachAndTheCommonOneHoldsForTheOther() {
+        provider(Greeter.class)
+                .withPropertyValues("rpc.limits.max-message=1MB", "rpc.limits.max-response=32MB")
+                .run(there -> {
+                    ServerTransportSettings server = there.getBean(ServerTransportSettings.class);
+                    assertThat(server.maxRequestBytes()).isEqualTo(1 << 20);
+                    assertThat(server.maxResponseBytes()).isEqualTo(32 << 20);
+                    ClientTransportSettings client = there.getBean(ClientTransportSettings.class);
+                    assertThat(client.maxRequestBytes()).isEqualTo(1 << 20);
+                    assertThat(client.maxResponseBytes()).isEqualTo(32 << 20);
+                });
+        provider(Greeter.class).withPropertyValues("rpc.limits.max-request=2MB").run(there -> {
+            ServerTransportSettings server = there.getBean(ServerTransportSettings.class);
+            assertThat(server.maxRequestBytes()).isEqualTo(2 << 20);
+            assertThat(server.maxResponseBytes()).isEqualTo(8 << 20);
+        });
+    }
+
+    @Test
     void valuesReachTheSettings() {
         provider(Greeter.class)
                 .withPropertyValues(
@@ -54,12 +73,12 @@ class RpcPropertiesTest {
                             .isEqualTo(8);
                     assertThat(there.getBean(ServerTransportSettings.class).address())
                             .isEqualTo("127.0.0.1");
-                    assertThat(there.getBean(ServerTransportSettings.class).maxMessageBytes())
+                    assertThat(there.getBean(ServerTransportSettings.class).maxRequestBytes())
                             .isEqualTo(1 << 20);
                     ClientTransportSettings client = there.getBean(ClientTransportSettings.class);
                     assertThat(client.application()).isEqualTo("shop");
                     assertThat(client.heartbeat()).isEqualTo(Duration.ofSeconds(7));
-                    assertThat(client.maxMessageBytes()).isEqualTo(1 << 20);
+                    assertThat(client.maxRequestBytes()).isEqualTo(1 << 20);
                     assertThat(there.getBean(RpcMeters.class).slo().qps()).isEqualTo(9);
                 });
     }
@@ -89,6 +108,8 @@ class RpcPropertiesTest {
                 "rpc.client.services.x.connections=-2           | rpc.client.services.x.connections is -2; expected 0 to 1024",
                 "rpc.client.services.x.methods.y.timeout=0s     | rpc.client.services.x.methods.y.timeout is 0s",
                 "rpc.limits.max-message=1B                      | rpc.limits.max-message is 1B; expected 1KB to 1GB",
+                "rpc.limits.max-request=1B                      | rpc.limits.max-request is 1B; expected 1KB to 1GB",
+                "rpc.limits.max-response=2GB                    | rpc.limits.max-response is 2GB; expected 1KB to 1GB",
                 "rpc.limits.max-unsent=1B                       | rpc.limits.max-unsent is 1B; expected 8MB to 1024GB",
                 "rpc.limits.max-connections=0                   | rpc.limits.max-connections is 0; expected 1 or more",
                 "rpc.limits.max-connections-per-host=0          | rpc.limits.max-connections-per-host is 0",

@@ -19,7 +19,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
     private final Connection connection;
 
     DubboClientHandler(DubboProtocol protocol, Connection connection) {
-        super(connection.settings().maxMessageBytes());
+        super(connection.settings().maxResponseBytes());
         this.protocol = protocol;
         this.connection = connection;
     }
@@ -74,8 +74,8 @@ final class DubboClientHandler extends DubboFrameDecoder {
                 new RpcException(
                         StatusCode.RESOURCE_EXHAUSTED,
                         "the answer of " + connection.endpoint() + " has " + length + " bytes; at most "
-                                + connection.settings().maxMessageBytes()
-                                + " are accepted (set by rpc.limits.max-message)",
+                                + connection.settings().maxResponseBytes()
+                                + " are accepted (set by rpc.limits.max-response)",
                         Executed.YES,
                         null));
         return true;

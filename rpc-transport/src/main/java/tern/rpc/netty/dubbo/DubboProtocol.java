@@ -20,6 +20,7 @@ import tern.rpc.netty.ServerProtocol;
 import tern.rpc.netty.WriteCommand;
 import tern.rpc.serialization.Coder;
 import tern.rpc.serialization.CoderPool;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.Serializer;
@@ -102,8 +103,7 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
         DubboRequestBody.Prepared same = prepared(call, connection.settings().application());
         Coder coder = coders.take();
         OutputBuffer out = coder.output();
-        out.reset(DubboHeader.BYTES + connection.settings().maxMessageBytes());
-        out.claim(DubboHeader.BYTES);
+        out.reset(connection.settings().maxRequestBytes(), DubboHeader.BYTES, MessageKind.REQUEST);
         ObjectWriter writer = coder.writer();
         writer.start(out);
         DubboRequestBody.write(writer, same, call, System.nanoTime());

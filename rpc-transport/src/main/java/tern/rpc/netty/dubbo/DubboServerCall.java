@@ -17,6 +17,7 @@ import tern.rpc.netty.InboundAccount;
 import tern.rpc.netty.NettyServerCall;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.serialization.Coder;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
@@ -198,8 +199,7 @@ final class DubboServerCall extends NettyServerCall {
     private void enqueue(int status, Content content) {
         Coder coder = protocol.coders().take();
         OutputBuffer out = coder.output();
-        out.reset(DubboHeader.BYTES + connection().settings().maxMessageBytes());
-        out.claim(DubboHeader.BYTES);
+        out.reset(connection().settings().maxResponseBytes(), DubboHeader.BYTES, MessageKind.RESPONSE);
         ObjectWriter writer = coder.writer();
         writer.start(out);
         content.write(writer);

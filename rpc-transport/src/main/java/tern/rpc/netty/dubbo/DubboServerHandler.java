@@ -29,7 +29,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
     private boolean watching;
 
     DubboServerHandler(DubboProtocol protocol, ServerConnection connection) {
-        super(connection.settings().maxMessageBytes());
+        super(connection.settings().maxRequestBytes());
         this.protocol = protocol;
         this.connection = connection;
     }
@@ -132,8 +132,8 @@ final class DubboServerHandler extends DubboFrameDecoder {
     @Override
     boolean tooLarge(int flags, long id, int length) {
         String text = "the request has " + length + " bytes; at most "
-                + connection.settings().maxMessageBytes()
-                + " are accepted (set by rpc.limits.max-message)";
+                + connection.settings().maxRequestBytes()
+                + " are accepted (set by rpc.limits.max-request)";
         if (DubboHeader.isRequest(flags)) {
             new DubboServerCall(protocol, connection, flags & ~DubboHeader.FLAG_EVENT, id, Unpooled.EMPTY_BUFFER)
                     .refuse(RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, text, Executed.NO));

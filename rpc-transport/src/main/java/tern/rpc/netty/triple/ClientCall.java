@@ -10,6 +10,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.PendingCall;
 
 /**
@@ -100,8 +101,8 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         }
         head = headers;
         if (GRPC.begins(headers.get(GrpcForm.CONTENT_TYPE)) && understands(headers.get(GrpcForm.ENCODING))) {
-            int maxBytes = connection.settings().maxMessageBytes();
-            deframer = new MessageDeframer(Framing.GRPC, maxBytes, this);
+            int maxBytes = connection.settings().maxResponseBytes();
+            deframer = new MessageDeframer(Framing.GRPC, maxBytes, MessageKind.RESPONSE, this);
             deframer.request(demand, allowedBytes());
             head(headers);
         }

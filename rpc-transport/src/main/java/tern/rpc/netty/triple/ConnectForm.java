@@ -34,7 +34,7 @@ final class ConnectForm implements HttpForm {
     }
 
     private HttpCall call(HttpExchange exchange, Route route, boolean gzip) {
-        int limit = exchange.connection().settings().maxMessageBytes();
+        int limit = exchange.connection().settings().maxRequestBytes();
         return new ConnectUnaryCall(
                 codecs, exchange, route, codec.equals(ConnectAnswers.JSON), new WholeBody(limit, gzip), gzip);
     }

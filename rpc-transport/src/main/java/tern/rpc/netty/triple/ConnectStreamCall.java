@@ -7,6 +7,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.Status;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
 /** A call of Connect with a stream of requests, of answers, or of both. */
@@ -20,7 +21,7 @@ final class ConnectStreamCall extends MessageCall {
                 form.codecs(),
                 exchange,
                 route,
-                new FramedBody(Framing.GRPC, exchange.connection().settings().maxMessageBytes(), gzip),
+                new FramedBody(Framing.GRPC, exchange.connection().settings().maxRequestBytes(), gzip),
                 ConnectHeaders.timeoutNanos(exchange.head()),
                 ConnectHeaders.acceptsGzip(exchange.head(), ConnectHeaders.STREAM_ACCEPT_ENCODING, gzip));
         this.form = form;
@@ -44,7 +45,8 @@ final class ConnectStreamCall extends MessageCall {
     @Override
     byte[] message(MethodDescriptor method, @Nullable Object value, boolean compressed) {
         return codecs().frame(
-                        maxMessageBytes(),
+                        maxResponseBytes(),
+                        MessageKind.RESPONSE,
                         compressed,
                         out -> codecs().writeResponse(method, form.isJson(), value, out));
     }

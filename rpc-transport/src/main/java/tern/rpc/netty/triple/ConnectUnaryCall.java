@@ -8,6 +8,7 @@ import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.Status;
 import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
 /**
@@ -59,7 +60,11 @@ final class ConnectUnaryCall extends MessageCall {
 
     @Override
     byte[] message(MethodDescriptor method, @Nullable Object value, boolean compressed) {
-        return codecs().bare(maxMessageBytes(), compressed, out -> codecs().writeResponse(method, json, value, out));
+        return codecs().bare(
+                        maxResponseBytes(),
+                        MessageKind.RESPONSE,
+                        compressed,
+                        out -> codecs().writeResponse(method, json, value, out));
     }
 
     @Override

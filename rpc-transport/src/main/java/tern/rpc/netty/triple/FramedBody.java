@@ -6,6 +6,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
+import tern.rpc.serialization.MessageKind;
 
 /** A body of messages with a prefix each. Event loop only. */
 final class FramedBody implements BodyReader, MessageDeframer.Receiver {
@@ -16,9 +17,9 @@ final class FramedBody implements BodyReader, MessageDeframer.Receiver {
     private boolean asked;
 
     /** @param mayBeCompressed whether the head named a coding */
-    FramedBody(Framing framing, int maxMessageBytes, boolean mayBeCompressed) {
+    FramedBody(Framing framing, int maxRequestBytes, boolean mayBeCompressed) {
         this.mayBeCompressed = mayBeCompressed;
-        this.deframer = new MessageDeframer(framing, maxMessageBytes, this);
+        this.deframer = new MessageDeframer(framing, maxRequestBytes, MessageKind.REQUEST, this);
     }
 
     @Override

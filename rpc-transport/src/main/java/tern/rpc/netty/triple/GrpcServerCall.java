@@ -13,6 +13,7 @@ import tern.rpc.Status;
 import tern.rpc.Thrown;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
 /** A call in the form of gRPC. */
@@ -28,7 +29,7 @@ final class GrpcServerCall extends MessageCall {
                 form.codecs(),
                 exchange,
                 route,
-                new FramedBody(Framing.GRPC, exchange.connection().settings().maxMessageBytes(), compressed),
+                new FramedBody(Framing.GRPC, exchange.connection().settings().maxRequestBytes(), compressed),
                 timeoutNanos,
                 ContentCoding.listsGzip(exchange.head(), GrpcForm.ACCEPT_ENCODING));
         this.form = form;
@@ -67,7 +68,8 @@ final class GrpcServerCall extends MessageCall {
                 && only.payload() == Payload.JAVA
                 && only.service() == route().service() // not a built-in one
                 && ValueMessages.isRequest(bytes, 0, length, only.parameters().size())) {
-            ValueCodec codec = new ValueCodec(only, codecs().json(only), maxMessageBytes());
+            ValueCodec codec =
+                    new ValueCodec(only, codecs().json(only), connection().settings());
             return new PayloadCodecs.Request(only, codec.readRequest(bytes, 0, length), codec);
         }
         return codecs().payloads().readRequest(services, route().service(), route().candidates(), bytes, 0, length);
@@ -76,7 +78,7 @@ final class GrpcServerCall extends MessageCall {
     @Override
     byte[] message(MethodDescriptor method, @Nullable Object value, boolean compressed) {
         PayloadCodec known = payload;
-        return codecs().frame(maxMessageBytes(), compressed, out -> {
+        return codecs().frame(maxResponseBytes(), MessageKind.RESPONSE, compressed, out -> {
             if (known != null) {
                 known.writeResponse(value, out);
             } else {
@@ -134,7 +136,8 @@ final class GrpcServerCall extends MessageCall {
      */
     private HttpWrite exception(WrapperCodec wrapper, Throwable failure, Metadata metadata) {
         byte[] message = codecs().frame(
-                        maxMessageBytes(),
+                        maxResponseBytes(),
+                        MessageKind.RESPONSE,
                         false,
                         out -> wrapper.writeException(failure, codecs().exceptionFrames(), out));
         Http2Headers head = form.head(false).set(GrpcForm.EXCEPTION, GrpcForm.BUSINESS);

@@ -10,6 +10,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.Status;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
 /** A call in the form of gRPC-Web. */
@@ -36,7 +37,7 @@ final class GrpcWebCall extends MessageCall {
 
     private static BodyReader body(GrpcWebForm form, HttpExchange exchange, boolean gzip) {
         BodyReader messages =
-                new FramedBody(Framing.GRPC, exchange.connection().settings().maxMessageBytes(), gzip);
+                new FramedBody(Framing.GRPC, exchange.connection().settings().maxRequestBytes(), gzip);
         return form.isText() ? new Base64Body(messages) : messages;
     }
 
@@ -62,7 +63,8 @@ final class GrpcWebCall extends MessageCall {
     @Override
     byte[] message(MethodDescriptor method, @Nullable Object value, boolean compressed) {
         return travelling(codecs().frame(
-                        maxMessageBytes(),
+                        maxResponseBytes(),
+                        MessageKind.RESPONSE,
                         compressed,
                         out -> codecs().writeResponse(method, form.isJson(), value, out)));
     }

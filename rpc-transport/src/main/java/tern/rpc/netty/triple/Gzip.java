@@ -92,7 +92,7 @@ final class Gzip {
                     "a compressed message of " + length + " bytes becomes more than " + mostRatio
                             + " times as large, and more than 1 MiB (set by rpc.limits.max-unpacked-ratio; at most "
                             + out.limit()
-                            + " bytes are read, set by rpc.limits.max-message)",
+                            + " bytes are read" + out.setBy() + ")",
                     Executed.MAYBE);
         } catch (MessageTooLargeException e) {
             throw RpcException.refusal(

@@ -272,7 +272,7 @@ final class Http1AnswerReader {
     private Http1Violation tooLarge() {
         return new Http1Violation(
                 HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
-                "its answer has more than " + maxBytes + " bytes (set by rpc.limits.max-message)");
+                "its answer has more than " + maxBytes + " bytes (set by rpc.limits.max-response)");
     }
 
     /** @return whether it is complete */

@@ -21,6 +21,7 @@ import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.Connection;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
@@ -84,7 +85,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
         return new Http1ClientHandler(
                 connection,
                 new JsonAnswerReader(
-                        codecs, connection.endpoint(), connection.settings().maxMessageBytes()));
+                        codecs, connection.endpoint(), connection.settings().maxResponseBytes()));
     }
 
     @Override
@@ -97,7 +98,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
 
             @Override
             public AnswerReader newReader() {
-                return new JsonAnswerReader(codecs, endpoint, settings.maxMessageBytes());
+                return new JsonAnswerReader(codecs, endpoint, settings.maxResponseBytes());
             }
         };
     }
@@ -111,7 +112,8 @@ public final class Http1ClientProtocol implements ClientProtocol {
     /** The head and the body, in one piece if they are small. */
     private byte[][] encode(Invocation call, Endpoint endpoint, ClientTransportSettings settings) {
         byte[] body = codecs.bare(
-                settings.maxMessageBytes(),
+                settings.maxRequestBytes(),
+                MessageKind.REQUEST,
                 call.isCompressed(),
                 out -> codecs.json(call.method()).writeArguments(call.arguments(), out));
         JsonRequestHead head = head(call, endpoint, settings);

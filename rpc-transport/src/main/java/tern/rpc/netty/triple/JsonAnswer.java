@@ -14,6 +14,7 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.json.JsonError;
 import tern.rpc.serialization.json.JsonMethod;
@@ -53,10 +54,14 @@ final class JsonAnswer implements Answer {
                 throw RemoteFailures.answered(
                         call,
                         endpoint,
-                        codecs.read(frame, maxBytes, (bytes, length) -> failure(bytes, length, metadata)));
+                        codecs.read(
+                                frame,
+                                maxBytes,
+                                MessageKind.RESPONSE,
+                                (bytes, length) -> failure(bytes, length, metadata)));
             }
             JsonMethod json = codecs.json(call.method());
-            Object value = codecs.readValue(frame, maxBytes, (bytes, length) -> value(json, bytes, length));
+            Object value = codecs.readAnswer(frame, maxBytes, (bytes, length) -> value(json, bytes, length));
             return new Response(value, metadata, metadata);
         } catch (SerializationException e) {
             throw unreadable(call, StatusCode.INTERNAL, e.getMessage(), e);

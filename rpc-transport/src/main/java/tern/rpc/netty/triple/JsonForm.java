@@ -198,7 +198,7 @@ final class JsonForm implements HttpForm {
     /** A body that is announced as too large is not waited for. */
     private static void checkLength(HttpExchange exchange) {
         Long length = exchange.head().getLong(CONTENT_LENGTH);
-        int limit = exchange.connection().settings().maxMessageBytes();
+        int limit = exchange.connection().settings().maxRequestBytes();
         if (length != null && length > limit) {
             throw WholeBody.tooLarge(limit);
         }

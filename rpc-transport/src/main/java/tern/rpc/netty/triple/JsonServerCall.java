@@ -17,6 +17,7 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.json.JsonMethod;
 import tern.rpc.transport.RemoteFailures;
@@ -60,7 +61,7 @@ final class JsonServerCall extends MessageCall {
                 form.codecs(),
                 exchange,
                 route,
-                new WholeBody(exchange.connection().settings().maxMessageBytes(), gzip),
+                new WholeBody(exchange.connection().settings().maxRequestBytes(), gzip),
                 JsonForm.timeoutNanos(exchange.head()),
                 !route.required().type().serverStreams()
                         && ContentCoding.listsGzip(exchange.head(), ConnectHeaders.ACCEPT_ENCODING));
@@ -88,7 +89,9 @@ final class JsonServerCall extends MessageCall {
         try {
             return new Request(called, read(frame, this::arguments));
         } catch (RpcException e) {
-            throw e.code() == StatusCode.RESOURCE_EXHAUSTED ? WholeBody.tooLarge(maxMessageBytes()) : e;
+            throw e.code() == StatusCode.RESOURCE_EXHAUSTED
+                    ? WholeBody.tooLarge(connection().settings().maxRequestBytes())
+                    : e;
         }
     }
 
@@ -128,7 +131,7 @@ final class JsonServerCall extends MessageCall {
 
     @Override
     byte[] message(MethodDescriptor method, @Nullable Object value, boolean compressed) {
-        return codecs().bare(maxMessageBytes(), compressed, out -> {
+        return codecs().bare(maxResponseBytes(), MessageKind.RESPONSE, compressed, out -> {
             if (isStream()) {
                 ServerSentEvent.begin(out);
                 json.writeResult(value, out);

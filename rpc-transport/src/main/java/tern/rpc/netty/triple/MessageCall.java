@@ -15,6 +15,7 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.SerializationException;
 
@@ -63,7 +64,7 @@ abstract class MessageCall extends HttpCall {
 
     /** Reads a message, decompressed; the frame is released. */
     final <T> T read(Frame frame, TripleCodecs.Reading<T> reading) {
-        return codecs.read(frame, maxMessageBytes(), reading);
+        return codecs.read(frame, connection().settings().maxRequestBytes(), MessageKind.REQUEST, reading);
     }
 
     /** Reads a request of the one method that the path names. */
@@ -80,8 +81,8 @@ abstract class MessageCall extends HttpCall {
         return readRequest(frame, connection().services()).arguments()[0];
     }
 
-    int maxMessageBytes() {
-        return connection().settings().maxMessageBytes();
+    int maxResponseBytes() {
+        return connection().settings().maxResponseBytes();
     }
 
     // ---- answers

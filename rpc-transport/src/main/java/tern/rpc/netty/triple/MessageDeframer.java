@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.serialization.MessageKind;
 
 /**
  * Cuts the bytes of DATA into messages: a byte of flags, four bytes of length, the payload (wire document 3.4). Hands out
@@ -47,6 +48,7 @@ final class MessageDeframer {
 
     private final Framing framing;
     private final int maxMessageBytes;
+    private final MessageKind kind;
     private final Receiver receiver;
     private @Nullable ByteBuf waiting; // a copy of what no message was made of yet
     private int demand;
@@ -56,10 +58,14 @@ final class MessageDeframer {
     private boolean delivering;
     private boolean closed;
 
-    /** @param maxMessageBytes of one payload as it travels */
-    MessageDeframer(Framing framing, int maxMessageBytes, Receiver receiver) {
+    /**
+     * @param maxMessageBytes of one payload as it travels
+     * @param kind whose property sets that
+     */
+    MessageDeframer(Framing framing, int maxMessageBytes, MessageKind kind, Receiver receiver) {
         this.framing = framing;
         this.maxMessageBytes = maxMessageBytes;
+        this.kind = kind;
         this.receiver = receiver;
     }
 
@@ -169,8 +175,8 @@ final class MessageDeframer {
         if (length > maxMessageBytes) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "a message has " + length + " bytes; at most " + maxMessageBytes
-                            + " are accepted (set by rpc.limits.max-message)",
+                    "a message has " + length + " bytes; at most " + maxMessageBytes + " are accepted (set by "
+                            + kind.property() + ")",
                     Executed.MAYBE);
         }
     }

@@ -77,9 +77,9 @@ final class TripleAnswer implements Answer {
     }
 
     private @Nullable Object read(Invocation call, Frame frame) {
-        int limit = connection.settings().maxMessageBytes();
+        int limit = connection.settings().maxResponseBytes();
         try {
-            return codecs.readValue(frame, limit, (bytes, length) -> {
+            return codecs.readAnswer(frame, limit, (bytes, length) -> {
                 if (answer.isException() && payload instanceof WrapperCodec wrapper) {
                     return wrapper.readException(bytes, 0, length);
                 }

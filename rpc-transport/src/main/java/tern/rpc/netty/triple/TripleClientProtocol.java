@@ -16,6 +16,7 @@ import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.Connection;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
@@ -75,8 +76,9 @@ public final class TripleClientProtocol implements ClientProtocol {
     }
 
     private byte[] message(Invocation call, PayloadCodec payload, Connection connection) {
-        int limit = connection.settings().maxMessageBytes();
-        return codecs.frame(limit, call.isCompressed(), out -> payload.writeRequest(call.arguments(), out));
+        int limit = connection.settings().maxRequestBytes();
+        return codecs.frame(
+                limit, MessageKind.REQUEST, call.isCompressed(), out -> payload.writeRequest(call.arguments(), out));
     }
 
     private OpenCall open(ClientCall made, byte @Nullable [] message) {

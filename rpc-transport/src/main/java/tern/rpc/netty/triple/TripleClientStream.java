@@ -9,6 +9,7 @@ import tern.rpc.netty.Connection;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 import tern.rpc.netty.triple.StreamCall.SendMessage;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.ClientStream;
@@ -78,10 +79,11 @@ final class TripleClientStream implements ClientStream {
     }
 
     private byte[] encode(@Nullable Object value) {
-        int limit = connection().settings().maxMessageBytes();
+        int limit = connection().settings().maxRequestBytes();
         boolean compressed = call.pending().call().isCompressed() && !plain;
         try {
-            return codecs.frame(limit, compressed, out -> payload.writeRequest(arguments(value), out));
+            return codecs.frame(
+                    limit, MessageKind.REQUEST, compressed, out -> payload.writeRequest(arguments(value), out));
         } catch (SerializationException e) {
             throw new RpcException(
                     e instanceof MessageTooLargeException ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL,

@@ -15,6 +15,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.Coder;
 import tern.rpc.serialization.CoderPool;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
@@ -140,9 +141,9 @@ public final class TripleCodecs {
      *
      * @throws RpcException RESOURCE_EXHAUSTED if it is too large; INVALID_ARGUMENT if it cannot be read
      */
-    <T> T read(Frame frame, int limit, Reading<T> reading) {
+    <T> T read(Frame frame, int limit, MessageKind kind, Reading<T> reading) {
         try {
-            return read(frame.payload(), frame.isCompressed(), limit, reading);
+            return read(frame.payload(), frame.isCompressed(), limit, kind, reading);
         } catch (SerializationException e) {
             throw new RpcException(
                     StatusCode.INVALID_ARGUMENT, "the message cannot be read: " + e.getMessage(), Executed.NO, e);
@@ -156,22 +157,22 @@ public final class TripleCodecs {
     }
 
     /**
-     * Reads a message, decompressed if it came compressed; the frame is released.
+     * Reads an answer, decompressed if it came compressed; the frame is released.
      *
      * @throws RpcException RESOURCE_EXHAUSTED if it is too large
      * @throws SerializationException if it cannot be read
      */
     @Nullable
-    Object readValue(Frame frame, int limit, ValueReading reading) {
+    Object readAnswer(Frame frame, int limit, ValueReading reading) {
         @Nullable Object[] value = new Object[1];
-        read(frame.payload(), frame.isCompressed(), limit, (bytes, length) -> {
+        read(frame.payload(), frame.isCompressed(), limit, MessageKind.RESPONSE, (bytes, length) -> {
             value[0] = reading.read(bytes, length);
             return value;
         });
         return value[0];
     }
 
-    private <T> T read(ByteBuf payload, boolean compressed, int limit, Reading<T> reading) {
+    private <T> T read(ByteBuf payload, boolean compressed, int limit, MessageKind kind, Reading<T> reading) {
         try {
             Coder coder = coders.take();
             int length = payload.readableBytes();
@@ -184,7 +185,7 @@ public final class TripleCodecs {
             }
             if (compressed) {
                 OutputBuffer inflated = coder.output();
-                inflated.reset(limit);
+                inflated.reset(limit, 0, kind);
                 gzip.decompress(bytes, 0, length, inflated);
                 bytes = inflated.array();
                 length = inflated.position();
@@ -202,8 +203,8 @@ public final class TripleCodecs {
      *
      * @throws SerializationException if it cannot be written or is larger than the limit
      */
-    byte[] frame(int limit, boolean compressed, Consumer<OutputBuffer> content) {
-        byte[] message = write(PREFIX_BYTES, limit, compressed, content);
+    byte[] frame(int limit, MessageKind kind, boolean compressed, Consumer<OutputBuffer> content) {
+        byte[] message = write(PREFIX_BYTES, limit, kind, compressed, content);
         writePrefix(message, compressed ? COMPRESSED : 0);
         return message;
     }
@@ -213,15 +214,15 @@ public final class TripleCodecs {
      *
      * @throws SerializationException if it cannot be written or is larger than the limit
      */
-    byte[] bare(int limit, boolean compressed, Consumer<OutputBuffer> content) {
-        return write(0, limit, compressed, content);
+    byte[] bare(int limit, MessageKind kind, boolean compressed, Consumer<OutputBuffer> content) {
+        return write(0, limit, kind, compressed, content);
     }
 
-    private byte[] write(int prefixBytes, int limit, boolean compressed, Consumer<OutputBuffer> content) {
+    private byte[] write(
+            int prefixBytes, int limit, MessageKind kind, boolean compressed, Consumer<OutputBuffer> content) {
         Coder coder = coders.take();
         OutputBuffer out = coder.output();
-        out.reset(limit + prefixBytes);
-        out.claim(prefixBytes);
+        out.reset(limit, prefixBytes, kind);
         content.accept(out);
         byte[] message;
         if (compressed) {

@@ -31,9 +31,9 @@ final class TripleMessage implements Message {
 
     @Override
     public @Nullable Object decode() {
-        int limit = connection.settings().maxMessageBytes();
+        int limit = connection.settings().maxResponseBytes();
         try {
-            return codecs.readValue(frame, limit, (bytes, length) -> payload.readResponse(bytes, 0, length));
+            return codecs.readAnswer(frame, limit, (bytes, length) -> payload.readResponse(bytes, 0, length));
         } catch (SerializationException e) {
             throw new RpcException(
                     StatusCode.INTERNAL,

@@ -2,6 +2,8 @@ package tern.rpc.netty.triple;
 
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.json.JsonMethod;
 
@@ -9,28 +11,28 @@ import tern.rpc.serialization.json.JsonMethod;
  * Java values as {@code google.protobuf.Value}, by way of JSON: for callers who know the method by server reflection
  * alone. A server's half only.
  *
- * @param maxBytes of the JSON in between
+ * @param limits of the JSON in between
  */
-record ValueCodec(MethodDescriptor method, JsonMethod json, int maxBytes) implements PayloadCodec {
+record ValueCodec(MethodDescriptor method, JsonMethod json, ServerTransportSettings limits) implements PayloadCodec {
 
     @Override
     @SuppressWarnings("NullAway") // arguments may be null
     public Object[] readRequest(byte[] bytes, int offset, int length) {
-        OutputBuffer text = text();
+        OutputBuffer text = text(limits.maxRequestBytes(), MessageKind.REQUEST);
         ValueMessages.requestToJson(bytes, offset, length, method.parameters().size(), text);
         return json.readArguments(text.array(), 0, text.position(), false);
     }
 
     @Override
     public void writeResponse(@Nullable Object value, OutputBuffer out) {
-        OutputBuffer text = text();
+        OutputBuffer text = text(limits.maxResponseBytes(), MessageKind.RESPONSE);
         json.writeResult(value, text);
         ValueMessages.jsonToValue(text.array(), text.position(), out);
     }
 
-    private OutputBuffer text() {
+    private static OutputBuffer text(int limit, MessageKind kind) {
         OutputBuffer text = new OutputBuffer();
-        text.reset(maxBytes);
+        text.reset(limit, 0, kind);
         return text;
     }
 

@@ -65,7 +65,7 @@ final class WholeBody implements BodyReader {
     static HttpRefusal tooLarge(int limit) {
         return new HttpRefusal(
                 HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
-                "the request has more than " + limit + " bytes (set by rpc.limits.max-message)");
+                "the request has more than " + limit + " bytes (set by rpc.limits.max-request)");
     }
 
     @Override

@@ -125,7 +125,7 @@ class ConnectionTest {
                 limits.maxConnections(),
                 limits.maxConnectionsPerHost(),
                 limits.maxInFlight(),
-                limits.maxMessageBytes(),
+                limits.maxRequestBytes(),
                 limits.idleTimeout(),
                 limits.firstBytesTimeout());
     }

@@ -129,7 +129,7 @@ class DubboInteropTest extends DubboInteropContract {
                 Duration.ofSeconds(10),
                 defaults.maxInFlight(),
                 defaults.maxQueuedBytes(),
-                defaults.maxMessageBytes());
+                defaults.maxRequestBytes());
     }
 
     @Test

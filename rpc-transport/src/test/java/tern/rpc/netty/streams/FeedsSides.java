@@ -55,7 +55,7 @@ final class FeedsSides implements AutoCloseable {
                 usual.maxConnections(),
                 usual.maxConnectionsPerHost(),
                 MAX_STREAMS,
-                usual.maxMessageBytes(),
+                usual.maxRequestBytes(),
                 usual.idleTimeout(),
                 usual.firstBytesTimeout());
         HttpSettings http = HttpSettings.defaults();

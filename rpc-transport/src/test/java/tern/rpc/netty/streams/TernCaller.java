@@ -50,7 +50,7 @@ final class TernCaller implements FeedCaller {
                 usual.probeTimeout(),
                 maxStreams,
                 usual.maxQueuedBytes() * 4,
-                usual.maxMessageBytes());
+                usual.maxRequestBytes());
         client = RpcClient.builder()
                 .transport(new NettyClientTransport(settings, loops, new TripleClientProtocol(codecs)))
                 .meters(new RpcMeters(registry, Slo.DEFAULT))

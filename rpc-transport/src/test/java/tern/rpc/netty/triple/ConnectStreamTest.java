@@ -244,7 +244,7 @@ class ConnectStreamTest {
     @EnumSource
     void messagesAboveTheLimitAreRefused(Version version) {
         byte[] large = TestFrame.of(0, new byte[WebSides.LIMIT + 1]);
-        assertError(send(version, request("join").body(large)), "resource_exhausted", "rpc.limits.max-message");
+        assertError(send(version, request("join").body(large)), "resource_exhausted", "rpc.limits.max-request");
         byte[] bomb = TestFrame.of(1, Gzipped.of(new byte[16 << 20]));
         assertError(
                 send(

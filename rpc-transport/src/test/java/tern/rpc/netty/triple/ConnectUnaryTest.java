@@ -307,7 +307,7 @@ class ConnectUnaryTest {
     @EnumSource
     void requestAboveTheLimitIsRefused(Version version) {
         WebAnswer answer = sides.send(version, proto("shout").body(new byte[WebSides.LIMIT + 1]));
-        assertError(answer, 429, "resource_exhausted", "65536", "rpc.limits.max-message");
+        assertError(answer, 429, "resource_exhausted", "65536", "rpc.limits.max-request");
     }
 
     @ParameterizedTest
@@ -322,7 +322,7 @@ class ConnectUnaryTest {
     @EnumSource
     void answerAboveTheLimitIsAFailure(Version version) {
         WebAnswer answer = sides.send(version, proto("repeat", "20000"));
-        assertError(answer, 429, "resource_exhausted", "answer", "rpc.limits.max-message");
+        assertError(answer, 429, "resource_exhausted", "answer", "rpc.limits.max-response");
     }
 
     // ---- time

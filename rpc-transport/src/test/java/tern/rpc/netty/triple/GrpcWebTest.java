@@ -301,11 +301,11 @@ class GrpcWebTest {
     @EnumSource
     void messagesAboveTheLimitAreRefused(Version version) {
         byte[] large = TestFrame.of(0, new byte[WebSides.LIMIT + 1]);
-        assertStatus(send(version, request("shout").body(large)), 8, "rpc.limits.max-message");
+        assertStatus(send(version, request("shout").body(large)), 8, "rpc.limits.max-request");
         byte[] bomb = TestFrame.of(1, Gzipped.of(new byte[16 << 20]));
         assertStatus(
                 send(version, request("shout").with("grpc-encoding", "gzip").body(bomb)), 8, "65536");
-        assertStatus(send(version, request("repeat", "20000")), 8, "rpc.limits.max-message");
+        assertStatus(send(version, request("repeat", "20000")), 8, "rpc.limits.max-response");
     }
 
     // ---- streams

@@ -17,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
+import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
@@ -32,7 +33,7 @@ class GzipTest {
 
     private byte[] decompressed(byte[] bytes, int limit) {
         OutputBuffer out = new OutputBuffer();
-        out.reset(limit);
+        out.reset(limit, 0, MessageKind.REQUEST);
         gzip.decompress(bytes, 0, bytes.length, out);
         return out.toByteArray();
     }
@@ -110,7 +111,7 @@ class GzipTest {
 
         assertThat(bomb).hasSizeLessThan(20_000);
         assertThat(refused.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
-        assertThat(refused).hasMessageContaining("9999999").hasMessageContaining("rpc.limits.max-message");
+        assertThat(refused).hasMessageContaining("9999999").hasMessageContaining("rpc.limits.max-request");
     }
 
     @Test

@@ -360,8 +360,8 @@ class Http1CallerTest {
                 "SSH-2.0-server~ | INTERNAL | cannot be read",
                 "HTTP/1.1 200 OK~content-length: 1~content-length: 1~~x | INTERNAL | twice",
                 "HTTP/1.1 200 OK~~ | INTERNAL | neither a length nor chunks",
-                "HTTP/1.1 200 OK~content-length: 1048577~~ | RESOURCE_EXHAUSTED | rpc.limits.max-message",
-                "HTTP/1.1 200 OK~transfer-encoding: chunked~~100001~ | RESOURCE_EXHAUSTED | rpc.limits.max-message",
+                "HTTP/1.1 200 OK~content-length: 1048577~~ | RESOURCE_EXHAUSTED | rpc.limits.max-response",
+                "HTTP/1.1 200 OK~transfer-encoding: chunked~~100001~ | RESOURCE_EXHAUSTED | rpc.limits.max-response",
             })
     void answerThatCannotBeReadEndsTheWaitAndTheSocket(String answer, StatusCode code, String message)
             throws Exception {

@@ -330,7 +330,7 @@ class Http1ClientTest {
             delimiter = '|',
             value = {
                 "HTTP/1.1 200 OK~~ | neither a length nor chunks",
-                "HTTP/1.1 200 OK~content-length: 99999999~~ | rpc.limits.max-message",
+                "HTTP/1.1 200 OK~content-length: 99999999~~ | rpc.limits.max-response",
                 "HTTP/1.1 200 OK~content-length: -1~~ | cannot be read",
                 "HTTP/1.1 200 OK~transfer-encoding: chunked~~zz~ | cannot be read",
                 "SSH-2.0-server~ | cannot be read",

@@ -86,7 +86,7 @@ class Http1FixturesTest {
                         "event:error\ndata:{\"code\":\"unknown\",\"message\":\"strm \u00e9 fail\",\"status\":\"500\"}\n\n"));
         ours("decision 13", "stream-err-before", error(505, "takes a stream"));
         ours("4.5: a time-out", "timeout", error(504, "deadline"));
-        ours("4.5: with a body", "too-large", error(413, "rpc.limits.max-message"));
+        ours("4.5: with a body", "too-large", error(413, "rpc.limits.max-request"));
         ours("4.2: an array of the wrong length", "toofew", error(400, "array of 2"));
         ours("4.2: an array of the wrong length", "toomany", error(400, "several values"));
         ours("4.5: an exception that is not declared", "unchecked", error(500, "Internal Server Error"));

@@ -355,7 +355,7 @@ class Http1ServerTest {
         Answer answer = Http1Wire.read(socket);
         assertThat(answer.status()).isEqualTo(413);
         assertThat(answer.text())
-                .contains(String.valueOf(limit), "rpc.limits.max-message", "\"code\":\"resource_exhausted\"");
+                .contains(String.valueOf(limit), "rpc.limits.max-request", "\"code\":\"resource_exhausted\"");
         assertThat(answer.header("connection")).isEqualTo("close");
         assertThat(socket.isClosedByPeer()).isTrue();
     }
@@ -367,7 +367,7 @@ class Http1ServerTest {
 
             Answer answer = Http1Wire.read(socket);
             assertThat(answer.status()).isEqualTo(429);
-            assertThat(answer.text()).contains("rpc.limits.max-message");
+            assertThat(answer.text()).contains("rpc.limits.max-response");
             assertThat(Http1Wire.read(socket).text()).isEqualTo("\"next\"");
         }
     }

@@ -357,7 +357,7 @@ class Http2ServerTest {
 
             Answer answer = wire.answer(1);
             assertThat(answer.header("grpc-status")).isEqualTo("8");
-            assertThat(answer.header("grpc-message")).contains("2147483647 bytes", "8388608", "rpc.limits.max-message");
+            assertThat(answer.header("grpc-message")).contains("2147483647 bytes", "8388608", "rpc.limits.max-request");
             call(wire, 3);
             assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
         }

@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.triple.MessageDeframer.Framing;
+import tern.rpc.serialization.MessageKind;
 
 class MessageDeframerTest {
 
@@ -30,7 +31,7 @@ class MessageDeframerTest {
     private MessageDeframer deframer = deframer(Framing.GRPC);
 
     private MessageDeframer deframer(Framing framing) {
-        return new MessageDeframer(framing, MOST, this::message);
+        return new MessageDeframer(framing, MOST, MessageKind.REQUEST, this::message);
     }
 
     private void message(int flag, ByteBuf payload) {
@@ -145,7 +146,7 @@ class MessageDeframerTest {
 
     @Test
     void messagesAskedForWhileOneIsToldFollowInOrder() {
-        deframer = new MessageDeframer(Framing.GRPC, MOST, (flag, payload) -> {
+        deframer = new MessageDeframer(Framing.GRPC, MOST, MessageKind.REQUEST, (flag, payload) -> {
             message(flag, payload);
             deframer.request(1);
         });
@@ -211,7 +212,7 @@ class MessageDeframerTest {
         assertThat(refused)
                 .hasMessageContaining(Integer.toUnsignedString(length))
                 .hasMessageContaining("100000")
-                .hasMessageContaining("rpc.limits.max-message");
+                .hasMessageContaining("rpc.limits.max-request");
     }
 
     @ParameterizedTest
@@ -239,7 +240,7 @@ class MessageDeframerTest {
 
     @Test
     void closedWhileAMessageIsToldTellsNoMore() {
-        deframer = new MessageDeframer(Framing.GRPC, MOST, (flag, payload) -> {
+        deframer = new MessageDeframer(Framing.GRPC, MOST, MessageKind.REQUEST, (flag, payload) -> {
             message(flag, payload);
             deframer.close();
         });
@@ -256,7 +257,7 @@ class MessageDeframerTest {
     @Test
     void memoryGrowsWithWhatCame() {
         UnpooledByteBufAllocator counting = new UnpooledByteBufAllocator(false);
-        deframer = new MessageDeframer(Framing.GRPC, MOST, this::message);
+        deframer = new MessageDeframer(Framing.GRPC, MOST, MessageKind.REQUEST, this::message);
         deframer.request(1);
 
         ByteBuf data = counting.buffer(8).writeBytes(new byte[] {0, 0, 1, (byte) 0x86, (byte) 0xA0, 1, 2, 3});

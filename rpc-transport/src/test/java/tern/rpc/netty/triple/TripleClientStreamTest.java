@@ -381,7 +381,7 @@ class TripleClientStreamTest {
                 .hasMessageContaining("java.lang.String");
         assertThatThrownBy(() -> opened.stream.send(new byte[9 << 20]))
                 .hasMessageContaining("RESOURCE_EXHAUSTED")
-                .hasMessageContaining("rpc.limits.max-message");
+                .hasMessageContaining("rpc.limits.max-request");
         opened.stream.send(bytes("fine"));
         opened.stream.end();
 

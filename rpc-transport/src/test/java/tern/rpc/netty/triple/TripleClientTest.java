@@ -291,7 +291,7 @@ class TripleClientTest {
                 Requests.send(connection, requests.call(CALL, (Object) new byte[1_001])),
                 StatusCode.RESOURCE_EXHAUSTED,
                 Executed.NO,
-                "rpc.limits.max-message");
+                "rpc.limits.max-request");
         assertThat(connection.inFlight()).isZero();
     }
 
@@ -425,7 +425,7 @@ class TripleClientTest {
                 timeout,
                 settings.maxInFlight(),
                 settings.maxQueuedBytes(),
-                settings.maxMessageBytes());
+                settings.maxRequestBytes());
     }
 
     @Test
@@ -628,7 +628,7 @@ class TripleClientTest {
                 Executed.YES,
                 "16777216",
                 "8388608",
-                "rpc.limits.max-message");
+                "rpc.limits.max-response");
     }
 
     @Test
@@ -642,7 +642,7 @@ class TripleClientTest {
                         .end(3, "grpc-status", "0"),
                 StatusCode.RESOURCE_EXHAUSTED,
                 Executed.YES,
-                "rpc.limits.max-message");
+                "rpc.limits.max-response");
     }
 
     @Test
