@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.netty.peer.LiveObjects;
 import tern.rpc.netty.peer.RawFrame;
+import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.netty.triple.Http1Protocol;
 import tern.rpc.netty.triple.HttpSettings;
 import tern.rpc.netty.triple.TripleCodecs;
@@ -56,14 +57,14 @@ class IdleConnectionsTest {
         TripleCodecs codecs =
                 new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
         EventLoops loops = EventLoops.start(2);
-        RpcServer server = RpcServer.builder(new NettyServerTransport(
+        RpcServer server = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
                         new ServerTransportSettings(
                                 null, 0, MOST, MOST, 1_024, 8 << 20, Duration.ofHours(1), Duration.ofHours(1)),
                         loops,
                         List.of(
                                 new DubboProtocol(hessian, 0),
                                 new TripleProtocol(codecs, HttpSettings.defaults()),
-                                new Http1Protocol(codecs, HttpSettings.defaults()))))
+                                new Http1Protocol(codecs, HttpSettings.defaults())))))
                 .export(ServiceExport.of(Shout.class, text -> text))
                 .build();
         List<Socket> open = new ArrayList<>();

@@ -21,6 +21,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.netty.triple.Http1ClientProtocol;
 import tern.rpc.netty.triple.Http1Protocol;
 import tern.rpc.netty.triple.HttpSettings;
@@ -88,10 +89,10 @@ class ReconnectByCallTest {
 
     private RpcServer serve(int port) {
         HttpSettings http = HttpSettings.defaults();
-        RpcServer server = RpcServer.builder(new NettyServerTransport(
+        RpcServer server = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
                         ServerTransportSettings.onPort(port),
                         loops,
-                        List.of(dubbo, new TripleProtocol(codecs, http), new Http1Protocol(codecs, http))))
+                        List.of(dubbo, new TripleProtocol(codecs, http), new Http1Protocol(codecs, http)))))
                 .export(ServiceExport.of(Work.class, name -> name))
                 .build();
         server.start();

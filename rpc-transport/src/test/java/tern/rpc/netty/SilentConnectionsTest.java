@@ -23,6 +23,7 @@ import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.RawSocket;
+import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.netty.triple.Http1Protocol;
 import tern.rpc.netty.triple.HttpSettings;
 import tern.rpc.netty.triple.TripleCodecs;
@@ -31,6 +32,7 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.ServerTransport;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Which connections give way to new ones when there are too many, and how. */
@@ -155,7 +157,7 @@ class SilentConnectionsTest {
         TripleCodecs codecs =
                 new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
         HttpSettings http = HttpSettings.defaults();
-        NettyServerTransport transport = new NettyServerTransport(
+        ServerTransport transport = ResourceLedger.watch(new NettyServerTransport(
                 new ServerTransportSettings(
                         null, 0, connections, perHost, 100, 1 << 20, Duration.ofHours(1), Duration.ofHours(1)),
                 loops,
@@ -163,7 +165,7 @@ class SilentConnectionsTest {
                         new DubboProtocol(hessian, 0),
                         new TripleProtocol(codecs, http),
                         new Http1Protocol(codecs, http)),
-                () -> System.nanoTime() + later.get());
+                () -> System.nanoTime() + later.get()));
         RpcServer server = RpcServer.builder(transport)
                 .export(ServiceExport.of(Work.class, new Work() {
                     @Override

@@ -29,6 +29,7 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.RawSocket;
+import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.netty.triple.Http1Protocol;
 import tern.rpc.netty.triple.HttpSettings;
 import tern.rpc.netty.triple.TripleClientProtocol;
@@ -92,10 +93,10 @@ class SlowTenantsSocketTest {
     @BeforeEach
     void serve() {
         HttpSettings http = HttpSettings.defaults();
-        RpcServer server = RpcServer.builder(new NettyServerTransport(
+        RpcServer server = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
                         ServerTransportSettings.onPort(0),
                         loops,
-                        List.of(dubbo, new TripleProtocol(codecs, http), new Http1Protocol(codecs, http))))
+                        List.of(dubbo, new TripleProtocol(codecs, http), new Http1Protocol(codecs, http)))))
                 .export(ServiceExport.of(Slow.class, new Slow() {
                     @Override
                     public CompletableFuture<String> hold(String name) {

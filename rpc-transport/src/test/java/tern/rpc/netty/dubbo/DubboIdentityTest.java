@@ -18,6 +18,7 @@ import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.RawSocket;
+import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.hessian.HessianSerializer;
@@ -34,7 +35,7 @@ class DubboIdentityTest extends IdentityContractTest {
 
     private final DubboProtocol protocol =
             new DubboProtocol(HessianSerializer.builder().build(), 0);
-    private @Nullable NettyServerTransport server;
+    private @Nullable ServerTransport server;
 
     @AfterAll
     static void stop() {
@@ -43,7 +44,8 @@ class DubboIdentityTest extends IdentityContractTest {
 
     @Override
     protected ServerTransport newServerTransport() {
-        server = new NettyServerTransport(ServerTransportSettings.onPort(0), LOOPS, List.of(protocol));
+        server = ResourceLedger.watch(
+                new NettyServerTransport(ServerTransportSettings.onPort(0), LOOPS, List.of(protocol)));
         return server;
     }
 

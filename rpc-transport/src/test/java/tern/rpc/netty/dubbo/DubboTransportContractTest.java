@@ -10,6 +10,7 @@ import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.ServerTransport;
@@ -21,7 +22,7 @@ class DubboTransportContractTest extends TransportContractTest {
 
     private final DubboProtocol protocol =
             new DubboProtocol(HessianSerializer.builder().build(), 0);
-    private @Nullable NettyServerTransport server;
+    private @Nullable ServerTransport server;
 
     @AfterAll
     static void stop() {
@@ -30,7 +31,8 @@ class DubboTransportContractTest extends TransportContractTest {
 
     @Override
     protected ServerTransport newServerTransport() {
-        server = new NettyServerTransport(ServerTransportSettings.onPort(0), LOOPS, List.of(protocol));
+        server = ResourceLedger.watch(
+                new NettyServerTransport(ServerTransportSettings.onPort(0), LOOPS, List.of(protocol)));
         return server;
     }
 

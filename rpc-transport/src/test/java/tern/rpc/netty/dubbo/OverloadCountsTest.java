@@ -29,6 +29,7 @@ import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
@@ -96,8 +97,8 @@ class OverloadCountsTest {
     }
 
     private Endpoint serve(Provider provider, boolean refusing) {
-        RpcServer.Builder builder = RpcServer.builder(
-                        new NettyServerTransport(ServerTransportSettings.onPort(0), loops, List.of(protocol)))
+        RpcServer.Builder builder = RpcServer.builder(ResourceLedger.watch(
+                        new NettyServerTransport(ServerTransportSettings.onPort(0), loops, List.of(protocol))))
                 .export(ServiceExport.of(Orders.class, provider));
         if (refusing) {
             builder.limit(() -> new FixedLimit(3));
@@ -176,8 +177,8 @@ class OverloadCountsTest {
 
     /** Fails each call in a way after which an idempotent one may be repeated. */
     private Endpoint failing(AtomicInteger attempts) {
-        RpcServer server = RpcServer.builder(
-                        new NettyServerTransport(ServerTransportSettings.onPort(0), loops, List.of(protocol)))
+        RpcServer server = RpcServer.builder(ResourceLedger.watch(
+                        new NettyServerTransport(ServerTransportSettings.onPort(0), loops, List.of(protocol))))
                 .export(ServiceExport.of(Orders.class, new Provider(runs)))
                 .filter((call, next) -> {
                     attempts.incrementAndGet();

@@ -16,10 +16,12 @@ import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
+import tern.rpc.transport.ServerTransport;
 
 /** Our two sides of the dubbo protocol, for tests; closed in the opposite order. */
 final class Sides implements AutoCloseable {
@@ -41,8 +43,8 @@ final class Sides implements AutoCloseable {
 
     /** Serves the captured service twice, plainly and as {@code g1} in version 1.2.3. */
     RpcServer serve(UnaryOperator<ServerTransportSettings> limits, Consumer<RpcServer.Builder> settings) {
-        NettyServerTransport transport =
-                new NettyServerTransport(limits.apply(ServerTransportSettings.onPort(0)), loops, List.of(protocol));
+        ServerTransport transport = ResourceLedger.watch(
+                new NettyServerTransport(limits.apply(ServerTransportSettings.onPort(0)), loops, List.of(protocol)));
         RpcServer.Builder builder = RpcServer.builder(transport)
                 .export(ServiceExport.of(GreetService.class, service))
                 .export(ServiceExport.of(GreetService.class, service, "g1", "1.2.3"))

@@ -194,8 +194,8 @@ public abstract class DubboInteropContract {
 
     /** A server of ours; closed with the others. */
     protected final RpcServer serve(Consumer<RpcServer.Builder> settings) {
-        RpcServer.Builder builder = RpcServer.builder(
-                        new NettyServerTransport(ServerTransportSettings.onPort(0), loops, serverProtocols()))
+        RpcServer.Builder builder = RpcServer.builder(ResourceLedger.watch(
+                        new NettyServerTransport(ServerTransportSettings.onPort(0), loops, serverProtocols())))
                 .maxQueueWait(Duration.ofSeconds(10));
         settings.accept(builder);
         RpcServer server = builder.build();

@@ -79,12 +79,12 @@ class TokenInteropTest {
 
     private int serve(Consumer<RpcServer.Builder> settings) {
         HessianSerializer serializer = serializer();
-        RpcServer.Builder builder = RpcServer.builder(new NettyServerTransport(
+        RpcServer.Builder builder = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
                         ServerTransportSettings.onPort(0),
                         loops,
                         List.of(
                                 new DubboProtocol(serializer, 0),
-                                new TripleProtocol(new TripleCodecs(serializer, null, 0), HttpSettings.defaults()))))
+                                new TripleProtocol(new TripleCodecs(serializer, null, 0), HttpSettings.defaults())))))
                 .genericCalls(true)
                 .export(ServiceExport.of(GreetService.class, new GreetServer()));
         settings.accept(builder);

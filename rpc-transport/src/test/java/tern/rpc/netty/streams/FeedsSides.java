@@ -18,6 +18,7 @@ import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.netty.triple.Http1Protocol;
 import tern.rpc.netty.triple.HttpSettings;
 import tern.rpc.netty.triple.TripleCodecs;
@@ -59,8 +60,8 @@ final class FeedsSides implements AutoCloseable {
                 usual.idleTimeout(),
                 usual.firstBytesTimeout());
         HttpSettings http = HttpSettings.defaults();
-        server = RpcServer.builder(new NettyServerTransport(
-                        settings, loops, List.of(new TripleProtocol(codecs, http), new Http1Protocol(codecs, http))))
+        server = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
+                        settings, loops, List.of(new TripleProtocol(codecs, http), new Http1Protocol(codecs, http)))))
                 .workers(THREADS, MAX_STREAMS)
                 .limit(() -> new FixedLimit(MAX_STREAMS))
                 .maxQueueWait(Duration.ofSeconds(LONGEST_SECONDS))

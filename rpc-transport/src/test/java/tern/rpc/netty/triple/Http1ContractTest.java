@@ -19,6 +19,7 @@ import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.transport.ClientTransport;
@@ -35,7 +36,7 @@ class Http1ContractTest extends TransportContractTest {
             HessianSerializer.builder().build(),
             new JsonCodec(JsonMapper.builder().build()),
             0);
-    private @Nullable NettyServerTransport server;
+    private @Nullable ServerTransport server;
 
     @AfterAll
     static void stop() {
@@ -44,8 +45,8 @@ class Http1ContractTest extends TransportContractTest {
 
     @Override
     protected ServerTransport newServerTransport() {
-        server = new NettyServerTransport(
-                ServerTransportSettings.onPort(0), LOOPS, List.of(new Http1Protocol(codecs, HttpSettings.defaults())));
+        server = ResourceLedger.watch(new NettyServerTransport(
+                ServerTransportSettings.onPort(0), LOOPS, List.of(new Http1Protocol(codecs, HttpSettings.defaults()))));
         return server;
     }
 

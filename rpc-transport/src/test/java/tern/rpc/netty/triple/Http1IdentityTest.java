@@ -10,6 +10,7 @@ import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.transport.ClientTransport;
@@ -25,7 +26,7 @@ class Http1IdentityTest extends IdentityContractTest {
             HessianSerializer.builder().build(),
             new JsonCodec(JsonMapper.builder().build()),
             0);
-    private @Nullable NettyServerTransport server;
+    private @Nullable ServerTransport server;
 
     @AfterAll
     static void stop() {
@@ -34,8 +35,8 @@ class Http1IdentityTest extends IdentityContractTest {
 
     @Override
     protected ServerTransport newServerTransport() {
-        server = new NettyServerTransport(
-                ServerTransportSettings.onPort(0), LOOPS, List.of(new Http1Protocol(codecs, HttpSettings.defaults())));
+        server = ResourceLedger.watch(new NettyServerTransport(
+                ServerTransportSettings.onPort(0), LOOPS, List.of(new Http1Protocol(codecs, HttpSettings.defaults()))));
         return server;
     }
 

@@ -32,6 +32,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.RawSocket;
+import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.netty.triple.WebClient.Version;
 import tern.rpc.reflection.ReflectionService;
 import tern.rpc.serialization.ObjectWriter;
@@ -137,13 +138,13 @@ class IdentityTableTest {
                 settings.idleTimeout(),
                 settings.firstBytesTimeout());
         ServiceExport exported = ServiceExport.of(Vault.class, vault);
-        RpcServer.Builder builder = RpcServer.builder(new NettyServerTransport(
+        RpcServer.Builder builder = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
                         settings,
                         loops,
                         List.of(
                                 new DubboProtocol(hessian, 0),
                                 new TripleProtocol(codecs, http),
-                                new Http1Protocol(codecs, http))))
+                                new Http1Protocol(codecs, http)))))
                 .genericCalls(true)
                 .export(exported)
                 .export(new HealthService().export());

@@ -10,6 +10,7 @@ import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.IdentityContractTest;
@@ -21,7 +22,7 @@ class TripleIdentityTest extends IdentityContractTest {
 
     private final TripleCodecs codecs =
             new TripleCodecs(HessianSerializer.builder().build(), null, 0);
-    private @Nullable NettyServerTransport server;
+    private @Nullable ServerTransport server;
 
     @AfterAll
     static void stop() {
@@ -30,8 +31,8 @@ class TripleIdentityTest extends IdentityContractTest {
 
     @Override
     protected ServerTransport newServerTransport() {
-        server =
-                new NettyServerTransport(ServerTransportSettings.onPort(0), LOOPS, List.of(new TripleProtocol(codecs)));
+        server = ResourceLedger.watch(new NettyServerTransport(
+                ServerTransportSettings.onPort(0), LOOPS, List.of(new TripleProtocol(codecs))));
         return server;
     }
 

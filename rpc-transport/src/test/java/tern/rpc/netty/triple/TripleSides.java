@@ -15,6 +15,7 @@ import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerProtocol;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
@@ -64,7 +65,8 @@ final class TripleSides implements AutoCloseable {
 
     /** Serves what the builder is told. */
     RpcServer serve(ServerTransportSettings limits, HttpSettings http, Consumer<RpcServer.Builder> settings) {
-        RpcServer.Builder builder = RpcServer.builder(new NettyServerTransport(limits, loops, protocols(http)))
+        RpcServer.Builder builder = RpcServer.builder(
+                        ResourceLedger.watch(new NettyServerTransport(limits, loops, protocols(http))))
                 .maxQueueWait(Duration.ofSeconds(10));
         settings.accept(builder);
         RpcServer server = builder.build();

@@ -1,0 +1,80 @@
+package tern.rpc.netty.peer;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import tern.rpc.transport.ServerTransport;
+
+/**
+ * Fails a test class that leaves something behind: of the servers that it had watched, calls in flight, places of the
+ * limiter, bytes that count in budgets or queues, and connections; and threads of ours, which all our timers and scheduled
+ * tasks end with. Registered for every test class of this module; it looks at those that have a server watched. Buffers are looked after by {@link LeakCheck}.
+ */
+public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback {
+
+    private static final String OURS = "rpc-";
+    private static final Set<WatchedTransport> WATCHED = ConcurrentHashMap.newKeySet();
+    private static volatile Set<Thread> before = Set.of();
+
+    /** The transport, which has to have nothing left when the test class has ended. */
+    public static ServerTransport watch(ServerTransport transport) {
+        return watched(transport);
+    }
+
+    static WatchedTransport watched(ServerTransport transport) {
+        WatchedTransport watched = new WatchedTransport(transport);
+        WATCHED.add(watched);
+        return watched;
+    }
+
+    @Override
+    public void beforeAll(ExtensionContext context) {
+        if (!isInner(context)) {
+            WATCHED.clear();
+            before = threads();
+        }
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        if (isInner(context) || WATCHED.isEmpty()) {
+            return; // the class around it looks, or it has no server of ours that is watched
+        }
+        try {
+            Await.until("nothing is left", () -> left(before).isEmpty());
+        } catch (AssertionError e) {
+            throw new AssertionError("left behind: " + left(before), e);
+        }
+    }
+
+    private static boolean isInner(ExtensionContext context) {
+        return context.getTestClass().map(Class::isMemberClass).orElse(false);
+    }
+
+    /** In words, everything that is left, but for these threads. */
+    static List<String> left(Set<Thread> known) {
+        List<String> left = new ArrayList<>();
+        WATCHED.forEach(transport -> left.addAll(transport.heldAfterwards()));
+        threads().stream()
+                .filter(thread -> !known.contains(thread))
+                .map(thread -> "thread " + thread.getName())
+                .forEach(left::add);
+        return left;
+    }
+
+    /** For tests of this class. */
+    static void forget(WatchedTransport transport) {
+        WATCHED.remove(transport);
+    }
+
+    static Set<Thread> threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith(OURS))
+                .collect(Collectors.toSet());
+    }
+}

@@ -1,0 +1,155 @@
+package tern.rpc.netty.peer;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.limit.Refusal;
+import tern.rpc.limit.Share;
+import tern.rpc.transport.AcceptedTokens;
+import tern.rpc.transport.CallHandler;
+import tern.rpc.transport.ServerCall;
+import tern.rpc.transport.ServerTransport;
+import tern.rpc.transport.ServiceLookup;
+
+/** A transport of a server that can be asked what it holds, and what the tenants of its calls do. Thread-safe. */
+final class WatchedTransport implements ServerTransport {
+
+    private final ServerTransport transport;
+    private final Set<Share> shares = ConcurrentHashMap.newKeySet();
+
+    WatchedTransport(ServerTransport transport) {
+        this.transport = transport;
+    }
+
+    /** In words, each thing that is held for a call; nothing between calls. A place of a tenant is one of the limiter. */
+    List<String> heldForCalls() {
+        List<String> held = new ArrayList<>();
+        add(held, inFlight(), "calls in flight");
+        add(held, inboundBytes(), "bytes of requests");
+        add(held, unsentBytes(), "bytes of unsent answers");
+        add(held, queuedBytes(), "bytes in write queues");
+        for (Share share : shares) {
+            add(held, share.held(), "places of the limiter for " + share.tenant());
+            add(held, share.held() - share.working(), "calls without a thread of " + share.tenant());
+            add(held, share.streaming(), "runs of streams of " + share.tenant());
+        }
+        return held;
+    }
+
+    /** The same of a server that was closed, which has no connections either. */
+    List<String> heldAfterwards() {
+        List<String> held = heldForCalls();
+        add(held, connections(), "connections");
+        return held;
+    }
+
+    /** A call of this tenant came. */
+    void sawShare(Share share) {
+        shares.add(share);
+    }
+
+    private static void add(List<String> held, long count, String what) {
+        if (count != 0) {
+            held.add(count + " " + what);
+        }
+    }
+
+    @Override
+    public void prepare(ServiceDescriptor service) {
+        transport.prepare(service);
+    }
+
+    @Override
+    public void start(CallHandler handler) {
+        transport.start(new WatchedHandler(handler, this));
+    }
+
+    @Override
+    public int port() {
+        return transport.port();
+    }
+
+    @Override
+    public void drain() {
+        transport.drain();
+    }
+
+    @Override
+    public int connections() {
+        return transport.connections();
+    }
+
+    @Override
+    public long received() {
+        return transport.received();
+    }
+
+    @Override
+    public int inFlight() {
+        return transport.inFlight();
+    }
+
+    @Override
+    public long queuedBytes() {
+        return transport.queuedBytes();
+    }
+
+    @Override
+    public long inboundBytes() {
+        return transport.inboundBytes();
+    }
+
+    @Override
+    public long unsentBytes() {
+        return transport.unsentBytes();
+    }
+
+    @Override
+    public long stalledStreams() {
+        return transport.stalledStreams();
+    }
+
+    @Override
+    public void close() {
+        transport.close();
+    }
+
+    private record WatchedHandler(CallHandler handler, WatchedTransport by) implements CallHandler {
+
+        @Override
+        public void handle(ServerCall call) {
+            Share share = call.share();
+            if (share != null) {
+                by.sawShare(share);
+            }
+            handler.handle(call);
+        }
+
+        @Override
+        public void refused(Refusal reason) {
+            handler.refused(reason);
+        }
+
+        @Override
+        public ServiceLookup services() {
+            return handler.services();
+        }
+
+        @Override
+        public boolean asksWhoCalls() {
+            return handler.asksWhoCalls();
+        }
+
+        @Override
+        public boolean asksAuthorizers() {
+            return handler.asksAuthorizers();
+        }
+
+        @Override
+        public AcceptedTokens tokens() {
+            return handler.tokens();
+        }
+    }
+}
