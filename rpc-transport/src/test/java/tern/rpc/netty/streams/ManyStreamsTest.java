@@ -277,6 +277,43 @@ class ManyStreamsTest {
         };
     }
 
+    /** All ways, sizes up to 128 KiB, readers of all kinds and all ends at the same time on one connection. */
+    @ParameterizedTest
+    @EnumSource
+    void mixOfStreamsEnds(Wire wire) throws Exception {
+        runMix(wire, 30, FeedsSides.property("seed", 20_880));
+    }
+
+    private static void runMix(Wire wire, int streams, long seed) throws Exception {
+        Random random = new Random(seed);
+        try (FeedCaller caller = wire.connect()) {
+            sides.run(
+                    caller,
+                    IntStream.range(0, streams)
+                            .mapToObj(id -> anyPlan(wire.ways(), id, random))
+                            .toList());
+        } catch (AssertionError e) {
+            throw new AssertionError("-Dtern.streams.seed=" + seed + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static FeedPlan anyPlan(List<Way> ways, int id, Random random) {
+        Way way = ways.get(random.nextInt(ways.size()));
+        int bytes = 1 << random.nextInt(18);
+        int messages = 1 + random.nextInt(Math.min(300, (1 << 20) / bytes));
+        FeedPlan plan = FeedPlan.of(way, id, messages, bytes).reading(anyReading(messages * bytes, random));
+        return random.nextInt(3) == 0 ? withEnd(plan, random) : plan;
+    }
+
+    /** Only what fits the window of a bare client is left unread. */
+    private static Reading anyReading(int allBytes, Random random) {
+        return switch (random.nextInt(6)) {
+            case 0 -> allBytes < 60_000 ? Reading.PAUSED : Reading.EAGER;
+            case 1 -> Reading.ONE_BY_ONE;
+            default -> Reading.EAGER;
+        };
+    }
+
     /** Everything above, again and again. */
     @ParameterizedTest
     @EnumSource
@@ -290,6 +327,7 @@ class ManyStreamsTest {
                 run(wire, wire.ways(), streams, 200, 100);
                 runRandom(wire, streams, seed++);
             }
+            runMix(wire, 1 + (int) (i % 200), seed++);
             if (wire != Wire.EVENTS) {
                 runBesideUnread(wire, 200, 20, 64 << 10);
             }
