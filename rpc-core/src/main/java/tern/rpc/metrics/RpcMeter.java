@@ -22,7 +22,7 @@ public enum RpcMeter {
             "rpc.server.inbound",
             "Bytes of requests that are not complete or that no worker has read, and of their headers",
             "bytes"),
-    SERVER_UNSENT("rpc.server.unsent", "Bytes of answers by HTTP that clients have not taken", "bytes"),
+    SERVER_UNSENT("rpc.server.unsent", "Bytes of answers that clients have not taken", "bytes"),
     SERVER_IN_FLIGHT("rpc.server.in.flight", "Calls received and not answered yet"),
     SERVER_STREAMS_STALLED(
             "rpc.server.streams.stalled",

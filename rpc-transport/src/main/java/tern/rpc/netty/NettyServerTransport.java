@@ -110,6 +110,7 @@ public final class NettyServerTransport implements ServerTransport {
         this.strangers = InboundBudget.forStrangers(settings.maxInboundBytes());
         this.heads = new FairBudget(settings.maxHeadBytes());
         this.unsent = new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
+        unsent.whenMany(new SlowReaders(connections.values(), unsent, loops.group())::queued);
         this.loops = loops;
         this.protocols = List.copyOf(protocols);
         this.gate = new TlsGate(settings.tls(), settings.clearTextToo(), NanoClock.SYSTEM);

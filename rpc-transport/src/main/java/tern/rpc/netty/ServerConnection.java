@@ -30,7 +30,7 @@ import tern.rpc.transport.ServiceLookup;
  * One socket of a server: its calls, its write queue, its time limits. Fields without a word on them belong to the event
  * loop.
  */
-public final class ServerConnection implements SilentConnections.Open {
+public final class ServerConnection implements SilentConnections.Open, SlowReaders.Open {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerConnection.class);
 
@@ -46,6 +46,9 @@ public final class ServerConnection implements SilentConnections.Open {
 
     /** A body slower than this much a second is given up once its time of grace is over (reliability table, slow peers). */
     private static final long SLOWEST_BODY_BYTES = 1 << 10;
+
+    /** Queued answers count in steps of this power of two, so that small ones do not touch what all connections share. */
+    private static final int QUEUE_STEP_BITS = 16;
 
     private static final AtomicIntegerFieldUpdater<ServerConnection> IN_FLIGHT =
             AtomicIntegerFieldUpdater.newUpdater(ServerConnection.class, "inFlight");
@@ -63,10 +66,16 @@ public final class ServerConnection implements SilentConnections.Open {
         void lowered() {
             resumeReading();
         }
+
+        @Override
+        void changed(long before, long after) {
+            queueChanged(before, after);
+        }
     };
     private final Tenancy tenancy;
     private volatile int inFlight; // changed by IN_FLIGHT
     private volatile long unsent; // changed by UNSENT
+    private volatile long taken; // written by the event loop
     private List<NettyServerCall> calls = Collections.emptyList(); // replaced by one that can grow while there are any
     private @Nullable InboundAccount inbound; // made for the first bytes that count; seen by the calls that have them
     private volatile @Nullable ServerProtocol protocol;
@@ -105,6 +114,7 @@ public final class ServerConnection implements SilentConnections.Open {
         return queue;
     }
 
+    @Override
     public SocketAddress remoteAddress() {
         return channel.remoteAddress();
     }
@@ -317,7 +327,50 @@ public final class ServerConnection implements SilentConnections.Open {
     public void unsent(long bytes) {
         if (UNSENT.addAndGet(this, bytes) > CLOSED / 2) {
             port.unsent().add(bytes);
+            if (bytes < 0) {
+                long before = taken; // changed by the event loop only
+                taken = before - bytes;
+            }
         }
+    }
+
+    private void queueChanged(long before, long after) {
+        long steps = (after >> QUEUE_STEP_BITS) - (before >> QUEUE_STEP_BITS);
+        if (steps != 0) {
+            ServerProtocol known = protocol;
+            if (known != null && !known.countsAnswers()) {
+                unsent(steps << QUEUE_STEP_BITS);
+            }
+        }
+    }
+
+    @Override
+    public long unsentBytes() {
+        return Math.max(0, unsent); // far below 0 when it is closed
+    }
+
+    @Override
+    public long takenBytes() {
+        return taken;
+    }
+
+    @Override
+    public void giveUp() {
+        releaseUnsent();
+        channel.close();
+    }
+
+    /** Nothing of it counts any more. */
+    private void releaseUnsent() {
+        long counted = UNSENT.getAndSet(this, CLOSED);
+        if (counted > CLOSED / 2) {
+            port.unsent().add(-counted);
+        }
+    }
+
+    /** Whether no more calls should be taken, as answers fill the memory of the server and this connection has many. */
+    public boolean refusesCalls() {
+        return unsent > HIGH_WATERMARK && port.unsent().used() > port.unsent().manyBytes();
     }
 
     /**
@@ -559,7 +612,7 @@ public final class ServerConnection implements SilentConnections.Open {
         }
         closed = true;
         port.heads().add(-heads);
-        port.unsent().add(-UNSENT.getAndSet(this, CLOSED));
+        releaseUnsent();
         tenancy.closed();
     }
 

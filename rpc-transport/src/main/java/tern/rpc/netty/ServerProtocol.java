@@ -31,6 +31,14 @@ public interface ServerProtocol {
     /** The handler of a connection. */
     ChannelHandler serverHandler(ServerConnection connection);
 
+    /**
+     * Whether the protocol itself tells {@link ServerConnection#unsent} of its answers, because they leave the connection's
+     * queue before the socket takes them.
+     */
+    default boolean countsAnswers() {
+        return false;
+    }
+
     /** Tells a client to send no new calls. */
     WriteCommand goAway(ServerConnection connection);
 }

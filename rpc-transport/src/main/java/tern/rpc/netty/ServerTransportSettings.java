@@ -21,8 +21,8 @@ import tern.rpc.transport.Tls;
  *     used up, connections that hold some are read no more for a while
  * @param maxStreamUnsentBytes of answers that one stream keeps for a caller that reads slowly, beside one message of any
  *     size; a stream with more is ended
- * @param maxUnsentBytes of answers by HTTP that callers have not taken, over all connections; above it, streams that have
- *     more to send are ended
+ * @param maxUnsentBytes of answers that callers have not taken, over all connections; above it, streams that have more to
+ *     send are ended, and with two and four times as much connections that do not read are closed
  * @param idleTimeout after which a connection without traffic is closed
  * @param firstBytesTimeout from the first byte on, within which a connection must show its protocol
  * @param tls keys and trust, looked at for every new connection; null for clear text

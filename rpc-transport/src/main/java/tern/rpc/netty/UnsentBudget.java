@@ -3,22 +3,43 @@ package tern.rpc.netty;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory that a server spends on answers by HTTP that clients have not taken. Streams add to it; when it is used up, a
- * stream that has more to send is ended. Thread-safe.
+ * The memory that a server spends on answers that clients have not taken. When it is used up, a stream that has more to send
+ * is ended. With twice and four times as much, connections are closed ({@link SlowReaders}). Thread-safe.
  */
 final class UnsentBudget {
 
     private final int maxStreamBytes;
     private final FairBudget all;
+    private final long mostBytes;
+    private Runnable whenMany = () -> {}; // set before there are connections
 
     UnsentBudget(int maxStreamBytes, long maxBytes) {
         this.maxStreamBytes = maxStreamBytes;
         this.all = new FairBudget(maxBytes);
+        this.mostBytes = Math.min(4 * maxBytes, Runtime.getRuntime().maxMemory() / 4);
+    }
+
+    /** Above this many bytes no connection is safe: four times the budget, a quarter of the heap at the most. */
+    long mostBytes() {
+        return mostBytes;
+    }
+
+    /** Above this many bytes connections that do not read are closed. */
+    long manyBytes() {
+        return mostBytes / 2;
+    }
+
+    /** @param told each time that answers are queued above {@link #manyBytes}; any thread */
+    void whenMany(Runnable told) {
+        whenMany = told;
     }
 
     /** @param bytes negative for what has left */
     void add(long bytes) {
         all.add(bytes);
+        if (bytes > 0 && all.used() > manyBytes()) {
+            whenMany.run();
+        }
     }
 
     long used() {

@@ -30,9 +30,16 @@ public class WriteQueue implements Runnable {
         // nothing, unless a subclass cares
     }
 
+    /** Bytes were queued or have left. Any thread. */
+    void changed(long before, long after) {
+        // nothing, unless a subclass cares
+    }
+
     /** Adds a command; it is dropped if the channel is closed. */
     public void add(WriteCommand command) {
-        QUEUED_BYTES.addAndGet(this, command.bytes());
+        int bytes = command.bytes();
+        long before = QUEUED_BYTES.getAndAdd(this, bytes);
+        changed(before, before + bytes);
         WriteCommand top;
         do {
             top = stack;
@@ -57,7 +64,8 @@ public class WriteQueue implements Runnable {
 
     /** Bytes that were handed over have been taken by the socket, or were dropped. Event loop only. */
     public void left(long bytes) {
-        QUEUED_BYTES.addAndGet(this, -bytes);
+        long before = QUEUED_BYTES.getAndAdd(this, -bytes);
+        changed(before, before - bytes);
         lowered();
     }
 

@@ -21,8 +21,8 @@ import org.springframework.util.unit.DataSize;
  * @param maxUnsent Largest amount of requests on one connection that the socket has not taken yet.
  * @param maxUnsentPerStream Largest amount of answers that one stream keeps for a caller that reads slowly, beside one
  *     message; a stream with more is ended.
- * @param maxUnsentAnswers Largest amount of answers by HTTP that callers have not taken, over all connections; above it,
- *     streams that have more to send are ended.
+ * @param maxUnsentAnswers Largest amount of answers that callers have not taken, over all connections; above it, streams that
+ *     have more to send are ended, and with two and four times as much connections that do not read are closed.
  * @param maxStreamWait Longest time that a thread of the server waits for a caller that reads a stream slowly, until the
  *     caller has taken 32 KB more.
  * @param firstBytesTimeout Longest time from the first byte of a connection until its protocol is known, and for the head

@@ -70,6 +70,11 @@ public final class Http1Protocol implements ServerProtocol {
     }
 
     @Override
+    public boolean countsAnswers() {
+        return true;
+    }
+
+    @Override
     public WriteCommand goAway(ServerConnection connection) {
         return new WriteCommand() {
             @Override

@@ -375,13 +375,19 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     /** Why no call may be added, or null. */
     @Nullable
     RpcException overload() {
-        return !unread.areTooMany()
-                ? null
-                : RpcException.refusal(
-                        StatusCode.RESOURCE_EXHAUSTED,
-                        unread.bytes() + " bytes of answers on this connection were not taken yet; with more than "
-                                + UnreadAnswers.MOST_BYTES + " no call is added",
-                        Executed.NO);
+        String reason;
+        if (unread.areTooMany()) {
+            reason = "; with more than " + UnreadAnswers.MOST_BYTES + " no call is added";
+        } else if (connection.refusesCalls()) {
+            reason = ", and those of all connections fill the memory for them; no call is added"
+                    + " (derived from rpc.limits.max-unsent-answers)";
+        } else {
+            return null;
+        }
+        return RpcException.refusal(
+                StatusCode.RESOURCE_EXHAUSTED,
+                unread.bytes() + " bytes of answers on this connection were not taken yet" + reason,
+                Executed.NO);
     }
 
     /** Asks the client for no new streams: first in general, then, when all on their way have come, for good. */
@@ -421,7 +427,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     @Override
     protected void onConnectionError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
-        LOG.info("Closing {}: {}", failed.channel(), PeerText.text(String.valueOf(cause.getMessage())));
+        if (failed.channel().isActive()) { // writes that fail because it is closed are no news
+            LOG.info("Closing {}: {}", failed.channel(), PeerText.text(String.valueOf(cause.getMessage())));
+        }
         super.onConnectionError(failed, outbound, cause, error);
     }
 

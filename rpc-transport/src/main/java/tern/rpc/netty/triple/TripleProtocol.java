@@ -55,6 +55,11 @@ public final class TripleProtocol implements ServerProtocol {
     }
 
     @Override
+    public boolean countsAnswers() {
+        return true;
+    }
+
+    @Override
     public WriteCommand goAway(ServerConnection connection) {
         return new WriteCommand() {
             @Override

@@ -1,0 +1,193 @@
+package tern.rpc.netty;
+
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
+import tern.rpc.PeerText;
+import tern.rpc.limit.SeldomWarning;
+
+/**
+ * Closes connections whose clients do not read their answers, when the answers of all connections take too much memory.
+ * Streams end before that ({@link UnsentBudget#refusal}); an answer of a unary call is complete when it is queued, so only
+ * its connection can be given up.
+ *
+ * <p>Above {@link UnsentBudget#manyBytes}, connections give way that have not taken in a second what waited for them, or
+ * {@link #FAST_BYTES}. Above {@link UnsentBudget#mostBytes} any connection may be closed, at once. The address with the most
+ * unread bytes loses first, and of its connections the one with the most. Thread-safe.
+ */
+final class SlowReaders {
+
+    private static final Logger LOG = LoggerFactory.getLogger(SlowReaders.class);
+
+    /** Between two looks that are compared. */
+    static final long BETWEEN_LOOKS_MILLIS = 1_000;
+
+    /** A connection that takes so many bytes between two looks is not slow. */
+    static final long FAST_BYTES = 64 << 10;
+
+    private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
+
+    /** A connection. Any thread. */
+    interface Open {
+
+        /** Who is at the other end; of IPv6, the first 64 bits. */
+        InetAddress network();
+
+        /** Bytes of answers that wait for the client. */
+        long unsentBytes();
+
+        /** Bytes of answers that the client has taken since the beginning. */
+        long takenBytes();
+
+        /** For messages. */
+        Object remoteAddress();
+
+        /** Closes the connection; none of its bytes count from here on. */
+        void giveUp();
+    }
+
+    /** What a connection looked like. */
+    record Look(long unsent, long taken) {
+        static Look at(Open connection) {
+            return new Look(connection.unsentBytes(), connection.takenBytes());
+        }
+
+        /** Whether the connection has taken little of what waited then. */
+        boolean isSlow(Open now) {
+            return unsent > 0 && now.takenBytes() - taken < Math.min(unsent, FAST_BYTES);
+        }
+    }
+
+    private final Collection<? extends Open> open;
+    private final UnsentBudget unsent;
+    private final ScheduledExecutorService executor;
+    private final SeldomWarning closing = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
+    private final AtomicBoolean looking = new AtomicBoolean();
+    private final AtomicBoolean closingAtOnce = new AtomicBoolean();
+    private Map<Open, Look> last = Map.of(); // by the task that looks; there is one at a time
+
+    /** @param open all connections; may change at any time */
+    SlowReaders(Collection<? extends Open> open, UnsentBudget unsent, ScheduledExecutorService executor) {
+        this.open = open;
+        this.unsent = unsent;
+        this.executor = executor;
+    }
+
+    /** Answers were queued above {@link UnsentBudget#manyBytes}. Any thread. */
+    void queued() {
+        if (!looking.get() && looking.compareAndSet(false, true)) {
+            try {
+                executor.execute(this::look);
+            } catch (RejectedExecutionException e) {
+                looking.set(false); // the server has ended
+            }
+        }
+        if (unsent.used() > unsent.mostBytes() && closingAtOnce.compareAndSet(false, true)) {
+            try { // here, since event loops that write much may come to it late
+                close(unsent.used() - unsent.mostBytes() + unsent.manyBytes() / 4, unsent.mostBytes(), any -> true);
+            } finally {
+                closingAtOnce.set(false);
+            }
+        }
+    }
+
+    private void look() {
+        long used = unsent.used();
+        if (used <= unsent.manyBytes()) {
+            last = Map.of();
+            looking.set(false);
+            if (unsent.used() > unsent.manyBytes()) {
+                queued(); // for answers that came meanwhile and found this task still there
+            }
+            return;
+        }
+        Map<Open, Look> before = last;
+        close(used - unsent.manyBytes(), unsent.manyBytes(), connection -> {
+            Look then = before.get(connection);
+            return then != null && then.isSlow(connection);
+        });
+        Map<Open, Look> now = new IdentityHashMap<>();
+        open.forEach(connection -> now.put(connection, Look.at(connection)));
+        last = now;
+        executor.schedule(this::look, BETWEEN_LOOKS_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    private void close(long bytes, long limit, Predicate<Open> which) {
+        long used = unsent.used();
+        List<Open> chosen = choose(open.stream().filter(which).toList(), bytes);
+        if (chosen.isEmpty()) {
+            return;
+        }
+        Open first = chosen.get(0);
+        long ofFirst = first.unsentBytes();
+        closing.warn(
+                () -> "Closing " + chosen.size() + " connections whose clients do not read, the first from "
+                        + PeerText.text(String.valueOf(first.remoteAddress())) + " with " + ofFirst
+                        + " bytes: answers of all connections hold " + used + " bytes, and above " + limit
+                        + " slow readers are closed (derived from rpc.limits.max-unsent-answers)",
+                null);
+        chosen.forEach(Open::giveUp);
+    }
+
+    /**
+     * Chooses connections that hold so many bytes together, fewer if there are none left.
+     *
+     * @param bytes no connection is chosen for 0 or less
+     */
+    static List<Open> choose(Collection<? extends Open> open, long bytes) {
+        Map<InetAddress, Address> addresses = new HashMap<>();
+        for (Open each : open) {
+            long unread = each.unsentBytes();
+            if (unread > 0) {
+                addresses
+                        .computeIfAbsent(each.network(), unseen -> new Address())
+                        .add(each, unread);
+            }
+        }
+        PriorityQueue<Address> most =
+                new PriorityQueue<>(Comparator.comparingLong((Address address) -> -address.bytes));
+        most.addAll(addresses.values());
+        List<Open> chosen = new ArrayList<>();
+        for (long left = bytes; left > 0 && !most.isEmpty(); ) {
+            Address address = most.remove();
+            Holder largest = address.holders.remove();
+            address.bytes -= largest.bytes();
+            left -= largest.bytes();
+            chosen.add(largest.connection());
+            if (!address.holders.isEmpty()) {
+                most.add(address);
+            }
+        }
+        return chosen;
+    }
+
+    /** A connection with its unread bytes as they were seen once. */
+    private record Holder(Open connection, long bytes) {}
+
+    /** The connections of one address. */
+    private static final class Address {
+        private final PriorityQueue<Holder> holders =
+                new PriorityQueue<>(Comparator.comparingLong((Holder holder) -> -holder.bytes()));
+        private long bytes;
+
+        void add(Open connection, long unread) {
+            holders.add(new Holder(connection, unread));
+            bytes += unread;
+        }
+    }
+}

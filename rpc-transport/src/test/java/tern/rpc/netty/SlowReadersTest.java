@@ -1,0 +1,97 @@
+package tern.rpc.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class SlowReadersTest {
+
+    private static final class Reader implements SlowReaders.Open {
+        private final InetAddress network;
+        private final long unsent;
+        private long taken;
+
+        Reader(int host, long unsent) {
+            try {
+                this.network = InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) host});
+            } catch (UnknownHostException e) {
+                throw new IllegalArgumentException(e);
+            }
+            this.unsent = unsent;
+        }
+
+        @Override
+        public InetAddress network() {
+            return network;
+        }
+
+        @Override
+        public long unsentBytes() {
+            return unsent;
+        }
+
+        @Override
+        public long takenBytes() {
+            return taken;
+        }
+
+        @Override
+        public Object remoteAddress() {
+            return network;
+        }
+
+        @Override
+        public void giveUp() {
+            throw new AssertionError("nobody closes");
+        }
+    }
+
+    @Test
+    void addressWithTheMostLosesItsLargestFirst() {
+        Reader alone = new Reader(1, 50);
+        Reader small = new Reader(2, 30);
+        Reader large = new Reader(2, 40);
+
+        assertThat(SlowReaders.choose(List.of(alone, small, large), 40)).containsExactly(large);
+        assertThat(SlowReaders.choose(List.of(alone, small, large), 41)).containsExactly(large, alone);
+        assertThat(SlowReaders.choose(List.of(alone, small, large), 1_000)).containsExactly(large, alone, small);
+    }
+
+    @Test
+    void nobodyIsChosenForNothing() {
+        assertThat(SlowReaders.choose(List.of(new Reader(1, 50)), 0)).isEmpty();
+        assertThat(SlowReaders.choose(List.of(new Reader(1, 0)), 10)).isEmpty();
+    }
+
+    @Test
+    void readerThatTakesWhatWaitedIsNotSlow() {
+        Reader reader = new Reader(1, 1_000);
+        SlowReaders.Look look = SlowReaders.Look.at(reader);
+
+        reader.taken = 999;
+        assertThat(look.isSlow(reader)).isTrue();
+        reader.taken = 1_000;
+        assertThat(look.isSlow(reader)).isFalse();
+    }
+
+    @Test
+    void readerOfLargeAnswersIsNotSlowWhenItTakesManyBytes() {
+        Reader reader = new Reader(1, 8 << 20);
+        SlowReaders.Look look = SlowReaders.Look.at(reader);
+
+        reader.taken = SlowReaders.FAST_BYTES - 1;
+        assertThat(look.isSlow(reader)).isTrue();
+        reader.taken = SlowReaders.FAST_BYTES;
+        assertThat(look.isSlow(reader)).isFalse();
+    }
+
+    @Test
+    void connectionThatHadNothingUnreadIsNotSlow() {
+        Reader reader = new Reader(1, 0);
+
+        assertThat(SlowReaders.Look.at(reader).isSlow(reader)).isFalse();
+    }
+}

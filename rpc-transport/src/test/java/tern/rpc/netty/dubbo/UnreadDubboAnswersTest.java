@@ -1,0 +1,100 @@
+package tern.rpc.netty.dubbo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.example.wire.GreetService;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tern.rpc.metrics.RpcMeter;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+import tern.rpc.netty.EventLoops;
+import tern.rpc.netty.NettyServerTransport;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.RawFrame;
+import tern.rpc.netty.peer.RawSocket;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+
+/** Answers that clients do not read, on many connections, do not fill the memory of a server. */
+@Timeout(120)
+class UnreadDubboAnswersTest {
+
+    private static final RawFrame ECHO = Fixtures.frame("dubbo/echo.request.bin");
+    private static final int CONNECTIONS = 40;
+    private static final int CALLS = 20;
+
+    /** From which on connections that do not read are closed: a quarter of it is {@code max-unsent-answers}. */
+    private static final long MOST_BYTES = 8 << 20;
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final AtomicLong mostUnsent = new AtomicLong();
+    private final AtomicInteger called = new AtomicInteger();
+    private volatile boolean large = true;
+
+    private double unsent() {
+        return registry.get(RpcMeter.SERVER_UNSENT.key()).gauge().value();
+    }
+
+    private Object answer() {
+        called.incrementAndGet();
+        mostUnsent.accumulateAndGet((long) unsent(), Math::max);
+        return large ? "x".repeat(512 << 10) : "x";
+    }
+
+    @Test
+    void connectionsThatDoNotReadAreGivenUp() {
+        List<RawSocket> sockets = new ArrayList<>();
+        try (Sides sides = new Sides();
+                EventLoops loops = EventLoops.start(2);
+                RpcServer server = serve(sides, loops)) {
+            for (int i = 0; i < CONNECTIONS; i++) {
+                RawSocket socket = RawSocket.connect(server.port());
+                sockets.add(socket);
+                for (int call = 0; call < CALLS; call++) {
+                    socket.send(ECHO.withId(call + 1));
+                }
+            }
+            Await.until("much was asked for", () -> called.get() > 60);
+            Await.until("what is not read is given up", () -> unsent() <= MOST_BYTES / 2.0);
+
+            large = false;
+            try (RawSocket good = RawSocket.connect(server.port(), 9)) {
+                for (int call = 0; call < CALLS; call++) {
+                    assertThat(good.send(ECHO.withId(call)).read().status()).isEqualTo(20);
+                }
+            }
+            assertThat(mostUnsent.get()).isBetween(MOST_BYTES / 2, 4 * MOST_BYTES);
+            sockets.forEach(RawSocket::close);
+            Await.until("nothing is kept for anybody", () -> unsent() == 0);
+        } finally {
+            sockets.forEach(RawSocket::close);
+        }
+    }
+
+    private RpcServer serve(Sides sides, EventLoops loops) {
+        GreetService service = (GreetService) Proxy.newProxyInstance(
+                GreetService.class.getClassLoader(),
+                new Class<?>[] {GreetService.class},
+                (proxy, method, arguments) -> method.getDeclaringClass() == Object.class ? 1 : answer());
+        RpcServer server = RpcServer.builder(new NettyServerTransport(
+                        ServerTransportSettings.onPort(0).withMaxUnsentBytes(1 << 20, MOST_BYTES / 4),
+                        loops,
+                        List.of(sides.protocol())))
+                .workers(4, 1_000)
+                .maxQueueWait(Duration.ofSeconds(10))
+                .meters(new RpcMeters(registry, Slo.DEFAULT))
+                .export(ServiceExport.of(GreetService.class, service))
+                .build();
+        server.start();
+        return server;
+    }
+}
