@@ -79,9 +79,12 @@ final class Floods {
             count = newCount(tenant);
         }
         count.increment();
-        warning.warn(
-                () -> "Calls of tenants that hold too much are refused while others want in: " + describe(inside),
-                null);
+        warning.warn(() -> warning(tenant, describe(inside)), null);
+    }
+
+    private static String warning(String tenant, String largest) {
+        return "Calls of tenants that hold too much are refused while others want in, the last one of " + tenant
+                + (largest.isEmpty() ? "" : ": " + largest);
     }
 
     private LongAdder newCount(String tenant) {
