@@ -145,6 +145,14 @@ final class DubboServerCall extends NettyServerCall {
         answerFailure(failure, new Metadata());
     }
 
+    /** Refuses a request that is too large, with the status that Dubbo's callers expect (wire document 1.11). */
+    void refuseTooLarge(RpcException failure) {
+        discardRequest();
+        if (DubboHeader.isTwoWay(flags)) {
+            sendText(DubboStatus.BAD_REQUEST, failure.status().toString());
+        }
+    }
+
     private void answerFailure(Throwable failure, Metadata metadata) {
         if (!DubboHeader.isTwoWay(flags)) {
             Thrown.log(failure, shown -> LOG.debug("A one-way call failed", shown));

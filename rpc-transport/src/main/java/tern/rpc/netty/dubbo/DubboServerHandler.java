@@ -136,7 +136,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
                 + " are accepted (set by rpc.limits.max-request)";
         if (DubboHeader.isRequest(flags)) {
             new DubboServerCall(protocol, connection, flags & ~DubboHeader.FLAG_EVENT, id, Unpooled.EMPTY_BUFFER)
-                    .refuse(RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, text, Executed.NO));
+                    .refuseTooLarge(RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, text, Executed.NO));
         }
         broken(text);
         return false;

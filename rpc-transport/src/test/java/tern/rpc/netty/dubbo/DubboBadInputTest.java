@@ -129,7 +129,7 @@ class DubboBadInputTest {
             RawFrame answer = socket.read();
             assertThat(answer.id()).isEqualTo(4711);
             assertThat(answer.flags()).isEqualTo(RawFrame.RESPONSE);
-            assertThat(answer.status()).isEqualTo(DubboStatus.THREADPOOL_EXHAUSTED); // of those the one for a limit
+            assertThat(answer.status()).isEqualTo(DubboStatus.BAD_REQUEST);
             assertThat(answer.text())
                     .contains("RESOURCE_EXHAUSTED", length + " bytes", String.valueOf(MAX_BYTES), "rpc.limits");
             assertThat(socket.isClosedByPeer()).isTrue();
@@ -142,7 +142,7 @@ class DubboBadInputTest {
             try (RawSocket socket = connect()) {
                 socket.send(concat(RawFrame.header(RawFrame.TWO_WAY, 0, 4711, 1 << 20), new byte[1 << 20]));
 
-                assertThat(socket.read().status()).isEqualTo(DubboStatus.THREADPOOL_EXHAUSTED);
+                assertThat(socket.read().status()).isEqualTo(DubboStatus.BAD_REQUEST);
                 assertThat(socket.isClosedByPeer()).isTrue();
             }
         }

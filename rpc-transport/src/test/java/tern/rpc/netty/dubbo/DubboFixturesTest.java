@@ -564,7 +564,7 @@ class DubboFixturesTest {
         for (String method : List.of("nomethod", "nomethod-noarg")) {
             PROBES.put(method, refused(DubboStatus.SERVICE_NOT_FOUND, "has no method zzz"));
         }
-        PROBES.put("desc-empty", refused(DubboStatus.BAD_REQUEST, "has no method echo(); it has echo("));
+        PROBES.put("desc-empty", refused(DubboStatus.BAD_REQUEST, "echo takes 1 argument, not 0"));
         PROBES.put(
                 "dubbo-on-tri",
                 (name, socket) -> assertThat(socket.read().status()).isEqualTo(OK));
