@@ -1,11 +1,13 @@
 package tern.rpc.netty;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandler;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.netty.ServerProtocol.Match;
 import tern.rpc.transport.CallToken;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
@@ -77,6 +79,20 @@ public interface ClientProtocol {
 
     /** Whether a server sends something on a new connection without being asked. */
     default boolean isServerFirst() {
+        return false;
+    }
+
+    /**
+     * Whether a server of this protocol may begin so.
+     *
+     * @param first bytes of a connection; stays the caller's
+     */
+    default Match answersSo(ByteBuf first) {
+        return Match.YES;
+    }
+
+    /** Whether its own answers are text, so that text is no proof of another protocol. */
+    default boolean isText() {
         return false;
     }
 

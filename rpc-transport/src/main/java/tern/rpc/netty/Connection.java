@@ -149,6 +149,7 @@ public final class Connection implements PendingCall.Carrier {
                             .addLast(tls.newHandler(made, endpoint))
                             .addLast(new TlsRefusal(Connection.this, tls.tls()));
                 }
+                made.pipeline().addLast(new FirstBytes(Connection.this, protocol));
                 made.pipeline().addLast(protocol.clientHandler(Connection.this));
             }
         };
@@ -224,7 +225,10 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     private void closedByServer(EventLoop loop) {
-        String reason = "the connection was closed by the server";
+        String reason = "the connection was closed by the server"
+                + (heard || state == State.CONNECTING
+                        ? ""
+                        : " before it sent anything; does it serve " + protocol.name() + " on this port?");
         if (tls == null || loop.isShuttingDown()) {
             close(reason);
         } else {

@@ -92,6 +92,12 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
         return new DubboServerHandler(this, connection);
     }
 
+    /** With the same magic bytes as requests. */
+    @Override
+    public Match answersSo(ByteBuf first) {
+        return match(first);
+    }
+
     @Override
     public ChannelHandler clientHandler(Connection connection) {
         return new DubboClientHandler(this, connection);

@@ -1,5 +1,6 @@
 package tern.rpc.netty.triple;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandler;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -19,6 +20,8 @@ import tern.rpc.netty.CallerExchanges;
 import tern.rpc.netty.ClientProtocol;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.Connection;
+import tern.rpc.netty.ServerProtocol.Match;
+import tern.rpc.netty.Strangers;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 import tern.rpc.serialization.MessageKind;
@@ -78,6 +81,21 @@ public final class Http1ClientProtocol implements ClientProtocol {
                         e);
             }
         }
+    }
+
+    /** What no other protocol begins with is left to the reader of answers. */
+    @Override
+    public Match answersSo(ByteBuf first) {
+        if (!first.isReadable()) {
+            return Match.MAYBE;
+        }
+        String peer = Strangers.protocol(first);
+        return peer == null || peer.equals(Strangers.HTTP_1) ? Match.YES : Match.NO;
+    }
+
+    @Override
+    public boolean isText() {
+        return true;
     }
 
     @Override

@@ -7,6 +7,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.AnswerReader;
+import tern.rpc.netty.Strangers;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
@@ -17,6 +18,7 @@ final class JsonAnswerReader implements AnswerReader {
     private final Endpoint endpoint;
     private final int maxBytes;
     private final Http1AnswerReader answers;
+    private boolean begun; // the first answer of the connection
 
     /** @param maxBytes of a message */
     JsonAnswerReader(TripleCodecs codecs, Endpoint endpoint, int maxBytes) {
@@ -28,6 +30,16 @@ final class JsonAnswerReader implements AnswerReader {
 
     @Override
     public @Nullable Answer read(ByteBuf in, PendingCall call) {
+        if (!begun && in.isReadable()) {
+            String peer = Strangers.protocol(in);
+            if (peer != null && !peer.equals(Strangers.HTTP_1)) {
+                throw RpcException.refusal(
+                        StatusCode.UNAVAILABLE,
+                        call + " at " + endpoint + ": " + Strangers.describe(in, Http1ClientProtocol.NAME),
+                        Executed.NO);
+            }
+            begun = true;
+        }
         try {
             Http1Answer answer = answers.read(in);
             return answer == null ? null : new JsonAnswer(codecs, endpoint, maxBytes, answer);

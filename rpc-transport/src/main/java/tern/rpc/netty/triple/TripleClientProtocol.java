@@ -1,5 +1,6 @@
 package tern.rpc.netty.triple;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import java.time.Duration;
@@ -14,6 +15,7 @@ import tern.rpc.ServiceKey;
 import tern.rpc.netty.ClientProtocol;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.Connection;
+import tern.rpc.netty.ServerProtocol.Match;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 import tern.rpc.serialization.MessageKind;
@@ -51,6 +53,15 @@ public final class TripleClientProtocol implements ClientProtocol {
     @Override
     public void prepareReference(ServiceDescriptor service) {
         codecs.prepareReference(service);
+    }
+
+    /** The first frame is SETTINGS, whose length begins with 0; which frame it is, is looked at behind. */
+    @Override
+    public Match answersSo(ByteBuf first) {
+        if (!first.isReadable()) {
+            return Match.MAYBE;
+        }
+        return first.getByte(first.readerIndex()) == 0 ? Match.YES : Match.NO;
     }
 
     @Override

@@ -357,7 +357,7 @@ class Http1CallerTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "SSH-2.0-server~ | INTERNAL | cannot be read",
+                "Hello, stranger~ | INTERNAL | cannot be read",
                 "HTTP/1.1 200 OK~content-length: 1~content-length: 1~~x | INTERNAL | twice",
                 "HTTP/1.1 200 OK~~ | INTERNAL | neither a length nor chunks",
                 "HTTP/1.1 200 OK~content-length: 1048577~~ | RESOURCE_EXHAUSTED | rpc.limits.max-response",

@@ -333,7 +333,7 @@ class Http1ClientTest {
                 "HTTP/1.1 200 OK~content-length: 99999999~~ | rpc.limits.max-response",
                 "HTTP/1.1 200 OK~content-length: -1~~ | cannot be read",
                 "HTTP/1.1 200 OK~transfer-encoding: chunked~~zz~ | cannot be read",
-                "SSH-2.0-server~ | cannot be read",
+                "Hello, stranger~ | cannot be read",
             })
     void answerWhoseEndIsNotKnownClosesTheConnection(String answer, String message) {
         CompletableFuture<String> result = notes().later("x");

@@ -1,0 +1,88 @@
+package tern.rpc.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Looks at the first bytes of a server and leaves. A peer that begins with another protocol has never read a request, so
+ * that calls fail as not executed, with what it speaks. Event loop only.
+ */
+final class FirstBytes extends ChannelInboundHandlerAdapter {
+
+    /** For the rest of a first line of which too little came to tell who sends it. */
+    private static final long PATIENCE_MILLIS = 100;
+
+    private final Connection connection;
+    private final ClientProtocol protocol;
+    private ByteBuf kept = Unpooled.EMPTY_BUFFER;
+    private boolean refused;
+    private boolean waiting;
+
+    FirstBytes(Connection connection, ClientProtocol protocol) {
+        this.connection = connection;
+        this.protocol = protocol;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        if (refused) {
+            ((ByteBuf) message).release();
+            return;
+        }
+        kept = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), kept, (ByteBuf) message);
+        switch (protocol.answersSo(kept)) {
+            case YES -> pass(context);
+            case NO -> {
+                if (kept.readableBytes() >= Strangers.ENOUGH_BYTES || Strangers.protocol(kept) != null) {
+                    refuse();
+                } else if (!waiting) { // the rest says more, if there is any
+                    waiting = true;
+                    context.executor().schedule(this::refuse, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+                }
+            }
+            case MAYBE -> {} // more has to come
+        }
+    }
+
+    private void pass(ChannelHandlerContext context) {
+        ByteBuf all = kept;
+        kept = Unpooled.EMPTY_BUFFER;
+        context.pipeline().remove(this);
+        context.fireChannelRead(all);
+    }
+
+    private void refuse() {
+        if (refused) {
+            return;
+        }
+        refused = true;
+        String reason = Strangers.describe(kept, protocol.name());
+        boolean proven = Strangers.protocol(kept) != null || (!protocol.isText() && Strangers.isText(kept));
+        kept.release();
+        kept = Unpooled.EMPTY_BUFFER;
+        if (proven) {
+            connection.refused(reason);
+        } else {
+            connection.close(reason);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        if (kept.isReadable()) {
+            refuse();
+        }
+        refused = true; // what is scheduled comes too late
+        context.fireChannelInactive();
+    }
+
+    @Override
+    public void handlerRemoved(ChannelHandlerContext context) {
+        kept.release();
+        kept = Unpooled.EMPTY_BUFFER;
+    }
+}

@@ -1,0 +1,130 @@
+package tern.rpc.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.PeerText;
+
+/** Says who answers on a connection whose first bytes are not of the protocol that was called. */
+public final class Strangers {
+
+    /** What {@link #protocol} calls HTTP/1.0 and HTTP/1.1. */
+    public static final String HTTP_1 = "HTTP/1.1";
+
+    /** Bytes that most of them can be told apart by. */
+    static final int ENOUGH_BYTES = 5;
+
+    private static final int MOST_SHOWN = 60;
+    private static final int SETTINGS = 4; // RFC 9113, section 6.5; a server begins with it
+    private static final int HTTP2_HEADER_BYTES = 9;
+    private static final int MYSQL_VERSION = 10; // of its handshake, behind the four bytes of a packet's head
+    private static final short DUBBO_MAGIC = (short) 0xDABB;
+
+    /** How servers begin that speak text, and what they speak. */
+    private static final Map<String, String> BANNERS = new LinkedHashMap<>();
+
+    static {
+        BANNERS.put("HTTP/", HTTP_1);
+        BANNERS.put("SSH-", "SSH");
+        BANNERS.put("220 ", "SMTP or FTP");
+        BANNERS.put("220-", "SMTP or FTP");
+        BANNERS.put("-ERR", "Redis");
+        BANNERS.put("-NOA", "Redis");
+        BANNERS.put("-DEN", "Redis");
+        BANNERS.put("+OK", "POP3 or Redis");
+        BANNERS.put("* OK", "IMAP");
+        BANNERS.put("RFB ", "VNC");
+        BANNERS.put("AMQP", "AMQP");
+    }
+
+    private Strangers() {}
+
+    /**
+     * The protocol of the peer.
+     *
+     * @param first bytes of the connection; stays the caller's
+     * @return null if it cannot be told
+     */
+    public static @Nullable String protocol(ByteBuf first) {
+        int start = first.readerIndex();
+        int bytes = first.readableBytes();
+        if (bytes >= 2 && first.getShort(start) == DUBBO_MAGIC) {
+            return "dubbo";
+        }
+        if (bytes >= 3
+                && first.getByte(start) >= 0x14
+                && first.getByte(start) <= 0x17
+                && first.getByte(start + 1) == 3
+                && first.getByte(start + 2) <= 4) {
+            return "TLS"; // a record, RFC 8446, section 5.1
+        }
+        if (bytes >= HTTP2_HEADER_BYTES
+                && first.getUnsignedMedium(start) <= 1 << 14
+                && first.getByte(start + 3) == SETTINGS
+                && first.getByte(start + 4) == 0
+                && first.getInt(start + 5) == 0) {
+            return "HTTP/2";
+        }
+        if (bytes >= ENOUGH_BYTES && first.getByte(start + 3) == 0 && first.getByte(start + 4) == MYSQL_VERSION) {
+            return "MySQL";
+        }
+        for (Map.Entry<String, String> banner : BANNERS.entrySet()) {
+            if (beginsWith(first, banner.getKey())) {
+                return banner.getValue();
+            }
+        }
+        return null;
+    }
+
+    static boolean beginsWith(ByteBuf first, String text) {
+        int length = text.length();
+        return first.readableBytes() >= length
+                && text.contentEquals(first.toString(first.readerIndex(), length, StandardCharsets.US_ASCII));
+    }
+
+    /** Whether all that came is text, so that no protocol of frames was spoken. */
+    static boolean isText(ByteBuf first) {
+        if (first.readableBytes() < ENOUGH_BYTES) {
+            return false;
+        }
+        return first.forEachByte(one -> (one >= ' ' && one < 0x7F) || one == '\r' || one == '\n' || one == '\t') < 0;
+    }
+
+    /**
+     * What happened and what to change.
+     *
+     * @param first bytes of the connection; stays the caller's
+     * @param called name of the protocol as in an address
+     */
+    public static String describe(ByteBuf first, String called) {
+        String peer = protocol(first);
+        if (peer == null) {
+            return "it answered " + shown(first) + ", which is not " + called
+                    + "; does this host and port belong to a server with protocol " + called + "?";
+        }
+        String question = switch (peer) {
+            case HTTP_1 ->
+                called.equals("tri")
+                        ? "is the address an http:// one, or does something in between speak HTTP/1.1 only?"
+                        : "is the address a tri:// or http:// one?";
+            case "HTTP/2" -> "is the address a tri:// one?";
+            case "dubbo" -> "is the address a dubbo:// one?";
+            case "TLS" -> "is TLS asked for on this port (set by rpc.client.ssl.bundle)?";
+            default -> "are host and port of the address right?";
+        };
+        return "it answered " + peer + ", not " + called + "; " + question;
+    }
+
+    private static String shown(ByteBuf first) {
+        int bytes = Math.min(MOST_SHOWN, first.readableBytes());
+        return isText(first)
+                ? "'"
+                        + PeerText.text(first.toString(first.readerIndex(), bytes, StandardCharsets.US_ASCII)
+                                .strip())
+                        + "'"
+                : "the bytes " + ByteBufUtil.hexDump(first, first.readerIndex(), Math.min(16, first.readableBytes()));
+    }
+}
