@@ -78,7 +78,6 @@ final class SlowReaders {
     private final ScheduledExecutorService executor;
     private final SeldomWarning closing = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final AtomicBoolean looking = new AtomicBoolean();
-    private final AtomicBoolean closingAtOnce = new AtomicBoolean();
     private Map<Open, Look> last = Map.of(); // by the task that looks; there is one at a time
 
     /** @param open all connections; may change at any time */
@@ -97,12 +96,16 @@ final class SlowReaders {
                 looking.set(false); // the server has ended
             }
         }
-        if (unsent.used() > unsent.mostBytes() && closingAtOnce.compareAndSet(false, true)) {
-            try { // here, since event loops that write much may come to it late
-                close(unsent.used() - unsent.mostBytes() + unsent.manyBytes() / 4, unsent.mostBytes(), any -> true);
-            } finally {
-                closingAtOnce.set(false);
-            }
+        if (unsent.used() > unsent.mostBytes()) {
+            closeAtOnce();
+        }
+    }
+
+    /** On the thread that has an answer, since event loops that write much may be late. Others wait with theirs. */
+    private synchronized void closeAtOnce() {
+        long tooMany = unsent.used() - unsent.mostBytes();
+        if (tooMany > 0) {
+            close(tooMany + unsent.manyBytes() / 4, unsent.mostBytes(), any -> true);
         }
     }
 
@@ -135,13 +138,13 @@ final class SlowReaders {
         }
         Open first = chosen.get(0);
         long ofFirst = first.unsentBytes();
+        chosen.forEach(Open::giveUp);
         closing.warn(
                 () -> "Closing " + chosen.size() + " connections whose clients do not read, the first from "
                         + PeerText.text(String.valueOf(first.remoteAddress())) + " with " + ofFirst
                         + " bytes: answers of all connections hold " + used + " bytes, and above " + limit
                         + " slow readers are closed (derived from rpc.limits.max-unsent-answers)",
                 null);
-        chosen.forEach(Open::giveUp);
     }
 
     /**

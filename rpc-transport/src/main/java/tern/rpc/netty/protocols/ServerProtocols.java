@@ -1,9 +1,13 @@
-package tern.rpc.netty.triple;
+package tern.rpc.netty.protocols;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.ServerProtocol;
 import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.triple.Http1Protocol;
+import tern.rpc.netty.triple.HttpSettings;
+import tern.rpc.netty.triple.TripleCodecs;
+import tern.rpc.netty.triple.TripleProtocol;
 import tern.rpc.serialization.Serializer;
 import tern.rpc.serialization.json.JsonCodec;
 
