@@ -19,7 +19,7 @@ final class Http2Limits {
     /** Frames that carry nothing for a call, in a window in which no request and no answer moved. */
     static final int MOST_CONTROL_FRAMES = 1_000;
 
-    /** Frames on streams that were refused, in a window: what the window of a connection takes, in frames of half a KiB. */
+    /** Frames on streams that we have reset, in a window: what the window of a connection takes, in frames of half a KiB. */
     static final int MOST_FRAMES_IN_VAIN = 16 << 10;
 
     /** Frames of data in a row that are empty and do not end their stream. */
@@ -75,11 +75,11 @@ final class Http2Limits {
         }
     }
 
-    /** A frame came on a stream that was refused. */
+    /** A frame came on a stream that we have reset. */
     void frameInVain(long now) throws Http2Exception {
         window(now);
         if (++framesInVain > MOST_FRAMES_IN_VAIN) {
-            throw calmDown(framesInVain + " frames came within 30 s on streams that were refused");
+            throw calmDown(framesInVain + " frames came within 30 s on streams that had been reset");
         }
     }
 

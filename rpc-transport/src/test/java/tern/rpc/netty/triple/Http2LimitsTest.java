@@ -91,7 +91,7 @@ class Http2LimitsTest {
     }
 
     @Test
-    void framesOnRefusedStreamsAreTakenForSomeTime() {
+    void framesOnResetStreamsAreTakenForSomeTime() {
         assertThatThrownBy(() -> {
                     for (int i = 0; i <= Http2Limits.MOST_FRAMES_IN_VAIN; i++) {
                         limits.moved();
