@@ -109,14 +109,20 @@ abstract class HttpExchange {
         if (edit != null && answer != null) {
             edit.accept(answer);
         }
-        Http2Headers head = part.head();
-        if (head != null && !isGrpc(head)) {
-            head.set(CONTENT_TYPE_OPTIONS, NOSNIFF); // or a browser might take an answer for a page or a script
+        if (part.plainType() == null) { // to ask a plain answer for its head would make one
+            refuseSniffing(part.head());
         }
         int bytes = part.bytes();
         long before = (long) UNSENT.getAndAdd(this, (long) bytes);
         count(before, before + bytes);
         connection.queue().add(part);
+    }
+
+    /** Or a browser might take an answer for a page or a script. */
+    private static void refuseSniffing(@Nullable Http2Headers head) {
+        if (head != null && !isGrpc(head)) {
+            head.set(CONTENT_TYPE_OPTIONS, NOSNIFF);
+        }
     }
 
     /** No browser reads it, and it is what has to be fast. */

@@ -36,7 +36,7 @@ class BytesPerCallTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"tri, 6300", "http, 20000"})
+    @CsvSource({"tri, 5000", "http, 8500"})
     void aSmallCallAllocatesLittle(String protocol, long mostBytes) {
         TripleCodecs codecs = new TripleCodecs(
                 HessianSerializer.builder().build(),
