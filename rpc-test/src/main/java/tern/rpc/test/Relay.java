@@ -25,30 +25,36 @@ final class Relay implements AutoCloseable {
     private final int serverPort;
     private final int port;
     private final Map<Integer, Pair> pairs = new ConcurrentHashMap<>(); // by our port towards the server
-    private ServerSocket listening; // guarded by this
+    private ServerSocket listening; // guarded by this, as the next
+    private Thread accepting;
 
     Relay(int serverPort) {
         this.serverPort = serverPort;
         this.listening = listen(0);
+        this.accepting = acceptFrom(listening);
         this.port = listening.getLocalPort();
     }
 
-    private ServerSocket listen(int wanted) {
+    private static ServerSocket listen(int wanted) {
         try {
             ServerSocket opened = new ServerSocket();
             opened.setReuseAddress(true);
             opened.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), wanted));
-            run("accept", () -> acceptAll(opened));
             return opened;
         } catch (IOException e) {
             throw new UncheckedIOException("the scripted provider cannot listen on port " + wanted, e);
         }
     }
 
-    private static void run(String name, Runnable task) {
+    private Thread acceptFrom(ServerSocket opened) {
+        return run("accept", () -> acceptAll(opened));
+    }
+
+    private static Thread run(String name, Runnable task) {
         Thread thread = new Thread(task, "scripted-provider-" + name);
         thread.setDaemon(true);
         thread.start();
+        return thread;
     }
 
     int port() {
@@ -120,12 +126,18 @@ final class Relay implements AutoCloseable {
         pairs.values().forEach(this::cut);
     }
 
-    /** Closes the port and every connection. */
+    /**
+     * Closes the port and every connection. The system accepts connections until the thread that waits for them has left, so
+     * that is awaited.
+     */
     synchronized void refuse() {
         try {
             listening.close();
+            accepting.join();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
         dropAll();
     }
@@ -134,6 +146,7 @@ final class Relay implements AutoCloseable {
     synchronized void accept() {
         if (listening.isClosed()) {
             listening = listen(port);
+            accepting = acceptFrom(listening);
         }
     }
 
