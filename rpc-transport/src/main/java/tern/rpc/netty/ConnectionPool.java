@@ -135,12 +135,22 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     }
 
     private RpcException notConnected(PendingCall call) {
+        String why = whyNotConnected();
         return RpcException.refusal(
                 StatusCode.UNAVAILABLE,
                 call + " was not sent: " + endpoint + " is not connected"
-                        + (lastFailure.isEmpty() ? "" : ", " + lastFailure)
+                        + (why.isEmpty() ? "" : ", " + why)
                         + (closed ? "; the client is closed" : "; trying again in the background"),
                 Executed.NO);
+    }
+
+    /** A call can find a connection closed before its event loop has told this pool why. */
+    private String whyNotConnected() {
+        String told = lastFailure;
+        for (int i = 0; i < current.length() && told.isEmpty(); i++) {
+            told = current.get(i).closeReason();
+        }
+        return told;
     }
 
     /** The next that is ready, or else connecting. */

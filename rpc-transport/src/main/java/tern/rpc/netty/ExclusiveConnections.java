@@ -271,10 +271,11 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         unused.remove(connection);
         idle.removeIf(entry -> entry.connection == connection);
         lateAnswersBefore.addAndGet(connection.lateAnswers());
-        boolean byCall = begunByCalls.remove(connection);
-        if ((connecting.remove(connection) || byCall) && !closed) {
+        if ((connecting.contains(connection) || begunByCalls.contains(connection)) && !closed) {
             unreachable(connection.closeReason());
         }
+        begunByCalls.remove(connection);
+        connecting.remove(connection); // last: a call that finds nobody connecting tells the reason
     }
 
     /** An attempt to connect failed. */

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -59,6 +60,7 @@ class WrongPortTest {
     private final TripleCodecs codecs =
             new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
     private final ServerSocket listening = listen();
+    private final Semaphore left = new Semaphore(0); // a permit for each socket that the client has closed
     private final Queue<Socket> accepted = new ConcurrentLinkedQueue<>();
     private RpcClient client;
 
@@ -99,18 +101,28 @@ class WrongPortTest {
         thread.start();
     }
 
-    private static void answer(Socket socket, byte[] first, boolean atOnce) {
+    private void answer(Socket socket, byte[] first, boolean atOnce) {
         try {
             if (!atOnce) {
                 socket.getInputStream().read();
             }
             socket.getOutputStream().write(first);
-        } catch (IOException closed) {
-            return; // by the client
+            socket.getInputStream().readAllBytes();
+        } catch (IOException reset) {
+            // by the client, which has closed the socket as well
+        } finally {
+            left.release();
         }
     }
 
     private RpcException call(String protocol) {
+        MessageLimitsTest.Letters letters = refer(protocol);
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> letters.letters(1));
+        assertThat(failure).hasMessageContaining(String.valueOf(listening.getLocalPort()));
+        return failure;
+    }
+
+    private MessageLimitsTest.Letters refer(String protocol) {
         ClientProtocol spoken = switch (protocol) {
             case "dubbo" -> new DubboProtocol(hessian, 0);
             case "tri" -> new TripleClientProtocol(codecs);
@@ -121,13 +133,9 @@ class WrongPortTest {
                 .timeout(Duration.ofSeconds(20))
                 .build();
         Endpoint endpoint = new Endpoint("127.0.0.1", listening.getLocalPort());
-        MessageLimitsTest.Letters letters = client.refer(
-                ServiceReference.to(MessageLimitsTest.Letters.class, new StaticEndpoints(List.of(endpoint)))
-                        .protocol(protocol)
-                        .build());
-        RpcException failure = catchThrowableOfType(RpcException.class, () -> letters.letters(1));
-        assertThat(failure).hasMessageContaining(String.valueOf(endpoint.port()));
-        return failure;
+        return client.refer(ServiceReference.to(MessageLimitsTest.Letters.class, new StaticEndpoints(List.of(endpoint)))
+                .protocol(protocol)
+                .build());
     }
 
     static Stream<Arguments> strangers() {
@@ -150,6 +158,24 @@ class WrongPortTest {
         assertThat(failure).hasMessageContaining("it answered " + server).hasMessageContaining("?");
         assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+    }
+
+    /** The client closes its socket first and keeps the reason after it. A call in between has to tell it as well. */
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri", "http"})
+    void callThatComesWhileTheConnectionIsClosedSaysWhatAnswered(String protocol) throws Exception {
+        serve(SERVERS.get("SSH"), true);
+
+        for (int i = 0; i < 300; i++) {
+            left.drainPermits();
+            MessageLimitsTest.Letters letters = refer(protocol);
+            left.acquire();
+            RpcException failure = catchThrowableOfType(RpcException.class, () -> letters.letters(1));
+            client.close();
+
+            assertThat(failure).hasMessageContaining("it answered SSH");
+            assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        }
     }
 
     @ParameterizedTest
