@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.example.ledger.LedgerGrpc;
 import com.example.wire.GreetServer;
 import com.example.wire.GreetService;
+import com.example.wire.StreamServer;
+import com.example.wire.StreamService;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.DescriptorProtos.FileDescriptorProto;
 import com.google.protobuf.Descriptors.FileDescriptor;
@@ -15,6 +17,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.util.JsonFormat;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.Status.Code;
 import io.grpc.StatusRuntimeException;
 import io.grpc.health.v1.HealthCheckRequest;
@@ -64,9 +67,11 @@ class BuiltInServicesTest {
     void connect() {
         ServiceExport ledger = GrpcServices.export(new LedgerService());
         ServiceExport greet = ServiceExport.of(GreetService.class, new GreetServer());
+        ServiceExport streams = ServiceExport.of(StreamService.class, new StreamServer());
         RpcServer server = sides.serve(limits -> limits, settings -> {
             settings.export(ledger).export(health.export());
-            ReflectionService.of(List.of(ledger, greet, health.export())).forEach(settings::export);
+            ReflectionService.of(List.of(ledger, greet, streams, health.export()))
+                    .forEach(settings::export);
         });
         server.exports().forEach(health::add);
         peer = new GrpcPeer(server.port());
@@ -177,12 +182,13 @@ class BuiltInServicesTest {
                     .extracting(ServiceResponse::getName)
                     .containsExactly(
                             GreetService.class.getName(),
+                            StreamService.class.getName(),
                             "grpc.health.v1.Health",
                             "grpc.reflection.v1.ServerReflection",
                             "grpc.reflection.v1alpha.ServerReflection",
                             "ledger.v1.Ledger");
         }
-        assertThat(listAlpha()).isEqualTo(5);
+        assertThat(listAlpha()).isEqualTo(6);
     }
 
     private int listAlpha() throws InterruptedException {
@@ -232,18 +238,74 @@ class BuiltInServicesTest {
         assertThat(callAsTold("grpc.health.v1.Health", "Check", "{}")).isEqualTo("{\"status\":\"SERVING\"}");
     }
 
-    /** What a tool does: asks for the file, makes messages of JSON by it, and calls the method. */
-    private String callAsTold(String service, String method, String json) throws Exception {
-        MethodDescriptor described;
+    @Test
+    void streamsAreCalledFromTheirDescriptionAlone() throws Exception {
+        MethodDescriptor down = described(StreamService.class.getName(), "serverStream");
+        assertThat(down.isServerStreaming()).isTrue();
+        assertThat(down.isClientStreaming()).isFalse();
+        List<String> items = new ArrayList<>();
+        ClientCalls.blockingServerStreamingCall(
+                        peer.channel(),
+                        streaming(down, MethodType.SERVER_STREAMING),
+                        CallOptions.DEFAULT,
+                        message(down, "\"s\""))
+                .forEachRemaining(item -> items.add(json(item)));
+        assertThat(items).containsExactly("\"s0\"", "\"s1\"", "\"s2\"");
+
+        MethodDescriptor both = described(StreamService.class.getName(), "biStream");
+        assertThat(both.isServerStreaming()).isTrue();
+        assertThat(both.isClientStreaming()).isTrue();
+        BlockingQueue<DynamicMessage> echoes = new LinkedBlockingQueue<>();
+        Queueing<DynamicMessage> end = new Queueing<>(echoes);
+        StreamObserver<DynamicMessage> requests = ClientCalls.asyncBidiStreamingCall(
+                peer.channel().newCall(streaming(both, MethodType.BIDI_STREAMING), CallOptions.DEFAULT), end);
+        requests.onNext(message(both, "{\"name\":\"Ada\"}"));
+        assertThat(json(echoes.take())).contains("\"name\":\"Ada\"");
+        requests.onCompleted();
+        end.ended.join();
+    }
+
+    private static io.grpc.MethodDescriptor<DynamicMessage, DynamicMessage> streaming(
+            MethodDescriptor described, MethodType type) {
+        return GrpcPeer.unary(
+                        described.getService().getFullName(),
+                        described.getName(),
+                        DynamicMessage.getDefaultInstance(described.getInputType()),
+                        DynamicMessage.getDefaultInstance(described.getOutputType()))
+                .toBuilder()
+                .setType(type)
+                .build();
+    }
+
+    private static DynamicMessage message(MethodDescriptor described, String json)
+            throws InvalidProtocolBufferException {
+        DynamicMessage.Builder message = DynamicMessage.newBuilder(described.getInputType());
+        JsonFormat.parser().merge(json, message);
+        return message.build();
+    }
+
+    private static String json(DynamicMessage message) {
+        try {
+            return JsonFormat.printer().omittingInsignificantWhitespace().print(message);
+        } catch (InvalidProtocolBufferException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Asks for the file that describes it, as a tool does. */
+    private MethodDescriptor described(String service, String method) throws Exception {
         try (Conversation conversation = new Conversation(peer.channel())) {
-            described = conversation
+            return conversation
                     .file(symbol(service))
                     .findServiceByName(service.substring(service.lastIndexOf('.') + 1))
                     .findMethodByName(method);
         }
-        DynamicMessage.Builder request = DynamicMessage.newBuilder(described.getInputType());
-        JsonFormat.parser().merge(json, request);
-        DynamicMessage response = ClientCalls.blockingUnaryCall(
+    }
+
+    /** What a tool does: asks for the file, makes messages of JSON by it, and calls the method. */
+    private String callAsTold(String service, String method, String json) throws Exception {
+        MethodDescriptor described = described(service, method);
+        return json(ClientCalls.blockingUnaryCall(
                 peer.channel(),
                 GrpcPeer.unary(
                         service,
@@ -251,8 +313,7 @@ class BuiltInServicesTest {
                         DynamicMessage.getDefaultInstance(described.getInputType()),
                         DynamicMessage.getDefaultInstance(described.getOutputType())),
                 CallOptions.DEFAULT,
-                request.build());
-        return JsonFormat.printer().omittingInsignificantWhitespace().print(response);
+                message(described, json)));
     }
 
     private static ServerReflectionRequest symbol(String name) {

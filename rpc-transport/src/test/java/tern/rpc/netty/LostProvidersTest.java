@@ -1,0 +1,275 @@
+package tern.rpc.netty;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.client.RpcClient;
+import tern.rpc.client.ServiceReference;
+import tern.rpc.endpoint.DnsEndpoints;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.EndpointResolver;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.ResourceLedger;
+import tern.rpc.netty.triple.Http1ClientProtocol;
+import tern.rpc.netty.triple.Http1Protocol;
+import tern.rpc.netty.triple.HttpSettings;
+import tern.rpc.netty.triple.TripleClientProtocol;
+import tern.rpc.netty.triple.TripleCodecs;
+import tern.rpc.netty.triple.TripleProtocol;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.json.JsonCodec;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Callers whose providers are stopped in good order while they call. */
+@Timeout(180)
+class LostProvidersTest {
+
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final int CALLS = 300;
+    private static final String NAME = "shop.example";
+
+    /** The service. */
+    public interface Work {
+        String whoAnswers(String name);
+    }
+
+    private final EventLoops loops = EventLoops.start(2);
+    private final HessianSerializer hessian = HessianSerializer.builder().build();
+    private final DubboProtocol dubbo = new DubboProtocol(hessian, 0);
+    private final TripleCodecs codecs =
+            new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
+    private final List<AutoCloseable> open = new ArrayList<>();
+
+    @AfterEach
+    void close() throws Exception {
+        for (int i = open.size() - 1; i >= 0; i--) {
+            open.get(i).close();
+        }
+        loops.close();
+    }
+
+    private RpcServer serve(String host, int port) {
+        HttpSettings http = HttpSettings.defaults();
+        RpcServer server = RpcServer.builder(ResourceLedger.watch(new NettyServerTransport(
+                        ServerTransportSettings.onPort(port).withAddress(host),
+                        loops,
+                        List.of(dubbo, new TripleProtocol(codecs, http), new Http1Protocol(codecs, http)))))
+                .export(ServiceExport.of(Work.class, name -> host + ":" + name))
+                .build();
+        open.add(server);
+        server.start();
+        return server;
+    }
+
+    private static void stop(RpcServer server) {
+        server.drain(LONG);
+        server.close();
+    }
+
+    private RpcClient client(String protocol) {
+        ClientProtocol chosen = switch (protocol) {
+            case "dubbo" -> dubbo;
+            case "tri" -> new TripleClientProtocol(codecs);
+            default -> new Http1ClientProtocol(codecs);
+        };
+        RpcClient client = RpcClient.builder()
+                .transport(new NettyClientTransport(ClientTransportSettings.named("lost"), loops, chosen))
+                .timeout(LONG)
+                .build();
+        open.add(client);
+        return client;
+    }
+
+    private static Work refer(RpcClient client, String protocol, EndpointResolver resolver) {
+        return client.refer(
+                ServiceReference.to(Work.class, resolver).protocol(protocol).build());
+    }
+
+    /** Callers in threads of their own, until they are stopped. */
+    private static final class Callers implements AutoCloseable {
+        private final AtomicBoolean going = new AtomicBoolean(true);
+        private final AtomicInteger calls = new AtomicInteger();
+        private final Queue<RpcException> failures = new ConcurrentLinkedQueue<>();
+        private final Map<String, AtomicInteger> answers = new ConcurrentHashMap<>();
+        private final List<Thread> threads = new ArrayList<>();
+
+        Callers(Work work) {
+            for (int i = 0; i < 2; i++) {
+                Thread thread = new Thread(() -> call(work), "caller-" + i);
+                thread.start();
+                threads.add(thread);
+            }
+        }
+
+        private void call(Work work) {
+            while (going.get()) {
+                try {
+                    answers.computeIfAbsent(work.whoAnswers("x"), host -> new AtomicInteger())
+                            .incrementAndGet();
+                } catch (RpcException e) {
+                    failures.add(e);
+                }
+                calls.incrementAndGet();
+            }
+        }
+
+        void awaitMore() {
+            int before = calls.get();
+            Await.until(CALLS + " more calls", () -> calls.get() >= before + CALLS);
+        }
+
+        @Override
+        public void close() throws InterruptedException {
+            going.set(false);
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri", "http"})
+    void providerThatWentAwayIsNamedAndNothingWasExecuted(String protocol) {
+        RpcServer server = serve("127.0.0.1", 0);
+        Endpoint endpoint = new Endpoint("127.0.0.1", server.port());
+        Work work = refer(client(protocol), protocol, new StaticEndpoints(List.of(endpoint)));
+        assertThat(work.whoAnswers("x")).isEqualTo("127.0.0.1:x");
+
+        stop(server);
+
+        RpcException failure = firstFailure(work);
+        assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        assertThat(failure).hasMessageContaining("Work/whoAnswers").hasMessageContaining(endpoint.toString());
+    }
+
+    private static RpcException firstFailure(Work work) {
+        List<RpcException> failures = new ArrayList<>();
+        Await.until("the client has seen the end of the last connection", () -> {
+            try {
+                work.whoAnswers("x");
+                return false;
+            } catch (RpcException e) {
+                failures.add(e);
+                return true;
+            }
+        });
+        return failures.get(0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri", "http"})
+    void noCallFailsWhileOneOfThreeIsStopped(String protocol) throws Exception {
+        List<RpcServer> servers = List.of(serve("127.0.0.1", 0), serve("127.0.0.1", 0), serve("127.0.0.1", 0));
+        Work work = refer(
+                client(protocol),
+                protocol,
+                new StaticEndpoints(servers.stream()
+                        .map(server -> new Endpoint("127.0.0.1", server.port()))
+                        .toList()));
+        try (Callers callers = new Callers(work)) {
+            callers.awaitMore();
+
+            stop(servers.get(1));
+
+            callers.awaitMore();
+            callers.close();
+            assertThat(callers.failures).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "others have one loopback address")
+    @ValueSource(strings = {"dubbo", "tri", "http"})
+    void noCallFailsWhileOneOfTwoAddressesBehindANameIsStopped(String protocol) throws Exception {
+        Pair pair = pair();
+        RpcClient client = client(protocol);
+        Work work = refer(client, protocol, behindAName(client, pair));
+        try (Callers callers = new Callers(work)) {
+            callers.awaitMore();
+            Await.until(
+                    "both have answered",
+                    () -> callers.answers.keySet().containsAll(List.of("127.0.0.1:x", "127.0.0.2:x")));
+
+            stop(pair.one);
+
+            callers.awaitMore();
+            callers.close();
+            assertThat(callers.failures).isEmpty();
+        }
+        assertThat(work.whoAnswers("y")).isEqualTo("127.0.0.2:y");
+    }
+
+    @ParameterizedTest
+    @EnabledOnOs(value = OS.LINUX, disabledReason = "others have one loopback address")
+    @ValueSource(strings = {"dubbo", "tri", "http"})
+    void callsNameAnAddressOnceBothAddressesBehindANameAreStopped(String protocol) {
+        Pair pair = pair();
+        RpcClient client = client(protocol);
+        Work work = refer(client, protocol, behindAName(client, pair));
+        assertThat(work.whoAnswers("x")).endsWith(":x");
+
+        stop(pair.one);
+        assertThat(work.whoAnswers("y")).isEqualTo("127.0.0.2:y");
+        stop(pair.other);
+
+        RpcException failure = firstFailure(work);
+        assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+        assertThat(failure).hasMessageMatching(".* 127\\.0\\.0\\.[12]:" + pair.one.port() + "[: ].*");
+    }
+
+    private record Pair(RpcServer one, RpcServer other) {}
+
+    /** One port at two addresses of this machine. */
+    private Pair pair() {
+        @Nullable RuntimeException taken = null;
+        for (int i = 0; i < 20; i++) {
+            RpcServer one = serve("127.0.0.1", 0);
+            try {
+                return new Pair(one, serve("127.0.0.2", one.port()));
+            } catch (RuntimeException e) {
+                taken = e;
+                one.close();
+            }
+        }
+        throw new AssertionError("no port is free at both addresses", taken);
+    }
+
+    private static EndpointResolver behindAName(RpcClient client, Pair pair) {
+        return new DnsEndpoints(
+                List.of(new Endpoint(NAME, pair.one.port())),
+                host -> new InetAddress[] {literal(host, 1), literal(host, 2)},
+                client.timer(),
+                DnsEndpoints.DEFAULT_INTERVAL);
+    }
+
+    private static InetAddress literal(String host, int last) throws UnknownHostException {
+        assertThat(host).isEqualTo(NAME);
+        return InetAddress.getByAddress(host, new byte[] {127, 0, 0, (byte) last});
+    }
+}
