@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -27,6 +28,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
@@ -61,6 +63,11 @@ final class JdkForms {
             return CLASS_NAME;
         }
         return form;
+    }
+
+    /** The classes of which the forms make instances. */
+    static Set<Class<?>> made() {
+        return FORMS.values().stream().map(form -> form.type).collect(Collectors.toUnmodifiableSet());
     }
 
     /** Whether one of the forms makes instances of this class. */

@@ -6,12 +6,15 @@ import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.util.AbstractMap.SimpleEntry;
 import java.util.AbstractMap.SimpleImmutableEntry;
+import java.util.Arrays;
 import java.util.Currency;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -22,16 +25,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class JdkPartsForm implements WireForm {
 
-    private static final Map<Class<?>, Map<String, Function<Object, @Nullable Object>>> PARTS = Map.of(
-            AtomicBoolean.class, Map.of("value", value -> ((AtomicBoolean) value).get() ? 1 : 0),
-            AtomicInteger.class, Map.of("value", value -> ((AtomicInteger) value).get()),
-            AtomicLong.class, Map.of("value", value -> ((AtomicLong) value).get()),
-            AtomicReference.class, Map.of("value", value -> ((AtomicReference<?>) value).get()),
-            Currency.class, Map.of("currencyCode", value -> ((Currency) value).getCurrencyCode()),
-            StackTraceElement.class, frame(),
-            SimpleEntry.class, entry(),
-            SimpleImmutableEntry.class, entry(),
-            BigInteger.class,
+    private static final Map<Class<?>, Map<String, Function<Object, @Nullable Object>>> PARTS = Map.ofEntries(
+            Map.entry(AtomicBoolean.class, Map.of("value", value -> ((AtomicBoolean) value).get() ? 1 : 0)),
+            Map.entry(AtomicInteger.class, Map.of("value", value -> ((AtomicInteger) value).get())),
+            Map.entry(AtomicLong.class, Map.of("value", value -> ((AtomicLong) value).get())),
+            Map.entry(AtomicReference.class, Map.of("value", value -> ((AtomicReference<?>) value).get())),
+            Map.entry(AtomicIntegerArray.class, Map.of("array", value -> ints((AtomicIntegerArray) value))),
+            Map.entry(AtomicLongArray.class, Map.of("array", value -> longs((AtomicLongArray) value))),
+            Map.entry(Currency.class, Map.of("currencyCode", value -> ((Currency) value).getCurrencyCode())),
+            Map.entry(StackTraceElement.class, frame()),
+            Map.entry(SimpleEntry.class, entry()),
+            Map.entry(SimpleImmutableEntry.class, entry()),
+            Map.entry(
+                    BigInteger.class,
                     Map.of(
                             "signum", value -> ((BigInteger) value).signum(),
                             "mag", value -> magnitude((BigInteger) value),
@@ -42,7 +48,7 @@ final class JdkPartsForm implements WireForm {
                             "firstNonzeroIntNumPlusTwo", value -> 0,
                             // JDK 25:
                             "magBitLengthPlusOne", value -> 0,
-                            "numberOfTrailingZeroIntsPlusTwo", value -> 0));
+                            "numberOfTrailingZeroIntsPlusTwo", value -> 0)));
 
     private final ClassDefinition definition;
     private final List<Function<Object, @Nullable Object>> parts;
@@ -107,6 +113,18 @@ final class JdkPartsForm implements WireForm {
         for (Function<Object, @Nullable Object> part : parts) {
             out.writeObject(part.apply(value));
         }
+    }
+
+    private static int[] ints(AtomicIntegerArray array) {
+        int[] ints = new int[array.length()];
+        Arrays.setAll(ints, array::get);
+        return ints;
+    }
+
+    private static long[] longs(AtomicLongArray array) {
+        long[] longs = new long[array.length()];
+        Arrays.setAll(longs, array::get);
+        return longs;
     }
 
     /** Ints of the absolute value, the highest first and not 0. */

@@ -131,7 +131,8 @@ final class WireForms {
         if (!Serializable.class.isAssignableFrom(type)) {
             return null;
         }
-        WireForm ofJdk = JdkPartsForm.of(type);
+        WireForm builder = BuilderForm.of(type);
+        WireForm ofJdk = builder != null ? builder : JdkPartsForm.of(type);
         return ofJdk != null ? ofJdk : BeanForm.ofFields(type);
     }
 

@@ -39,7 +39,9 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -328,6 +330,46 @@ class WrittenBytesTest {
         Collections.addAll(values, itself, new AbstractMap.SimpleEntry<>("k", values), new AtomicReference<>());
         Collections.addAll(values, new AbstractMap.SimpleImmutableEntry<>("k", 1), itself, Currency.getInstance("EUR"));
         assertSameBytes(values);
+    }
+
+    @Test
+    void arraysAndBuildersOfTheJdk() {
+        StringBuilder itself = trimmed("\u6f22\u5b57");
+        StringBuffer buffer = new StringBuffer("caf\u00e9 \u00ff");
+        buffer.trimToSize();
+
+        assertSameBytes(new ArrayList<>(List.of(
+                new AtomicIntegerArray(new int[] {1, -2, 70_000}),
+                new AtomicIntegerArray(0),
+                new AtomicLongArray(new long[] {1L << 40, -1}),
+                itself,
+                buffer,
+                trimmed(""),
+                trimmed("a\u0100"),
+                itself)));
+    }
+
+    private static StringBuilder trimmed(String text) {
+        StringBuilder builder = new StringBuilder(text);
+        builder.trimToSize();
+        return builder;
+    }
+
+    /** What a builder holds behind its end stays here: it may be the rest of a text that was cut off. */
+    @Test
+    void buildersTravelWithoutTheirUnusedRoom() {
+        for (String text : List.of("", "Ada", "caf\u00e9 \u00ff", "\u0100", "\ud83d\ude00", "x\ude00\ud83d")) {
+            StringBuilder cut = new StringBuilder(text + "secret");
+            cut.setLength(text.length());
+            StringBuffer buffer = new StringBuffer(cut);
+            byte[] bytes = written(cut, Integer.MAX_VALUE);
+
+            assertThat(new String(bytes, StandardCharsets.ISO_8859_1)).doesNotContain("secret");
+            assertThat(Coding.readLite(bytes)).isInstanceOf(StringBuilder.class).hasToString(text);
+            assertThat(Coding.readLite(written(buffer, Integer.MAX_VALUE)))
+                    .isInstanceOf(StringBuffer.class)
+                    .hasToString(text);
+        }
     }
 
     @Test

@@ -1,0 +1,70 @@
+package tern.rpc.serialization.hessian;
+
+import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link StringBuilder} or {@link StringBuffer} as the fields that it has since JDK 9: Latin-1 bytes or UTF-16 bytes, which
+ * of the two, and the number of characters. hessian-lite also writes the unused rest of the array. Readers stop at the
+ * count, so it is left out. Thread-safe.
+ */
+final class BuilderForm implements WireForm {
+
+    private static final String VALUE = "value";
+    private static final String CODER = "coder";
+    private static final String COUNT = "count";
+    private static final String MAYBE_LATIN1 = "maybeLatin1"; // a hint of JDK 21 and later; false is always right
+    private static final Set<String> KNOWN = Set.of(VALUE, CODER, COUNT, MAYBE_LATIN1);
+    private static final char LAST_LATIN1 = 0xFF;
+
+    private final ClassDefinition definition;
+    private final List<String> fields;
+
+    private BuilderForm(ClassDefinition definition, List<String> fields) {
+        this.definition = definition;
+        this.fields = fields;
+    }
+
+    /** Null if the class is neither, or has other fields in this JDK. */
+    static @Nullable WireForm of(Class<?> type) {
+        if (type != StringBuilder.class && type != StringBuffer.class) {
+            return null;
+        }
+        List<String> fields = BeanShape.serializedFields(type, Object.class).stream()
+                .map(Field::getName)
+                .toList();
+        return KNOWN.containsAll(fields) ? new BuilderForm(new ClassDefinition(type.getName(), fields), fields) : null;
+    }
+
+    @Override
+    public void write(Object value, HessianOutput out) {
+        if (out.addRef(value)) {
+            return;
+        }
+        out.begin(definition);
+        String text = value.toString();
+        boolean wide = text.chars().anyMatch(unit -> unit > LAST_LATIN1);
+        for (String field : fields) {
+            switch (field) {
+                case VALUE -> out.writeBytes(bytes(text, wide));
+                case CODER -> out.writeInt(wide ? 1 : 0);
+                case COUNT -> out.writeInt(text.length());
+                default -> out.writeBoolean(false);
+            }
+        }
+    }
+
+    private static byte[] bytes(String text, boolean wide) {
+        if (!wide) {
+            return text.getBytes(StandardCharsets.ISO_8859_1);
+        }
+        byte[] bytes = new byte[2 * text.length()];
+        ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).asCharBuffer().put(text); // also halves of pairs
+        return bytes;
+    }
+}
