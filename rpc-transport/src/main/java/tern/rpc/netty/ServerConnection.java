@@ -81,7 +81,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
     private volatile boolean known; // who calls, or nobody asks
-    private boolean sweeping;
+    private volatile boolean sweeping; // there are calls; written by the event loop
     private long heads; // bytes that the headers of open requests hold
     private boolean closed;
     private boolean paused; // by answers that the peer does not read
@@ -499,7 +499,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public boolean isInUse() {
-        return leaving || inFlight > 0;
+        return leaving || inFlight > 0 || sweeping; // a request that is not complete counts, too
     }
 
     @Override
@@ -516,12 +516,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * Closes the connection in favour of another one, unless a call has come meanwhile: it asks the client to send no new
      * calls, and closes a little later, when no call is running. Any thread.
      *
-     * @param stays told if a call has come
+     * @param stays told if a call has come, or if the connection was closed already
      */
     void giveWay(Runnable stays) {
         leaving = true;
         channel.eventLoop().execute(() -> {
-            if (!calls.isEmpty() || inFlight > 0) {
+            if (!channel.isOpen() || !calls.isEmpty() || inFlight > 0) {
                 leaving = false;
                 stays.run();
                 return;

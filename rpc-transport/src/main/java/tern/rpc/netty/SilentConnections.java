@@ -40,7 +40,7 @@ final class SilentConnections {
         /** Who is at the other end. */
         InetAddress network();
 
-        /** Whether a call runs on it, or it gives way already. */
+        /** Whether a call runs on it or is arriving, or it gives way already. */
         boolean isInUse();
 
         boolean hasMadeCalls();

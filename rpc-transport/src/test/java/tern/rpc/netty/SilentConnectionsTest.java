@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.ByteArrayOutputStream;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.netty.peer.ResourceLedger;
@@ -319,5 +321,70 @@ class SilentConnectionsTest {
 
         assertThat(first.isClosedByPeer()).isTrue();
         assertThat(isServed(other)).isTrue();
+    }
+
+    /** A stream with headers and no end, and a PING; its answer tells that the headers were read. */
+    private static RawSocket beginRequest(RawSocket socket) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        bytes.writeBytes("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII));
+        bytes.writeBytes(new byte[] {0, 0, 0, 4, 0, 0, 0, 0, 0});
+        byte[] path = ("/" + Work.class.getName() + "/quick").getBytes(US_ASCII);
+        byte[] type = "application/grpc".getBytes(US_ASCII);
+        int head = 2 + 2 + path.length + 3 + type.length;
+        bytes.writeBytes(new byte[] {0, 0, (byte) head, 1, 4, 0, 0, 0, 1}); // HEADERS, END_HEADERS, stream 1
+        bytes.writeBytes(new byte[] {(byte) 0x83, (byte) 0x86}); // :method POST, :scheme http
+        bytes.writeBytes(new byte[] {4, (byte) path.length}); // :path
+        bytes.writeBytes(path);
+        bytes.writeBytes(new byte[] {0x0F, 0x10, (byte) type.length}); // content-type
+        bytes.writeBytes(type);
+        bytes.writeBytes(new byte[] {0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8}); // PING
+        socket.send(bytes.toByteArray());
+        int frame = nextHttp2Frame(socket);
+        while (frame != 6) {
+            assertThat(frame).as("neither an answer nor RST_STREAM").isNotIn(1, 3, 7);
+            frame = nextHttp2Frame(socket);
+        }
+        return socket;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 9})
+    void connectionsWhoseRequestIsUnderWayLetNobodyInBeyondTheLimit(int newcomer) {
+        int port = serve(2, 2);
+        beginRequest(connect(port, 2, 1));
+        beginRequest(connect(port, 2, 2));
+        later.addAndGet(3_600 * SECOND);
+
+        try (RawSocket refused = RawSocket.connect(port, newcomer)) {
+            assertThat(refused.isClosedByPeer()).isTrue();
+        }
+        assertThat(connections()).isEqualTo(2);
+    }
+
+    @Test
+    void connectionThatClosesWhileItIsChosenDoesNotRaiseTheLimit() {
+        int port = serve(4, 4);
+        List<RawSocket> silent = new ArrayList<>();
+        for (int i = 1; i <= 4; i++) {
+            silent.add(connect(port, 2, i));
+        }
+        later.set(11 * SECOND);
+        try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName(), line -> {
+                    silent.forEach(RawSocket::close);
+                    Await.until("one is gone", () -> connections() < 4); // of another event loop than this one
+                });
+                RawSocket newcomer = RawSocket.connect(port, 9)) {
+            assertThat(isServed(newcomer)).isTrue();
+            assertThat(log.lines()).singleElement().asString().contains("give way to one from");
+        }
+        Await.until("all are gone", () -> connections() == 0);
+        later.set(0);
+        for (int i = 1; i <= 4; i++) {
+            connect(port, 3, i);
+        }
+
+        try (RawSocket refused = RawSocket.connect(port, 10)) {
+            assertThat(refused.isClosedByPeer()).isTrue();
+        }
     }
 }

@@ -6,6 +6,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.AppenderBase;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
@@ -14,15 +15,24 @@ public final class CapturedLog implements AutoCloseable {
 
     private final Logger logger;
     private final @Nullable Level before;
+    private final Consumer<String> told;
     private final List<String> lines = new CopyOnWriteArrayList<>();
     private final AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
         @Override
         protected void append(ILoggingEvent event) {
-            lines.add(event.getLevel() + " " + event.getFormattedMessage());
+            String line = event.getLevel() + " " + event.getFormattedMessage();
+            lines.add(line);
+            told.accept(line);
         }
     };
 
     public CapturedLog(String name) {
+        this(name, line -> {});
+    }
+
+    /** @param told each line, on the thread that logs it */
+    public CapturedLog(String name, Consumer<String> told) {
+        this.told = told;
         logger = (Logger) LoggerFactory.getLogger(name);
         before = logger.getLevel();
         appender.setContext(logger.getLoggerContext());
