@@ -318,6 +318,8 @@ class SlowTenantsSocketTest {
             RawSocket each = RawSocket.connect(port, 20 + i % 8);
             open.add(each);
             each.send(request("hold"));
+            int running = Math.min(i + 1, THREADS); // in turn, since whoever comes last gets spare threads
+            Await.until("it runs", () -> service.held.availablePermits() >= running);
         }
         awaitAllThreadsHeld();
 
