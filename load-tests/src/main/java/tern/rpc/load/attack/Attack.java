@@ -1,0 +1,450 @@
+package tern.rpc.load.attack;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
+import java.util.zip.GZIPOutputStream;
+
+/** The attacks. They come from 127.0.0.2, or from 127.0.0.20 to 27 where several addresses attack together. */
+enum Attack {
+
+    /** Server streams whose reader gives no credit, as many as are allowed, at any time. */
+    UNREAD_STREAMS("250 server streams without credit", true, Attack::unreadStreams),
+
+    /** Requests whose headers have come and whose message has not. */
+    OPEN_HEADERS("28 KB of headers on 900 streams each of 15 connections", true, attacker -> {
+        String header = "h".repeat(7_000);
+        attacker.together(15, () -> {
+            try (RawHttp2 connection = attacker.connect(2, -1)) {
+                attacker.watch(connection);
+                for (int i = 0; i < 900 && attacker.goesOn(); i++) {
+                    connection.begin("quick", "a", header, "b", header, "c", header, "d", header);
+                }
+                hold(attacker, connection);
+            }
+        });
+    }),
+
+    /** Messages that are half there. */
+    HALF_MESSAGES("4,000 bytes of a message on 1,000 streams each of 128 connections", true, attacker -> {
+        byte[] half = Arrays.copyOf(RawHttp2.message(0, new byte[8_000]), 4_000);
+        attacker.together(128, () -> {
+            try (RawHttp2 connection = attacker.connect(2, -1)) {
+                attacker.watch(connection);
+                for (int i = 0; i < 1_000 && attacker.goesOn(); i++) {
+                    connection.write(RawHttp2.DATA, 0, connection.begin("quick"), half);
+                }
+                hold(attacker, connection);
+            }
+        });
+    }),
+
+    /** The same with few and large messages. */
+    LARGE_HALF_MESSAGES("60 KB of a message of 8 MiB on 100 streams each of 64 connections", true, attacker -> {
+        byte[] half = Arrays.copyOf(RawHttp2.message(0, new byte[8_000_000]), 15_000);
+        attacker.together(64, () -> {
+            try (RawHttp2 connection = attacker.connect(2, -1)) {
+                attacker.watch(connection);
+                for (int i = 0; i < 100 && attacker.goesOn(); i++) {
+                    int stream = connection.begin("quick");
+                    for (int part = 0; part < 4; part++) {
+                        connection.write(RawHttp2.DATA, 0, stream, half);
+                    }
+                }
+                hold(attacker, connection);
+            }
+        });
+    }),
+
+    /** Keys that a hash table cannot tell apart. */
+    EQUAL_HASHES("maps of 40,000 keys of equal hash by 4 connections", false, attacker -> {
+        byte[] map = RawDubbo.mapOfEqualHashes(40_000);
+        attacker.together(4, () -> {
+            try (RawDubbo connection = attacker.connectDubbo(2)) {
+                while (attacker.goesOn()) {
+                    connection.call(false, "count", "Ljava/lang/Object;", map);
+                    if (connection.status() == 20) {
+                        attacker.ended();
+                    } else {
+                        attacker.refused();
+                    }
+                }
+            }
+        });
+    }),
+
+    /** Small messages that unpack to large ones. */
+    GZIP("8 KiB that unpack to 8 MiB, 50 at a time on each of 4 connections", true, attacker -> {
+        byte[] bomb = RawHttp2.message(1, gzip(largeText()));
+        attacker.together(
+                4,
+                () -> callAgain(
+                        attacker,
+                        2,
+                        50,
+                        (connection, stream) -> {
+                            // the headers are sent by begin
+                            connection.write(RawHttp2.DATA, RawHttp2.END_STREAM, stream, bomb);
+                        },
+                        "quick",
+                        "grpc-encoding",
+                        "gzip"));
+    }),
+
+    /** An honest reader that acknowledges every frame. It must not be cut off. */
+    EAGER_CREDIT(
+            "an honest reader with two WINDOW_UPDATE for each DATA frame",
+            true,
+            attacker -> attacker.again(() -> {
+                try (RawHttp2 connection = attacker.connect(2, -1)) {
+                    connection.call("large", "a");
+                    attacker.readAll(connection, frame -> {
+                        try {
+                            if (frame.type() == RawHttp2.DATA && frame.payload().length > 0) {
+                                connection.credit(0, frame.payload().length);
+                                connection.credit(frame.stream(), frame.payload().length);
+                            }
+                            if (frame.type() == RawHttp2.HEADERS && frame.has(RawHttp2.END_STREAM)) {
+                                connection.call("large", "a");
+                            }
+                        } catch (IOException e) {
+                            throw new UncheckedIOException(e);
+                        }
+                    });
+                } catch (UncheckedIOException e) {
+                    throw e.getCause();
+                }
+            })),
+
+    /** Methods that sleep and that nobody waits for. */
+    ONE_WAY_SLEEPERS(
+            "one-way calls of 10 s, 200 at once and 50 a second by one connection",
+            false,
+            attacker -> attacker.again(() -> {
+                try (RawDubbo connection = attacker.connectDubbo(2)) {
+                    byte[] text = RawDubbo.text("a");
+                    for (int i = 0; attacker.goesOn(); i++) {
+                        connection.call(true, "sleepUnanswered", "Ljava/lang/String;", text);
+                        if (i >= 200) {
+                            attacker.pause(20);
+                        }
+                    }
+                }
+            })),
+
+    /** Methods that sleep and whose callers leave. */
+    RESET_SLEEPERS(
+            "calls of 10 s that are reset after 5 ms, by one connection",
+            true,
+            attacker -> attacker.again(() -> {
+                try (RawHttp2 connection = attacker.connect(2, -1)) {
+                    attacker.watch(connection);
+                    while (attacker.goesOn()) {
+                        int stream = connection.call("sleep", "a");
+                        attacker.pause(5);
+                        connection.reset(stream);
+                    }
+                }
+            })),
+
+    /** Methods that sleep, for callers that wait. */
+    SLEEPERS(
+            "calls of 10 s, 50 at a time on each of 20 connections",
+            true,
+            attacker -> attacker.together(20, () -> callAgain(attacker, 2, 50, Attack::sendText, "sleep"))),
+
+    /** The same by several addresses. */
+    SLEEPERS_OF_ADDRESSES("calls of 10 s, 50 at a time from each of 8 addresses", true, attacker -> {
+        Random addresses = new Random(1);
+        attacker.together(8, () -> callAgain(attacker, 20 + addresses.nextInt(8), 50, Attack::sendText, "sleep"));
+    }),
+
+    /** Connections that say nothing. */
+    SILENT("8,190 silent connections from 8 addresses", true, Attack::silentConnections),
+
+    /** Requests that are never complete. */
+    SLOW_HEADS("2,000 requests of HTTP/1.1 from 8 addresses, a header a second", false, attacker -> {
+        attacker.together(8, () -> {
+            int from = 20 + (int) (Thread.currentThread().getId() % 8);
+            List<Socket> sockets = new ArrayList<>();
+            try {
+                for (int i = 0; i < 250 && attacker.goesOn(); i++) {
+                    Socket socket = silent(from, attacker.port);
+                    sockets.add(socket);
+                    socket.getOutputStream().write("POST /a/b HTTP/1.1\r\nhost: localhost\r\n".getBytes(US_ASCII));
+                }
+                while (attacker.goesOn()) {
+                    for (Socket socket : sockets) {
+                        socket.getOutputStream().write("a: b\r\n".getBytes(US_ASCII));
+                    }
+                    attacker.pause(1_000);
+                }
+            } finally {
+                close(sockets);
+            }
+        });
+    }),
+
+    /** Calls that are reset at once (CVE-2023-44487). */
+    RAPID_RESET(
+            "calls that are reset at once, by 4 connections",
+            true,
+            attacker -> attacker.together(4, () -> {
+                try (RawHttp2 connection = attacker.connect(2, -1)) {
+                    attacker.watch(connection);
+                    while (attacker.goesOn()) {
+                        connection.reset(connection.call("quick", "a"));
+                    }
+                }
+            })),
+
+    /** Header blocks without an end (CVE-2024-27316). */
+    CONTINUATIONS(
+            "CONTINUATION frames without an end, by 4 connections",
+            true,
+            attacker -> attacker.together(4, () -> {
+                try (RawHttp2 connection = attacker.connect(2, -1)) {
+                    byte[] nothing = new byte[0];
+                    byte[] field = {0, 1, 'a', 1, 'b'};
+                    connection.write(RawHttp2.HEADERS, 0, 1, field);
+                    attacker.watch(connection);
+                    for (int i = 0; attacker.goesOn(); i++) {
+                        connection.write(9, 0, 1, i % 2 == 0 ? nothing : field);
+                    }
+                }
+            })),
+
+    /** Pings whose answers nobody reads (CVE-2019-9512). */
+    UNREAD_PINGS(
+            "pings whose answers are not read, by 4 connections",
+            true,
+            attacker -> attacker.together(4, () -> {
+                try (RawHttp2 connection = attacker.connect(2, -1)) {
+                    byte[] ping = new byte[8];
+                    while (attacker.goesOn()) {
+                        connection.write(6, 0, 0, ping);
+                    }
+                }
+            })),
+
+    /** Frames without content (CVE-2019-9518). */
+    EMPTY_DATA(
+            "empty DATA frames, by 4 connections",
+            true,
+            attacker -> attacker.together(4, () -> {
+                try (RawHttp2 connection = attacker.connect(2, -1)) {
+                    attacker.watch(connection);
+                    int stream = connection.begin("quick");
+                    byte[] nothing = new byte[0];
+                    while (attacker.goesOn()) {
+                        connection.write(RawHttp2.DATA, 0, stream, nothing);
+                    }
+                }
+            })),
+
+    /** Large answers that nobody reads. */
+    UNREAD_ANSWERS(
+            "answers of 8 MiB that are not read, 50 on each of 20 connections",
+            true,
+            attacker -> attacker.together(20, () -> {
+                try (RawHttp2 connection = attacker.connect(2, 1 << 24)) {
+                    connection.credit(0, 1 << 30);
+                    for (int i = 0; i < 50; i++) {
+                        connection.call("large", "a");
+                    }
+                    while (attacker.goesOn()) {
+                        attacker.pause(500);
+                        connection.credit(0, 1); // fails when the server has closed the connection
+                    }
+                }
+            }));
+
+    private interface Sending {
+        void send(RawHttp2 connection, int stream) throws IOException;
+    }
+
+    private static final int UNPACKED_BYTES = (8 << 20) - 1_024;
+
+    private final String what;
+    private final boolean anyServer;
+
+    @SuppressWarnings("ImmutableEnumChecker") // lambdas without a state
+    private final Consumer<Attacker> way;
+
+    /** @param anyServer whether servers without the dubbo protocol and HTTP/1.1 understand it */
+    Attack(String what, boolean anyServer, Consumer<Attacker> way) {
+        this.what = what;
+        this.anyServer = anyServer;
+        this.way = way;
+    }
+
+    /** @param name as on the command line, such as {@code unread-streams} */
+    static Attack named(String name) {
+        for (Attack attack : values()) {
+            if (attack.title().equals(name)) {
+                return attack;
+            }
+        }
+        throw new IllegalArgumentException("attack '" + name + "' is not known; known are "
+                + Arrays.stream(values()).map(Attack::title).toList());
+    }
+
+    String title() {
+        return name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
+    }
+
+    String what() {
+        return what;
+    }
+
+    boolean isForAnyServer() {
+        return anyServer;
+    }
+
+    /** Whether honest callers connect anew for each call, since it is connections that are short. */
+    boolean takesConnections() {
+        return this == SILENT;
+    }
+
+    /** Attacks until the time is over. */
+    void run(Attacker attacker) {
+        way.accept(attacker);
+    }
+
+    private static void unreadStreams(Attacker attacker) {
+        attacker.again(() -> {
+            try (RawHttp2 connection = attacker.connect(2, 0)) {
+                Semaphore places = new Semaphore(250);
+                attacker.watch(connection, frame -> {
+                    if (frame.type() == RawHttp2.RESET || frame.has(RawHttp2.END_STREAM)) {
+                        places.release();
+                    }
+                });
+                while (attacker.goesOn()) {
+                    if (places.tryAcquire()) {
+                        connection.call("feed", "a");
+                    } else {
+                        attacker.pause(5);
+                        connection.credit(0, 1); // fails when the server has closed the connection
+                    }
+                }
+            }
+        });
+    }
+
+    /** Calls on a new connection, so many at a time, until the server closes it. */
+    private static void callAgain(
+            Attacker attacker, int from, int atATime, Sending sending, String method, String... headers)
+            throws IOException {
+        try (RawHttp2 connection = attacker.connect(from, -1)) {
+            for (int i = 0; i < atATime; i++) {
+                sending.send(connection, connection.begin(method, headers));
+            }
+            try {
+                attacker.readAll(connection, frame -> {
+                    if (frame.type() == RawHttp2.RESET
+                            || (frame.type() == RawHttp2.HEADERS && frame.has(RawHttp2.END_STREAM))) {
+                        try {
+                            sending.send(connection, connection.begin(method, headers));
+                        } catch (IOException e) {
+                            throw new UncheckedIOException(e);
+                        }
+                    }
+                });
+            } catch (UncheckedIOException e) {
+                throw e.getCause();
+            }
+        }
+    }
+
+    private static void sendText(RawHttp2 connection, int stream) throws IOException {
+        connection.write(RawHttp2.DATA, RawHttp2.END_STREAM, stream, RawHttp2.message(0, new byte[] {0x0a, 1, 'a'}));
+    }
+
+    private static void hold(Attacker attacker, RawHttp2 connection) throws IOException {
+        while (attacker.goesOn()) {
+            attacker.pause(500);
+            connection.write(RawHttp2.SETTINGS, RawHttp2.ACK, 0, new byte[0]); // fails when the connection is closed
+        }
+    }
+
+    /** A text that fills a message of 8 MiB. */
+    private static byte[] largeText() {
+        ByteArrayOutputStream message = new ByteArrayOutputStream();
+        message.write(0x0a);
+        int length = UNPACKED_BYTES;
+        for (; length > 0x7f; length >>>= 7) {
+            message.write((length & 0x7f) | 0x80);
+        }
+        message.write(length);
+        message.writeBytes(new byte[UNPACKED_BYTES]);
+        return message.toByteArray();
+    }
+
+    private static byte[] gzip(byte[] bytes) {
+        ByteArrayOutputStream packed = new ByteArrayOutputStream();
+        try (GZIPOutputStream packing = new GZIPOutputStream(packed)) {
+            packing.write(bytes);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return packed.toByteArray();
+    }
+
+    private static void silentConnections(Attacker attacker) {
+        List<Socket> sockets = new ArrayList<>();
+        attacker.again(() -> {
+            while (sockets.size() < 8_190 && attacker.goesOn()) {
+                sockets.add(silent(20 + sockets.size() % 8, attacker.port));
+            }
+            attacker.pause(200);
+            for (int i = sockets.size() - 1; i >= 0; i--) {
+                if (isClosed(sockets.get(i))) {
+                    sockets.remove(i).close();
+                    attacker.refused();
+                }
+            }
+        });
+    }
+
+    private static boolean isClosed(Socket socket) {
+        try {
+            return socket.getInputStream().available() == 0 && hasEnded(socket);
+        } catch (IOException e) {
+            return true;
+        }
+    }
+
+    private static boolean hasEnded(Socket socket) throws IOException {
+        try {
+            socket.setSoTimeout(1);
+            return socket.getInputStream().read() < 0;
+        } catch (java.net.SocketTimeoutException open) {
+            return false;
+        }
+    }
+
+    private static Socket silent(int from, int port) throws IOException {
+        Socket socket = new Socket();
+        socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) from}), 0));
+        socket.connect(new InetSocketAddress("127.0.0.1", port), 2_000);
+        return socket;
+    }
+
+    private static void close(List<Socket> sockets) throws IOException {
+        for (Socket socket : sockets) {
+            socket.close();
+        }
+    }
+}

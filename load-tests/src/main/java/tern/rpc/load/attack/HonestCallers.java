@@ -1,0 +1,153 @@
+package tern.rpc.load.attack;
+
+import io.netty.handler.codec.http2.Http2Headers;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.load.attack.RawHttp2.Frame;
+
+/**
+ * Callers from 127.0.0.9 with a connection each and a steady rate. A call whose connection was lost is a failed call, and
+ * the next one connects anew. A call takes as long as it is late: the time from the moment at which it was due.
+ */
+final class HonestCallers implements AutoCloseable {
+
+    private static final int CALLERS = 8;
+    private static final long EACH_NANOS = TimeUnit.MILLISECONDS.toNanos(40);
+    private static final int PATIENCE_MILLIS = 3_000;
+    private static final int ADDRESS = 9;
+
+    /**
+     * What came of a time.
+     *
+     * @param calls all of them
+     * @param failed those without the right answer
+     * @param p99Millis of the others
+     * @param reasons of failures, and how many
+     */
+    record Outcome(int calls, int failed, double p99Millis, Map<String, Integer> reasons) {
+
+        double share() {
+            return calls == 0 ? 0 : 100.0 * (calls - failed) / calls;
+        }
+    }
+
+    private final int port;
+    private final boolean connectAnew;
+    private final AtomicBoolean closed = new AtomicBoolean();
+    private List<Long> nanos = new ArrayList<>(); // guarded by this
+    private Map<String, Integer> reasons = new TreeMap<>(); // guarded by this
+
+    /** @param connectAnew for each call */
+    HonestCallers(int port, boolean connectAnew) {
+        this.port = port;
+        this.connectAnew = connectAnew;
+        for (int i = 0; i < CALLERS; i++) {
+            Thread caller = new Thread(this::keepCalling, "honest");
+            caller.setDaemon(true);
+            caller.start();
+        }
+    }
+
+    private void keepCalling() {
+        @Nullable RawHttp2 connection = null;
+        long due = System.nanoTime();
+        while (!closed.get()) {
+            try {
+                TimeUnit.NANOSECONDS.sleep(due - System.nanoTime());
+                if (connection == null) {
+                    connection = new RawHttp2(ADDRESS, port, PATIENCE_MILLIS).open(-1);
+                }
+                call(connection);
+                ended(System.nanoTime() - due, null);
+                if (connectAnew) {
+                    connection.close();
+                    connection = null;
+                }
+            } catch (IOException e) {
+                ended(0, e.getMessage());
+                close(connection);
+                connection = null;
+            } catch (InterruptedException e) {
+                return;
+            }
+            due = Math.max(due + EACH_NANOS, System.nanoTime());
+        }
+        close(connection);
+    }
+
+    private static void call(RawHttp2 connection) throws IOException {
+        int stream = connection.call("quick", "good");
+        boolean answered = false;
+        CharSequence status = "none";
+        CharSequence message = "";
+        while (true) {
+            Frame frame = connection.read();
+            if (frame.type() == RawHttp2.HEADERS) {
+                Http2Headers fields = connection.fields(frame);
+                status = fields.get("grpc-status", status);
+                message = fields.get("grpc-message", message);
+            }
+            if (frame.type() == RawHttp2.GO_AWAY) {
+                throw new IOException("GOAWAY");
+            }
+            if (frame.stream() != stream) {
+                continue;
+            }
+            answered |= frame.type() == RawHttp2.DATA && frame.payload().length > 0;
+            if (frame.type() == RawHttp2.RESET) {
+                throw new IOException("reset");
+            }
+            if (frame.has(RawHttp2.END_STREAM)) {
+                if (!answered) {
+                    throw new IOException("grpc-status " + status + ", " + message);
+                }
+                return;
+            }
+        }
+    }
+
+    private static void close(@Nullable RawHttp2 connection) {
+        if (connection != null) {
+            try {
+                connection.close();
+            } catch (IOException e) {
+                // it is gone
+            }
+        }
+    }
+
+    private synchronized void ended(long took, @Nullable String failure) {
+        if (failure == null) {
+            nanos.add(took);
+        } else {
+            reasons.merge(failure, 1, Integer::sum);
+        }
+    }
+
+    /** What came since the last look. */
+    synchronized Outcome look() {
+        long[] sorted = nanos.stream().mapToLong(Long::longValue).toArray();
+        Arrays.sort(sorted);
+        int failed = reasons.values().stream().mapToInt(Integer::intValue).sum();
+        Outcome outcome = new Outcome(
+                sorted.length + failed,
+                failed,
+                sorted.length == 0 ? Double.NaN : sorted[(int) (sorted.length * 0.99)] / 1e6,
+                reasons);
+        nanos = new ArrayList<>();
+        reasons = new TreeMap<>();
+        return outcome;
+    }
+
+    @Override
+    public void close() {
+        closed.set(true);
+    }
+}

@@ -1,0 +1,192 @@
+package tern.rpc.load.attack;
+
+import com.google.protobuf.StringValue;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2HeadersDecoder;
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * A connection of HTTP/2 (RFC 9113) that writes whatever frames it is told to, and reads only when it is told to. Header
+ * fields are literals without a table (RFC 7541 section 6.2.2). One thread writes, one reads.
+ */
+final class RawHttp2 implements AutoCloseable {
+
+    static final int DATA = 0;
+    static final int HEADERS = 1;
+    static final int RESET = 3;
+    static final int SETTINGS = 4;
+    static final int GO_AWAY = 7;
+    static final int WINDOW_UPDATE = 8;
+    static final int END_STREAM = 1;
+    static final int END_HEADERS = 4;
+    static final int ACK = 1;
+    static final int INITIAL_WINDOW_SIZE = 4;
+    static final int CANCEL = 8;
+
+    private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+    private static final int SETTING_BYTES = 6;
+    private static final int BUFFER_BYTES = 64 << 10;
+    private static final int MOST_FRAME_BYTES = 16_384;
+    private static final int SEVEN_BITS = 0x7f;
+    private static final int PREFIX_BYTES = 5;
+
+    /** A frame that was read. */
+    record Frame(int type, int flags, int stream, byte[] payload) {
+
+        boolean has(int flag) {
+            return (flags & flag) != 0;
+        }
+    }
+
+    private final Socket socket = new Socket();
+    private final Http2HeadersDecoder decoder = new DefaultHttp2HeadersDecoder();
+    private final DataInputStream in;
+    private final OutputStream out;
+    private int nextStream = 1;
+
+    /** @param from the last byte of the loopback address that the connection comes from */
+    RawHttp2(int from, int port, int patienceMillis) throws IOException {
+        socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) from}), 0));
+        socket.connect(new InetSocketAddress("127.0.0.1", port), patienceMillis);
+        socket.setSoTimeout(patienceMillis);
+        socket.setTcpNoDelay(true);
+        in = new DataInputStream(new BufferedInputStream(socket.getInputStream(), BUFFER_BYTES));
+        out = socket.getOutputStream();
+    }
+
+    /** Sends the preface and, if it is not negative, the window of each stream. */
+    RawHttp2 open(int initialWindow) throws IOException {
+        out.write(PREFACE);
+        write(
+                SETTINGS,
+                0,
+                0,
+                initialWindow < 0
+                        ? new byte[0]
+                        : ByteBuffer.allocate(SETTING_BYTES)
+                                .putShort((short) INITIAL_WINDOW_SIZE)
+                                .putInt(initialWindow)
+                                .array());
+        return this;
+    }
+
+    void write(int type, int flags, int stream, byte[] payload) throws IOException {
+        out.write(ByteBuffer.allocate(9 + payload.length)
+                .putInt(payload.length << 8 | type)
+                .put((byte) flags)
+                .putInt(stream)
+                .put(payload)
+                .array());
+    }
+
+    /** Adds credit for a stream, or for the connection by 0. */
+    void credit(int stream, int bytes) throws IOException {
+        write(WINDOW_UPDATE, 0, stream, ByteBuffer.allocate(4).putInt(bytes).array());
+    }
+
+    void reset(int stream) throws IOException {
+        write(RESET, 0, stream, ByteBuffer.allocate(4).putInt(CANCEL).array());
+    }
+
+    /** Sends the headers of a call. @return its stream */
+    int begin(String method, String... moreHeaders) throws IOException {
+        int stream = nextStream;
+        nextStream += 2;
+        ByteArrayOutputStream block = new ByteArrayOutputStream();
+        field(block, ":method", "POST");
+        field(block, ":scheme", "http");
+        field(block, ":path", "/" + Target.class.getName() + "/" + method);
+        field(block, ":authority", "localhost");
+        field(block, "content-type", "application/grpc");
+        field(block, "te", "trailers");
+        for (int i = 0; i < moreHeaders.length; i += 2) {
+            field(block, moreHeaders[i], moreHeaders[i + 1]);
+        }
+        byte[] bytes = block.toByteArray();
+        for (int from = 0; from < bytes.length; from += MOST_FRAME_BYTES) {
+            int length = Math.min(MOST_FRAME_BYTES, bytes.length - from);
+            byte[] part = new byte[length];
+            System.arraycopy(bytes, from, part, 0, length);
+            boolean last = from + length == bytes.length;
+            write(from == 0 ? HEADERS : 9, last ? END_HEADERS : 0, stream, part);
+        }
+        return stream;
+    }
+
+    /** Sends a whole call. @return its stream */
+    int call(String method, String text) throws IOException {
+        int stream = begin(method);
+        write(DATA, END_STREAM, stream, message(0, StringValue.of(text).toByteArray()));
+        return stream;
+    }
+
+    /** A message of gRPC. @param compressed 0 or 1 */
+    static byte[] message(int compressed, byte[] bytes) {
+        return ByteBuffer.allocate(PREFIX_BYTES + bytes.length)
+                .put((byte) compressed)
+                .putInt(bytes.length)
+                .put(bytes)
+                .array();
+    }
+
+    private static void field(ByteArrayOutputStream block, String name, String value) {
+        block.write(0);
+        text(block, name);
+        text(block, value);
+    }
+
+    private static void text(ByteArrayOutputStream block, String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.US_ASCII);
+        if (bytes.length < SEVEN_BITS) {
+            block.write(bytes.length);
+        } else {
+            block.write(SEVEN_BITS);
+            int rest = bytes.length - SEVEN_BITS;
+            for (; rest > SEVEN_BITS; rest >>>= 7) {
+                block.write((rest & SEVEN_BITS) | 0x80);
+            }
+            block.write(rest);
+        }
+        block.writeBytes(bytes);
+    }
+
+    /** Waits for the next frame. Acknowledges settings. */
+    Frame read() throws IOException {
+        int lengthAndType = in.readInt();
+        int flags = in.readUnsignedByte();
+        int stream = in.readInt();
+        byte[] payload = new byte[lengthAndType >>> 8];
+        in.readFully(payload);
+        Frame frame = new Frame(lengthAndType & 0xff, flags, stream, payload);
+        if (frame.type == SETTINGS && !frame.has(ACK)) {
+            write(SETTINGS, ACK, 0, new byte[0]);
+        }
+        return frame;
+    }
+
+    /** The fields of a block that came in one frame. Every block has to be read, or the table is wrong for the next. */
+    Http2Headers fields(Frame frame) throws IOException {
+        try {
+            return decoder.decodeHeaders(frame.stream, Unpooled.wrappedBuffer(frame.payload));
+        } catch (Http2Exception e) {
+            throw new IOException(e);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

@@ -1,0 +1,168 @@
+package tern.rpc.load.attack;
+
+import com.google.protobuf.StringValue;
+import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.netty.NettyServerBuilder;
+import io.grpc.protobuf.ProtoUtils;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.ServerCalls;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import tern.rpc.StreamObserver;
+import tern.rpc.netty.EventLoops;
+import tern.rpc.netty.NettyServerTransport;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.triple.Http1Protocol;
+import tern.rpc.netty.triple.HttpSettings;
+import tern.rpc.netty.triple.TripleCodecs;
+import tern.rpc.netty.triple.TripleProtocol;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.json.JsonCodec;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A server under attack in a process of its own: {@code tern} or {@code grpc-java}, each with its defaults and 200 threads. */
+public final class TargetServer {
+
+    static final String READY = "ready";
+
+    private static final int THREADS = 200;
+    private static final int SLEEP_SECONDS = 10;
+    private static final int LARGE_BYTES = (8 << 20) - 1_024;
+
+    private static final StringValue MESSAGE = StringValue.of("m".repeat(8 << 10));
+    private static final StringValue LARGE = StringValue.of("l".repeat(LARGE_BYTES));
+
+    private TargetServer() {}
+
+    /** @param arguments {@code tern PORT} or {@code grpc-java PORT} */
+    public static void main(String[] arguments) throws IOException {
+        int port = Integer.parseInt(arguments[1]);
+        if (arguments[0].equals("tern")) {
+            serveByTern(port);
+        } else {
+            serveByGrpc(port);
+        }
+        System.out.println(READY);
+        while (System.in.read() >= 0) {
+            // until the process that started this one ends
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static void serveByTern(int port) {
+        HessianSerializer hessian = HessianSerializer.builder().build();
+        TripleCodecs codecs =
+                new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
+        HttpSettings http = HttpSettings.defaults();
+        RpcServer.builder(new NettyServerTransport(
+                        ServerTransportSettings.onPort(port),
+                        EventLoops.start(0),
+                        List.of(
+                                new DubboProtocol(hessian, 0),
+                                new TripleProtocol(codecs, http),
+                                new Http1Protocol(codecs, http))))
+                .export(ServiceExport.of(Target.class, new Answers()))
+                .export(ServiceExport.of(Target.Values.class, new Answers()))
+                .build()
+                .start();
+    }
+
+    private static void serveByGrpc(int port) throws IOException {
+        ServerServiceDefinition service = ServerServiceDefinition.builder(Target.class.getName())
+                .addMethod(method("quick", MethodType.UNARY), unary(text -> text))
+                .addMethod(method("sleep", MethodType.UNARY), unary(TargetServer::sleep))
+                .addMethod(method("large", MethodType.UNARY), unary(text -> LARGE))
+                .addMethod(
+                        method("feed", MethodType.SERVER_STREAMING),
+                        ServerCalls.asyncServerStreamingCall(
+                                (StringValue text, io.grpc.stub.StreamObserver<StringValue> messages) ->
+                                        feed((ServerCallStreamObserver<StringValue>) messages)))
+                .build();
+        NettyServerBuilder.forAddress(new InetSocketAddress(port))
+                .executor(Executors.newFixedThreadPool(THREADS))
+                .maxInboundMessageSize(8 << 20)
+                .addService(service)
+                .build()
+                .start();
+    }
+
+    private static MethodDescriptor<StringValue, StringValue> method(String name, MethodType type) {
+        return MethodDescriptor.<StringValue, StringValue>newBuilder()
+                .setType(type)
+                .setFullMethodName(MethodDescriptor.generateFullMethodName(Target.class.getName(), name))
+                .setRequestMarshaller(ProtoUtils.marshaller(StringValue.getDefaultInstance()))
+                .setResponseMarshaller(ProtoUtils.marshaller(StringValue.getDefaultInstance()))
+                .build();
+    }
+
+    private static io.grpc.ServerCallHandler<StringValue, StringValue> unary(UnaryOperator<StringValue> method) {
+        return ServerCalls.asyncUnaryCall((text, answer) -> {
+            answer.onNext(method.apply(text));
+            answer.onCompleted();
+        });
+    }
+
+    /** As the manual of grpc-java recommends: only while the transport takes more. */
+    private static void feed(ServerCallStreamObserver<StringValue> messages) {
+        messages.setOnReadyHandler(() -> {
+            while (messages.isReady() && !messages.isCancelled()) {
+                messages.onNext(MESSAGE);
+            }
+        });
+    }
+
+    private static StringValue sleep(StringValue text) {
+        try {
+            TimeUnit.SECONDS.sleep(SLEEP_SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return text;
+    }
+
+    private static final class Answers implements Target, Target.Values {
+
+        @Override
+        public StringValue quick(StringValue text) {
+            return text;
+        }
+
+        @Override
+        public StringValue sleep(StringValue text) {
+            return TargetServer.sleep(text);
+        }
+
+        @Override
+        public void feed(StringValue text, StreamObserver<StringValue> messages) {
+            while (true) { // ends by the exception that tells why no more can be sent
+                messages.onNext(MESSAGE);
+            }
+        }
+
+        @Override
+        public StringValue large(StringValue text) {
+            return LARGE;
+        }
+
+        @Override
+        public void sleepUnanswered(String text) {
+            TargetServer.sleep(StringValue.of(text));
+        }
+
+        @Override
+        public int count(Object container) {
+            return container instanceof Map<?, ?> map ? map.size() : ((Collection<?>) container).size();
+        }
+    }
+}
