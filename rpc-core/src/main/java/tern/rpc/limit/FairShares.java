@@ -9,7 +9,8 @@ import tern.rpc.NanoClock;
  * Who has to wait when there is no room for all. It is asked only about calls that find few places left.
  *
  * <p>A tenant who sent more than two thirds of these in a window floods: he is the one who waits, and all others get in
- * even beyond the limit. Who it is, is told by a majority vote in constant space (R. Boyer, J Moore, 1981).
+ * even beyond the limit, unless he holds less than a sixteenth of all calls. A majority vote in constant space tells who it
+ * is (R. Boyer, J Moore, 1981).
  *
  * <p>Where nobody floods it is the tenant that holds the most. Places are kept for tenants that hold fewer, for as long as
  * there are any that want in; and these get in even beyond the limit while somebody holds more than twice as much, so that
@@ -25,6 +26,9 @@ final class FairShares {
 
     /** Of so many calls the votes for one tenant exceed those against him by one or more where he sent two thirds. */
     private static final int CALLS_FOR_A_VOTE = 3;
+
+    /** Who holds one of so many calls or more can be in the way of others. */
+    private static final int MUCH = 16;
 
     private volatile @Nullable Share largest;
     private volatile long othersUntil;
@@ -66,14 +70,18 @@ final class FairShares {
         return share != null && share == flooding;
     }
 
-    /** Whether a call that finds few places left is to be refused, so that others get them. */
-    boolean yields(@Nullable Share share, long now) {
+    /**
+     * Whether a call that finds few places left is to be refused, so that others get them.
+     *
+     * @param inside calls of all tenants
+     */
+    boolean yields(@Nullable Share share, long now, int inside) {
         if (share == null) {
             return false;
         }
         Share flood = flooding;
         if (flood != null) {
-            if (share != flood) {
+            if (share != flood || holdsLittle(share, inside)) {
                 othersUntil = now + OTHERS_NANOS;
                 return false;
             }
@@ -93,11 +101,20 @@ final class FairShares {
         return held > 0 && now - othersUntil < 0;
     }
 
-    /** Whether another floods, or would hold more than twice as much even if this one held one more. */
-    boolean isBehind(@Nullable Share share) {
+    /** A tenant with many quick calls sends the most beside one whose few calls hold all places for long. */
+    private static boolean holdsLittle(Share share, int inside) {
+        return (long) share.held() * MUCH < inside;
+    }
+
+    /**
+     * Whether another floods, or would hold more than twice as much even if this one held one more.
+     *
+     * @param inside calls of all tenants
+     */
+    boolean isBehind(@Nullable Share share, int inside) {
         Share flood = flooding;
         if (flood != null && share != null) {
-            return share != flood;
+            return share != flood || holdsLittle(share, inside);
         }
         Share known = largest;
         return share != null && known != null && 2 * (share.held() + 1) < known.held();

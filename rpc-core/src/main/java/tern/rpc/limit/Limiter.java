@@ -151,7 +151,7 @@ public final class Limiter {
             turn(measuring, now);
         }
         shares.vote(share);
-        boolean yields = shares.yields(share, now) && overloaded;
+        boolean yields = shares.yields(share, now, met) && overloaded;
         if (yields || met >= crowdedFrom) {
             crowded.incrementAndGet();
         }
@@ -159,7 +159,7 @@ public final class Limiter {
             return Refusal.SHARE;
         }
         // Calls of earlier windows may be more than a limit that has just shrunk; nobody else waits for them to leave.
-        boolean full = met >= present && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share));
+        boolean full = met >= present && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share, met));
         return full ? Refusal.LIMIT : null;
     }
 

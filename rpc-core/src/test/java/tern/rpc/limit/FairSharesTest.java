@@ -1,0 +1,51 @@
+package tern.rpc.limit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class FairSharesTest {
+
+    private static final int ALL = 200;
+
+    private final FairShares shares = new FairShares(() -> 0);
+    private final Share quick = new Share("many quick calls");
+    private final Share slow = new Share("few slow calls");
+
+    private void hold(Share share, int calls) {
+        for (int i = 0; i < calls; i++) {
+            share.entered();
+        }
+    }
+
+    /** Four of five calls that find no place are those of the first. */
+    private void window() {
+        for (int i = 0; i < 100; i++) {
+            shares.vote(i % 5 == 0 ? slow : quick);
+        }
+        shares.windowEnds();
+        shares.yields(slow, 0, ALL); // others want in
+    }
+
+    @Test
+    void tenantThatSendsTheMostAndHoldsMuchYields() {
+        hold(quick, ALL / 2);
+        hold(slow, ALL / 2);
+
+        window();
+
+        assertThat(shares.yields(quick, 1, ALL)).isTrue();
+        assertThat(shares.isBehind(quick, ALL)).isFalse();
+    }
+
+    @Test
+    void tenantThatSendsTheMostButHoldsLittleDoesNotYield() {
+        hold(quick, ALL / 16 - 1);
+        hold(slow, ALL - ALL / 16 + 1);
+
+        window();
+
+        assertThat(shares.yields(quick, 1, ALL)).isFalse();
+        assertThat(shares.isBehind(quick, ALL)).isTrue();
+    }
+}
