@@ -55,6 +55,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private volatile boolean available;
     private volatile boolean closed;
     private volatile String lastFailure = "";
+    private volatile String lastReason = ""; // of the last lost connection, also when there is another one
 
     ConnectionPool(
             Endpoint endpoint,
@@ -146,11 +147,13 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     /** A call can find a connection closed before its event loop has told this pool why. */
     private String whyNotConnected() {
-        String told = lastFailure;
-        for (int i = 0; i < current.length() && told.isEmpty(); i++) {
-            told = current.get(i).closeReason();
+        for (int i = 0; i < current.length(); i++) {
+            String reason = current.get(i).closeReason();
+            if (!reason.isEmpty()) {
+                return reason;
+            }
         }
-        return told;
+        return lastReason;
     }
 
     /** The next that is ready, or else connecting. */
@@ -241,7 +244,8 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         if (retiring.remove(connection) || closed) {
             return;
         }
-        lastFailure = connection.closeReason();
+        lastReason = connection.closeReason();
+        lastFailure = lastReason;
         if (connection.wasHeard()) {
             backoff.reset();
         }

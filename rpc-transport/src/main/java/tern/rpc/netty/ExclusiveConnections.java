@@ -57,6 +57,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private volatile boolean available;
     private volatile boolean closed;
     private volatile String lastFailure = "";
+    private volatile String lastReason = ""; // of the last failure, also when there is a connection again
 
     ExclusiveConnections(
             Endpoint endpoint,
@@ -140,7 +141,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             call.fail(notSent(
                     call,
                     StatusCode.UNAVAILABLE,
-                    endpoint + " is not connected, " + lastFailure + "; trying again in the background"));
+                    endpoint + " is not connected, " + lastReason + "; trying again in the background"));
             return;
         }
         Connection added = add();
@@ -280,6 +281,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
 
     /** An attempt to connect failed. */
     private synchronized void unreachable(String reason) {
+        lastReason = reason;
         lastFailure = reason;
         available = false;
         if (retrying) {

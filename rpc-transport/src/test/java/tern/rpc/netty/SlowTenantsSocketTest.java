@@ -260,10 +260,10 @@ class SlowTenantsSocketTest {
             calls.add(flooding.hold("a"));
         }
         Await.until("all have failed", () -> calls.stream().allMatch(CompletableFuture::isCompletedExceptionally));
-        for (int i = 0; i < 10 * THREADS && service.held.availablePermits() < THREADS; i++) {
-            flooding.hold("a").isDone();
-        }
-        awaitAllThreadsHeld();
+        Await.until("all threads are held", () -> {
+            flooding.hold("a").isDone(); // many a call is late before its method begins
+            return service.held.availablePermits() >= THREADS;
+        });
 
         allCallsOfAnotherAddressSucceed();
     }
