@@ -22,6 +22,7 @@ public final class CoderPool {
     /** Only after success: a coder that threw in the middle of a message is dropped instead. */
     public void giveBack(Coder coder) {
         coder.forget();
+        coder.output().release();
         coders.giveBack(coder);
     }
 }

@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 public final class OutputBuffer {
 
     private static final int INITIAL_BYTES = 512;
-    private static final int LARGEST_KEPT_BYTES = 1 << 20;
-
     private byte[] array = new byte[INITIAL_BYTES];
     private int position;
     private int limit = Integer.MAX_VALUE;
     private int prefixBytes;
     private @Nullable MessageKind kind;
+    private boolean inTurns;
+    private boolean hasTurn;
 
     /** What may be claimed without a look at anything else: the smaller of the array's length and the limit. */
     private int bound = INITIAL_BYTES;
@@ -43,10 +43,16 @@ public final class OutputBuffer {
         claim(prefix);
     }
 
+    /**
+     * Lets few threads at a time fill arrays above 1 MiB, until the buffer is emptied. Whoever calls this calls
+     * {@link #release} in a {@code finally}.
+     */
+    public void takeTurns() {
+        inTurns = true;
+    }
+
     private void empty(int most, int prefix, @Nullable MessageKind sort) {
-        if (array.length > LARGEST_KEPT_BYTES) {
-            array = new byte[INITIAL_BYTES];
-        }
+        release();
         this.position = 0;
         this.limit = most;
         this.prefixBytes = prefix;
@@ -110,6 +116,20 @@ public final class OutputBuffer {
         position = earlier;
     }
 
+    /** Lets go of an array above 1 MiB with its content, and of the turn to fill it. */
+    public void release() {
+        if (array.length > LargeMessages.LARGE_BYTES) {
+            array = new byte[INITIAL_BYTES];
+            position = 0;
+            bound = 0;
+        }
+        inTurns = false;
+        if (hasTurn) {
+            hasTurn = false;
+            LargeMessages.leave();
+        }
+    }
+
     public byte[] toByteArray() {
         return Arrays.copyOf(array, position);
     }
@@ -133,7 +153,11 @@ public final class OutputBuffer {
         if (needed > limit || needed < 0) {
             throw new MessageTooLargeException(limit - prefixBytes, (needed & 0xFFFF_FFFFL) - prefixBytes, kind);
         }
-        array = Arrays.copyOf(array, (int) Math.min(Math.max(needed, array.length * 2L), Integer.MAX_VALUE - 8));
+        int larger = (int) Math.min(Math.max(needed, array.length * 2L), Integer.MAX_VALUE - 8);
+        if (larger > LargeMessages.LARGE_BYTES && inTurns && !hasTurn) {
+            hasTurn = LargeMessages.enter();
+        }
+        array = Arrays.copyOf(array, larger);
         bound = Math.min(array.length, limit);
     }
 }

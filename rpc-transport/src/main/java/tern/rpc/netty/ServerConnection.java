@@ -373,6 +373,20 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return unsent > HIGH_WATERMARK && port.unsent().used() > port.unsent().manyBytes();
     }
 
+    /** Why no answer of a unary call is written any more, for people; null if it is. Any thread. */
+    public @Nullable String refusesAnswer() {
+        long waiting = unsent;
+        if (waiting < CLOSED / 2) {
+            return "its connection is being closed";
+        }
+        if (waiting <= HIGH_WATERMARK || !refusesCalls()) {
+            return null;
+        }
+        return waiting + " bytes of answers wait for this connection, which is read too slowly, and "
+                + port.unsent().used() + " for all; above " + port.unsent().manyBytes()
+                + " slow readers get no more (derived from rpc.limits.max-unsent-answers)";
+    }
+
     /**
      * Why a stream may not queue a message, for people; null if it may. Any thread.
      *

@@ -110,13 +110,20 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
         Coder coder = coders.take();
         OutputBuffer out = coder.output();
         out.reset(connection.settings().maxRequestBytes(), DubboHeader.BYTES, MessageKind.REQUEST);
-        ObjectWriter writer = coder.writer();
-        writer.start(out);
-        DubboRequestBody.write(writer, same, call, System.nanoTime());
-        writer.finish();
-        int flags =
-                DubboHeader.FLAG_REQUEST | (pending.isOneWay() ? 0 : DubboHeader.FLAG_TWO_WAY) | DubboHeader.HESSIAN2;
-        byte[] frame = DubboFrame.finish(out, flags, 0, pending.id());
+        out.takeTurns();
+        byte[] frame;
+        try {
+            ObjectWriter writer = coder.writer();
+            writer.start(out);
+            DubboRequestBody.write(writer, same, call, System.nanoTime());
+            writer.finish();
+            int flags = DubboHeader.FLAG_REQUEST
+                    | (pending.isOneWay() ? 0 : DubboHeader.FLAG_TWO_WAY)
+                    | DubboHeader.HESSIAN2;
+            frame = DubboFrame.finish(out, flags, 0, pending.id());
+        } finally {
+            out.release();
+        }
         coders.giveBack(coder);
         return new DubboRequest(frame, pending, connection);
     }

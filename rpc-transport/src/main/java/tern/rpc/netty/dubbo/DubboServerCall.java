@@ -122,7 +122,16 @@ final class DubboServerCall extends NettyServerCall {
 
     @Override
     public void reply(Response response) {
-        if (claimAnswer() && DubboHeader.isTwoWay(flags)) {
+        if (!claimAnswer() || !DubboHeader.isTwoWay(flags)) {
+            return;
+        }
+        String refusal = connection().refusesAnswer();
+        if (refusal != null) {
+            answerFailure(
+                    RpcException.refusal(
+                            StatusCode.RESOURCE_EXHAUSTED, "the answer is not sent: " + refusal, Executed.YES),
+                    new Metadata());
+        } else {
             send(writer -> {
                 if (!response.headers().isEmpty()) {
                     response.metadata().addAll(response.headers()); // there is one kind only
@@ -208,11 +217,17 @@ final class DubboServerCall extends NettyServerCall {
         Coder coder = protocol.coders().take();
         OutputBuffer out = coder.output();
         out.reset(connection().settings().maxResponseBytes(), DubboHeader.BYTES, MessageKind.RESPONSE);
-        ObjectWriter writer = coder.writer();
-        writer.start(out);
-        content.write(writer);
-        writer.finish();
-        DubboFrame frame = new DubboFrame(DubboFrame.finish(out, DubboHeader.HESSIAN2, status, id));
+        out.takeTurns();
+        DubboFrame frame;
+        try {
+            ObjectWriter writer = coder.writer();
+            writer.start(out);
+            content.write(writer);
+            writer.finish();
+            frame = new DubboFrame(DubboFrame.finish(out, DubboHeader.HESSIAN2, status, id));
+        } finally {
+            out.release();
+        }
         protocol.coders().giveBack(coder);
         connection().queue().add(frame);
     }

@@ -204,6 +204,7 @@ abstract class MessageCall extends HttpCall {
         RpcException failure = null;
         if (!messageSent && !Objects.requireNonNull(method()).type().serverStreams()) {
             try {
+                checkTaken();
                 message = encode(response.value());
             } catch (RpcException e) {
                 failure = e;
@@ -234,6 +235,14 @@ abstract class MessageCall extends HttpCall {
             }
         }
         answerAnyhow(failure, trailers);
+    }
+
+    private void checkTaken() {
+        String refusal = connection().refusesAnswer();
+        if (refusal != null) {
+            throw RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED, "the answer is not sent: " + refusal, Executed.YES);
+        }
     }
 
     @Override

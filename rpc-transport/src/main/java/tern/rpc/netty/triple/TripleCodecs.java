@@ -223,18 +223,23 @@ public final class TripleCodecs {
         Coder coder = coders.take();
         OutputBuffer out = coder.output();
         out.reset(limit, prefixBytes, kind);
-        content.accept(out);
+        out.takeTurns();
         byte[] message;
-        if (compressed) {
-            OutputBuffer deflated = new OutputBuffer();
-            deflated.claim(prefixBytes);
-            gzip.compress(out.array(), prefixBytes, out.position() - prefixBytes, deflated);
-            message = deflated.toByteArray();
-        } else {
-            message = out.toByteArray();
+        try {
+            content.accept(out);
+            message = compressed ? compress(prefixBytes, out) : out.toByteArray();
+        } finally {
+            out.release();
         }
         coders.giveBack(coder);
         return message;
+    }
+
+    private byte[] compress(int prefixBytes, OutputBuffer out) {
+        OutputBuffer deflated = new OutputBuffer();
+        deflated.claim(prefixBytes);
+        gzip.compress(out.array(), prefixBytes, out.position() - prefixBytes, deflated);
+        return deflated.toByteArray();
     }
 
     /** What is no message of the service: trailers, the end of a stream. */
