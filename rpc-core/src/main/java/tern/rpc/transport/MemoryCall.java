@@ -152,7 +152,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
     private Object[] values(ServiceDescriptor service, MethodDescriptor method) {
         try {
-            return codec.decodeAll(arguments, service, method.parameters());
+            return codec.decodeAll(arguments, service, method);
         } catch (SerializationException e) {
             throw WrongArguments.unreadable(e);
         }

@@ -1,6 +1,5 @@
 package tern.rpc.transport;
 
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
@@ -69,11 +68,12 @@ final class MemoryCodec {
     }
 
     /** @throws SerializationException if they cannot be read */
-    Object[] decodeAll(byte[] bytes, ServiceDescriptor service, List<ValueType> types) {
+    @SuppressWarnings("NullAway") // arguments may be null
+    Object[] decodeAll(byte[] bytes, ServiceDescriptor service, MethodDescriptor method) {
         Coder coder = reading(bytes, service);
-        Object[] values = new Object[types.size()];
+        Object[] values = new Object[method.parameters().size()];
         for (int i = 0; i < values.length; i++) {
-            values[i] = coder.reader().readObject(types.get(i));
+            values[i] = WrongArguments.read(coder.reader(), method, i);
         }
         coders.giveBack(coder);
         return values;

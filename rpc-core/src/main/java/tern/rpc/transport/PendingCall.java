@@ -7,6 +7,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
+import tern.rpc.MethodType;
 import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -215,9 +216,25 @@ public final class PendingCall implements Runnable {
     private Response result() throws Throwable {
         Object result = outcome;
         if (result instanceof Answer answer) {
-            return answer.decode(call);
+            Response response = answer.decode(call);
+            if (response.value() == null) {
+                checkMayBeNull();
+            }
+            return response;
         }
         throw (Throwable) Objects.requireNonNull(result);
+    }
+
+    /** The provider may have compiled against another interface, which declares a class. */
+    private void checkMayBeNull() {
+        Class<?> declared = call.method().result().raw();
+        if (declared.isPrimitive() && declared != void.class && call.method().type() == MethodType.UNARY) {
+            throw new RpcException(
+                    StatusCode.INTERNAL,
+                    call + ": the answer is null, but the method is declared to return " + declared.getName(),
+                    Executed.YES,
+                    null);
+        }
     }
 
     /** The end of a call with a {@link Completion}; called by its executor only. */

@@ -17,6 +17,7 @@ import tern.rpc.endpoint.Endpoint;
  */
 public final class RemoteFailures {
 
+    private static final String FAILED_WITH = " failed with ";
     private static final String LOGGED = " (logged by the server as ";
     private static final Pattern FOREIGN =
             Pattern.compile(".*\\(logged by the server as [0-9a-f]{8}\\)", Pattern.DOTALL);
@@ -40,7 +41,11 @@ public final class RemoteFailures {
             return false;
         }
         String text = failure.getMessage();
-        return text != null && FOREIGN.matcher(text).matches();
+        return text != null && isForeignText(text);
+    }
+
+    private static boolean isForeignText(String text) {
+        return FOREIGN.matcher(text).matches();
     }
 
     /** An exception that was read from an answer. */
@@ -48,15 +53,13 @@ public final class RemoteFailures {
         String where = call + " at " + endpoint;
         Throwable told = read;
         if (read instanceof Error) {
-            told = new RpcException(
-                    StatusCode.UNKNOWN, where + " failed with " + Thrown.text(read), Executed.YES, read);
+            told = new RpcException(StatusCode.UNKNOWN, where + FAILED_WITH + Thrown.text(read), Executed.YES, read);
         } else if (isForeign(read)) {
-            told = new RpcException(
-                    StatusCode.UNKNOWN, where + " failed with " + read.getMessage(), Executed.YES, null);
+            told = new RpcException(StatusCode.UNKNOWN, where + FAILED_WITH + read.getMessage(), Executed.YES, null);
         } else if (read instanceof RpcException unknownClass) {
             told = new RpcException(
                     unknownClass.code(),
-                    where + " failed with " + unknownClass.status().description(),
+                    where + FAILED_WITH + unknownClass.status().description(),
                     Executed.YES,
                     unknownClass.getCause());
         }
@@ -65,7 +68,17 @@ public final class RemoteFailures {
 
     /** A failure that says code and text. */
     public static RpcException answered(Invocation call, Endpoint endpoint, RpcException failure) {
-        RpcException told = TimeOuts.answered(call, endpoint, failure);
+        String text = failure.status().description();
+        RpcException named = failure.code() == StatusCode.UNKNOWN && isForeignText(text)
+                ? new RpcException(
+                        new Status(
+                                StatusCode.UNKNOWN,
+                                call + " at " + endpoint + FAILED_WITH + text,
+                                failure.status().details()),
+                        failure.wasExecuted(),
+                        failure.metadata())
+                : failure;
+        RpcException told = TimeOuts.answered(call, endpoint, named);
         if (told.code() == StatusCode.RESOURCE_EXHAUSTED) {
             return told; // comes in masses when a server is overloaded, and a trace costs more than the call
         }

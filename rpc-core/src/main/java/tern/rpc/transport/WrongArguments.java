@@ -1,9 +1,13 @@
 package tern.rpc.transport;
 
+import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.ValueType;
+import tern.rpc.serialization.ObjectReader;
+import tern.rpc.serialization.SerializationException;
 
 /** Refusals of calls whose arguments do not fit the method, the same on every wire. */
 public final class WrongArguments {
@@ -16,6 +20,22 @@ public final class WrongArguments {
         String takes = expected == 0 ? "no arguments" : expected == 1 ? "1 argument" : expected + " arguments";
         return RpcException.refusal(
                 StatusCode.INVALID_ARGUMENT, method + " takes " + takes + ", not " + given, Executed.NO);
+    }
+
+    /**
+     * Reads the next argument.
+     *
+     * @param index of the method's parameter
+     * @throws SerializationException if it cannot be read, or is null where a primitive type is declared
+     */
+    public static @Nullable Object read(ObjectReader reader, MethodDescriptor method, int index) {
+        ValueType declared = method.parameters().get(index);
+        Object value = reader.readObject(declared);
+        if (value == null && declared.raw().isPrimitive()) {
+            throw new SerializationException(method + ", parameter " + (index + 1) + " ("
+                    + method.parameterNames().get(index) + ") is missing: expected " + declared);
+        }
+        return value;
     }
 
     /** @param why the arguments cannot be read */

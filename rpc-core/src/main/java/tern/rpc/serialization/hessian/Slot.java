@@ -15,7 +15,7 @@ final class Slot {
 
     final TypeRef type;
 
-    /** What null becomes here: zero at a primitive position. */
+    /** What null becomes here: zero at a primitive position inside of a value. */
     final @Nullable Object absent;
 
     /** Whether the declared type is the application's own, so that it says something about what is expected. */
@@ -30,22 +30,23 @@ final class Slot {
     private @Nullable Slot value;
     private @Nullable CollectionType collection;
 
-    private Slot(TypeRef type, String where, @Nullable Slot outer) {
+    private Slot(TypeRef type, String where, @Nullable Slot outer, @Nullable Object absent) {
         this.type = type;
         this.outer = outer;
         this.raw = MethodType.methodType(type.raw()).wrap().returnType();
-        this.absent = Narrowing.zero(type.raw());
+        this.absent = absent;
         this.own = AllowedClasses.isOfApplication(raw);
         this.where = where;
     }
 
+    /** The position of a whole value, where null stays null: whether it may be is for the caller to say. */
     static Slot of(Type type) {
         TypeRef known = TypeRef.of(type);
-        return new Slot(known, known.toString(), null);
+        return new Slot(known, known.toString(), null, null);
     }
 
     static Slot field(TypeRef owner, String name, TypeRef type) {
-        return new Slot(type, owner.raw().getName() + ", field " + name, null);
+        return new Slot(type, owner.raw().getName() + ", field " + name, null, Narrowing.zero(type.raw()));
     }
 
     /** A component of an array, or an element of a collection. */
@@ -103,7 +104,7 @@ final class Slot {
                 return around;
             }
         }
-        return new Slot(declared, where + suffix, this);
+        return new Slot(declared, where + suffix, this, Narrowing.zero(declared.raw()));
     }
 
     private TypeRef mapArgument(int index) {

@@ -81,9 +81,7 @@ final class DubboRequestBody {
         Object[] arguments = new Object[method.parameters().size()];
         boolean scalarsOnly = method.service() != service && !services.genericCalls();
         for (int i = 0; i < arguments.length; i++) {
-            arguments[i] = scalarsOnly
-                    ? scalar(reader)
-                    : reader.readObject(method.parameters().get(i));
+            arguments[i] = scalarsOnly ? scalar(reader) : WrongArguments.read(reader, method, i);
         }
         Metadata metadata = new Metadata(USUAL);
         reader.readMetadata(metadata);

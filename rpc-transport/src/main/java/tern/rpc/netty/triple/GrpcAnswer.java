@@ -65,12 +65,8 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
         CharSequence message = last.get(GrpcForm.MESSAGE);
         Status status = new Status(code, message == null ? "" : GrpcMessage.decode(message));
         CharSequence details = last.get(GrpcForm.DETAILS);
-        CharSequence executed = last.get(GrpcForm.EXECUTED);
-        boolean notRun = executed != null && GrpcForm.NOT_EXECUTED.contentEquals(executed);
         return new RpcException(
-                details == null ? status : detailed(status, details),
-                notRun ? Executed.NO : Executed.MAYBE,
-                trailers());
+                details == null ? status : detailed(status, details), GrpcForm.executed(last::get), trailers());
     }
 
     /** The details tell code and text too, as Dubbo has it; details that nobody can read count for nothing. */

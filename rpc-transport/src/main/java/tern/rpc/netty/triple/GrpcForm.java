@@ -4,6 +4,7 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.util.Base64;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.RpcException;
@@ -33,10 +34,11 @@ final class GrpcForm implements HttpForm {
     static final AsciiString EXCEPTION = AsciiString.cached("tri-exception-code");
     static final AsciiString BUSINESS = AsciiString.cached("3"); // wire document 8.1
 
-    /** Whether the method ran; said where it did not, so that another server may be asked. */
-    static final AsciiString EXECUTED = AsciiString.cached("tern-executed");
+    /** Whether the method ran; said of failures. Where it did not, another server may be asked. */
+    private static final AsciiString EXECUTED = AsciiString.cached("tern-executed");
 
-    static final AsciiString NOT_EXECUTED = AsciiString.cached("no");
+    private static final AsciiString YES = AsciiString.cached("yes");
+    private static final AsciiString NO = AsciiString.cached("no");
     static final AsciiString GZIP = AsciiString.cached("gzip");
     static final AsciiString OK = AsciiString.cached("200");
     static final AsciiString ZERO = AsciiString.cached("0");
@@ -82,6 +84,22 @@ final class GrpcForm implements HttpForm {
                 this, exchange, Route.nowhere(head), ContentCoding.mayBeGzip(head.get(ENCODING)), timeoutNanos(head));
     }
 
+    /** Adds whether a call that failed was executed, if that is known. */
+    static void tellExecuted(Http2Headers head, Executed executed) {
+        if (executed != Executed.MAYBE) {
+            head.set(EXECUTED, executed == Executed.YES ? YES : NO);
+        }
+    }
+
+    /** What the headers of an answer say about that. */
+    static Executed executed(Function<AsciiString, @Nullable CharSequence> head) {
+        CharSequence told = head.apply(EXECUTED);
+        if (told == null) {
+            return Executed.MAYBE;
+        }
+        return NO.contentEquals(told) ? Executed.NO : YES.contentEquals(told) ? Executed.YES : Executed.MAYBE;
+    }
+
     static @Nullable String text(Http2Headers head, AsciiString name) {
         CharSequence value = head.get(name);
         return value == null ? null : value.toString();
@@ -103,7 +121,7 @@ final class GrpcForm implements HttpForm {
     public void refuse(HttpExchange exchange, RpcException reason) {
         Http2Headers head = head(false);
         addStatus(head, reason.status());
-        head.set(EXECUTED, NOT_EXECUTED);
+        tellExecuted(head, Executed.NO);
         if (exchange.head().contains(ENCODING)) {
             head.set(ACCEPT_ENCODING, ENCODINGS);
         }

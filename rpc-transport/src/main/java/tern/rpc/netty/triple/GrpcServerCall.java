@@ -102,8 +102,8 @@ final class GrpcServerCall extends MessageCall {
     @Override
     HttpWrite end(@Nullable Http2Headers head, byte @Nullable [] message, @Nullable Status failure, Metadata metadata) {
         Http2Headers trailers = GrpcForm.trailers(failure, metadata);
-        if (isUnexecuted()) {
-            trailers.set(GrpcForm.EXECUTED, GrpcForm.NOT_EXECUTED);
+        if (failure != null) {
+            GrpcForm.tellExecuted(trailers, executed());
         }
         if (head != null && failure != null) {
             return new HttpWrite(exchange(), null, null, head.setAll(trailers), true);

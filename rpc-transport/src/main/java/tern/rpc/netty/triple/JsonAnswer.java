@@ -86,10 +86,9 @@ final class JsonAnswer implements Answer {
     }
 
     private RpcException failure(byte[] bytes, int length, Metadata metadata) {
-        String executed = answer.field(GrpcForm.EXECUTED);
-        boolean notRun = executed != null && GrpcForm.NOT_EXECUTED.contentEquals(executed);
+        Executed executed = GrpcForm.executed(answer::field);
         JsonError error = codecs.jsonError(bytes, length);
-        return new RpcException(status(error, bytes, length, notRun), notRun ? Executed.NO : Executed.MAYBE, metadata);
+        return new RpcException(status(error, bytes, length, executed == Executed.NO), executed, metadata);
     }
 
     private Status status(@Nullable JsonError error, byte[] bytes, int length, boolean notRun) {

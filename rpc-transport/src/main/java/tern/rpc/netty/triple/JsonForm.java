@@ -242,9 +242,7 @@ final class JsonForm implements HttpForm {
         if (reason instanceof HttpRefusal refusal && !refusal.headerName().isEmpty()) {
             head.set(refusal.headerName(), refusal.headerValue());
         }
-        if (reason.wasExecuted() == Executed.NO) {
-            head.set(GrpcForm.EXECUTED, GrpcForm.NOT_EXECUTED);
-        }
+        GrpcForm.tellExecuted(head, reason.wasExecuted());
         if (status.code() == HttpResponseStatus.UNAUTHORIZED.code()) {
             head.set("www-authenticate", "Bearer"); // required with this status (RFC 9110, 15.5.2)
         }

@@ -38,7 +38,7 @@ abstract class MessageCall extends HttpCall {
     private boolean announced; // guarded by sending: the head said that messages may be compressed
     private volatile boolean compressed; // whether messages are, from here on
     private volatile boolean messageSent;
-    private volatile boolean unexecuted;
+    private volatile Executed executed = Executed.MAYBE; // of a failure
 
     /**
      * @param acceptsGzip whether the caller reads compressed answers
@@ -126,9 +126,9 @@ abstract class MessageCall extends HttpCall {
         }
     }
 
-    /** Whether the call failed before its method ran, so that it may be sent again whatever the method does. */
-    boolean isUnexecuted() {
-        return unexecuted;
+    /** Whether the method of a call that failed ran. If not, it may be sent again whatever the method does. */
+    Executed executed() {
+        return executed;
     }
 
     /** Whether messages are compressed from here on. */
@@ -248,7 +248,7 @@ abstract class MessageCall extends HttpCall {
     @Override
     void answerFailure(Throwable failure, Metadata metadata) {
         Status status = status(failure);
-        unexecuted = failure instanceof RpcException rpc && rpc.wasExecuted() == Executed.NO;
+        executed = failure instanceof RpcException rpc ? rpc.wasExecuted() : Executed.YES;
         try {
             finish(new Metadata(), null, status, metadata);
         } catch (RpcException e) {

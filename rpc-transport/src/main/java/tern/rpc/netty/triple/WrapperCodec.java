@@ -145,7 +145,7 @@ final class WrapperCodec implements PayloadCodec {
         for (int i = 0; i < arguments.length; i++) {
             request.startArgument(reader, i);
             reader.trust(trusted);
-            arguments[i] = scalarsOnly ? reader.readScalar() : reader.readObject(parameters.get(i));
+            arguments[i] = scalarsOnly ? reader.readScalar() : WrongArguments.read(reader, method, i);
         }
         coders.giveBack(coder);
         return arguments;

@@ -39,6 +39,9 @@ import tern.rpc.netty.peer.Await;
 import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.RawServer;
 import tern.rpc.netty.peer.RawSocket;
+import tern.rpc.serialization.ObjectWriter;
+import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 
 /** Bytes that no honest peer sends. In every case a second, well-behaved connection works before and afterwards. */
@@ -93,6 +96,37 @@ class DubboBadInputTest {
                 Arrays.stream(parts).mapToInt(part -> part.length).sum());
         Arrays.stream(parts).forEach(all::put);
         return all.array();
+    }
+
+    // Arguments
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void nullForAPrimitiveParameterIsRefusedByItsName(int missing) {
+        OutputBuffer body = new OutputBuffer();
+        ObjectWriter writer = HessianSerializer.builder().build().newWriter();
+        writer.start(body);
+        for (String head : List.of("2.0.2", GreetService.class.getName(), "0.0.0", "add", "II")) {
+            writer.writeString(head);
+        }
+        for (int i = 0; i < 2; i++) {
+            writer.writeObject(i == missing ? null : 5);
+        }
+        writer.startMap();
+        writer.endMap();
+        writer.finish();
+        byte[] bytes = body.toByteArray();
+        try (RawSocket socket = connect()) {
+            socket.send(concat(RawFrame.header(RawFrame.TWO_WAY, 0, 4711, bytes.length), bytes));
+
+            RawFrame answer = socket.read();
+            assertThat(answer.id()).isEqualTo(4711);
+            assertThat(answer.status()).isEqualTo(DubboStatus.BAD_REQUEST);
+            assertThat(answer.text())
+                    .contains("GreetService/add, parameter " + (missing + 1) + " (" + (missing == 0 ? "a" : "b")
+                            + ") is missing: expected int");
+            assertStillServed(socket);
+        }
     }
 
     // Frames

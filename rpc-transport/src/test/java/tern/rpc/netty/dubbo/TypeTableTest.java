@@ -467,6 +467,10 @@ class TypeTableTest {
                 declares is read where an interface or class of the application is declared that it belongs to; where
                 `Object`, `Map` or another type of the JDK is declared, it needs `rpc.limits.allowed-classes`.
 
+                When one side declares `int` and the other one `Integer`, null may come for a primitive type. An argument that is null is
+                refused with INVALID_ARGUMENT and the name of the parameter, and the method does not run. A result that is null fails as
+                INTERNAL, and the method ran. Fields of a primitive type that did not come, or came as null, are 0 or false.
+
                 | Shape | among us | from Dubbo | to Dubbo |
                 |---|---|---|---|
                 """);

@@ -10,7 +10,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
@@ -20,6 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
 import tern.rpc.WireName;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
@@ -69,6 +72,10 @@ class OneMistakeOneAnswerTest {
 
         String fails(String how);
 
+        Integer weighs(String what);
+
+        CompletableFuture<String> later(String how);
+
         String sleeps();
     }
 
@@ -91,6 +98,8 @@ class OneMistakeOneAnswerTest {
     @WireName(NAME)
     public interface Boxes {
         String count(String name, @Nullable Integer times);
+
+        int weighs(String what);
     }
 
     public interface Bar {
@@ -125,7 +134,21 @@ class OneMistakeOneAnswerTest {
             if (how.equals("error")) {
                 throw new StackOverflowError("deep");
             }
+            if (how.equals("status")) {
+                throw new RpcException(StatusCode.NOT_FOUND, "there is no such dish");
+            }
             throw new org.junit.platform.commons.JUnitException("secret");
+        }
+
+        @Override
+        public @Nullable Integer weighs(String what) {
+            return null;
+        }
+
+        @Override
+        public CompletableFuture<String> later(String how) {
+            return CompletableFuture.failedFuture(
+                    how.equals("declared") ? new Burnt("too hot") : new IllegalStateException("not now"));
         }
 
         @Override
@@ -234,11 +257,18 @@ class OneMistakeOneAnswerTest {
     private static String answer(Mistake mistake, Wire wire) {
         try {
             return "answered " + mistake.make(wire);
+        } catch (ExecutionException e) {
+            return answer(any -> OneMistakeOneAnswerTest.<RuntimeException>sneaky(e.getCause()), wire);
         } catch (RpcException e) {
             return e.wasExecuted() + " " + uniform(e.getMessage());
         } catch (Throwable e) {
             return e.getClass().getSimpleName() + ": " + uniform(String.valueOf(e.getMessage()));
         }
+    }
+
+    @SuppressWarnings("unchecked") // It is thrown, not cast.
+    private static <E extends Throwable> Object sneaky(Throwable failure) throws E {
+        throw (E) failure;
     }
 
     /** Client and server race to tell of a time-out. */
@@ -273,6 +303,23 @@ class OneMistakeOneAnswerTest {
         on(
                 "exception that callers do not know",
                 wire -> side.refer(wire, Kitchen.class).fails("foreign"));
+        on("status of the method", wire -> side.refer(wire, Kitchen.class).fails("status"));
+        on(
+                "exception of a later result",
+                wire -> side.refer(wire, Kitchen.class).later("standard").get());
+        on("null for a primitive result", wire -> side.refer(wire, Boxes.class).weighs("x"));
+        on(
+                "deadline that has passed before the start",
+                wire -> side.refer(wire, Kitchen.class, to -> to.timeout(Duration.ofNanos(1)))
+                        .cook(new Dish("x")));
+        on("interrupted caller", wire -> {
+            Thread.currentThread().interrupt();
+            try {
+                return side.refer(wire, Kitchen.class).sleeps();
+            } finally {
+                assertThat(Thread.interrupted()).isTrue();
+            }
+        });
         on("error", wire -> side.refer(wire, Kitchen.class).fails("error"));
         on(
                 "time-out while it runs",
