@@ -2,22 +2,26 @@ package tern.rpc.serialization;
 
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
 
 /**
  * Lets two threads for each processor write large messages at a time. While a message is written its bytes are there up to
- * three times: 200 workers that write answers of 8 MiB would need almost 5 GB, and are not quicker than four. A thread waits
- * for a second at the most and then writes all the same, so that nothing hangs. Thread-safe.
+ * three times: 200 workers that write answers of 8 MiB would need almost 5 GB, and are not quicker than four. Whoever waits
+ * too long gives up, so that nothing hangs. Thread-safe.
  */
 final class LargeMessages {
 
-    /** Arrays up to this size need no turn. */
-    static final int LARGE_BYTES = 1 << 20;
+    /** Arrays up to this size need no turn. Those who wait for one hold so much. */
+    static final int LARGE_BYTES = 256 << 10;
 
     private static final int THREADS_PER_PROCESSOR = 2;
-    private static final long PATIENCE_MILLIS = 1_000;
-
-    private static final Semaphore TURNS =
-            new Semaphore(THREADS_PER_PROCESSOR * Runtime.getRuntime().availableProcessors());
+    private static final long PATIENCE_MILLIS = 3_000;
+    private static final int PLACES =
+            THREADS_PER_PROCESSOR * Runtime.getRuntime().availableProcessors();
+    private static final Semaphore TURNS = new Semaphore(PLACES);
 
     private LargeMessages() {}
 
@@ -26,13 +30,24 @@ final class LargeMessages {
         return TURNS.availablePermits();
     }
 
-    /** @return whether {@link #leave} has to be called */
-    static boolean enter() {
+    /**
+     * Takes a turn.
+     *
+     * @throws RpcException RESOURCE_EXHAUSTED if others take too long
+     */
+    static void enter(@Nullable MessageKind kind) {
+        boolean entered = false;
         try {
-            return TURNS.tryAcquire(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+            entered = TURNS.tryAcquire(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return false;
+        }
+        if (!entered) {
+            throw RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    "a message of more than " + LARGE_BYTES + " bytes was not written: " + PLACES
+                            + " threads write others of that size, and none was done within " + PATIENCE_MILLIS + " ms",
+                    kind == MessageKind.RESPONSE ? Executed.YES : Executed.NO);
         }
     }
 

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class OutputBuffer {
 
     private static final int INITIAL_BYTES = 512;
+    private static final int LARGEST_KEPT_BYTES = 1 << 20;
     private byte[] array = new byte[INITIAL_BYTES];
     private int position;
     private int limit = Integer.MAX_VALUE;
@@ -44,8 +45,9 @@ public final class OutputBuffer {
     }
 
     /**
-     * Lets few threads at a time fill arrays above 1 MiB, until the buffer is emptied. Whoever calls this calls
-     * {@link #release} in a {@code finally}.
+     * Lets few threads at a time fill arrays above 256 KiB, until the buffer is emptied. Whoever calls this calls
+     * {@link #release} in a {@code finally}. {@link #claim} may then wait for 3 s, and fail with an
+     * {@link tern.rpc.RpcException} of RESOURCE_EXHAUSTED.
      */
     public void takeTurns() {
         inTurns = true;
@@ -118,7 +120,7 @@ public final class OutputBuffer {
 
     /** Lets go of an array above 1 MiB with its content, and of the turn to fill it. */
     public void release() {
-        if (array.length > LargeMessages.LARGE_BYTES) {
+        if (array.length > LARGEST_KEPT_BYTES) {
             array = new byte[INITIAL_BYTES];
             position = 0;
             bound = 0;
@@ -155,7 +157,8 @@ public final class OutputBuffer {
         }
         int larger = (int) Math.min(Math.max(needed, array.length * 2L), Integer.MAX_VALUE - 8);
         if (larger > LargeMessages.LARGE_BYTES && inTurns && !hasTurn) {
-            hasTurn = LargeMessages.enter();
+            LargeMessages.enter(kind);
+            hasTurn = true;
         }
         array = Arrays.copyOf(array, larger);
         bound = Math.min(array.length, limit);

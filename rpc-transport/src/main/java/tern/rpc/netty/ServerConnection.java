@@ -356,21 +356,24 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public void giveUp() {
-        releaseUnsent();
-        channel.close();
+        long counted = releaseUnsent();
+        port.unsent().leaving(counted);
+        channel.close().addListener(done -> port.unsent().leaving(-counted));
     }
 
-    /** Nothing of it counts any more. */
-    private void releaseUnsent() {
+    /** Nothing of it counts any more. @return bytes that counted */
+    private long releaseUnsent() {
         long counted = UNSENT.getAndSet(this, CLOSED);
-        if (counted > CLOSED / 2) {
-            port.unsent().add(-counted);
+        if (counted <= CLOSED / 2) {
+            return 0;
         }
+        port.unsent().add(-counted);
+        return counted;
     }
 
     /** Whether no more calls should be taken, as answers fill the memory of the server and this connection has many. */
     public boolean refusesCalls() {
-        return unsent > HIGH_WATERMARK && port.unsent().used() > port.unsent().manyBytes();
+        return unsent > HIGH_WATERMARK && port.unsent().isShort();
     }
 
     /** Why no answer of a unary call is written any more, for people; null if it is. Any thread. */

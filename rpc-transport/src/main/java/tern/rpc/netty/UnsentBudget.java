@@ -1,5 +1,6 @@
 package tern.rpc.netty;
 
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,7 @@ final class UnsentBudget {
     private final int maxStreamBytes;
     private final FairBudget all;
     private final long mostBytes;
+    private final AtomicLong leaving = new AtomicLong();
     private Runnable whenMany = () -> {}; // set before there are connections
 
     UnsentBudget(int maxStreamBytes, long maxBytes) {
@@ -44,6 +46,16 @@ final class UnsentBudget {
 
     long used() {
         return all.used();
+    }
+
+    /** A connection is being closed whose answers are still in memory. @param bytes negative when they are no longer */
+    void leaving(long bytes) {
+        leaving.addAndGet(bytes);
+    }
+
+    /** Whether answers take so much memory that slow readers get no more, with those of connections that are being closed. */
+    boolean isShort() {
+        return all.used() + leaving.get() > manyBytes();
     }
 
     /**

@@ -268,7 +268,80 @@ enum Attack {
                         connection.credit(0, 1); // fails when the server has closed the connection
                     }
                 }
-            }));
+            })),
+
+    /** The same by the dubbo protocol. */
+    UNREAD_DUBBO_ANSWERS(
+            "answers of 8 MiB by dubbo that are not read, 50 on each of 20 connections",
+            false,
+            attacker -> attacker.together(20, () -> {
+                try (RawDubbo connection = attacker.connectDubbo(2)) {
+                    byte[] text = RawDubbo.text("a");
+                    for (int i = 0; i < 50; i++) {
+                        connection.call(false, "large", "Ljava/lang/String;", text);
+                    }
+                    while (attacker.goesOn()) {
+                        attacker.pause(500);
+                        connection.ping(); // fails when the server has closed the connection
+                    }
+                }
+            })),
+
+    /** Signs of life whose answers nobody reads. */
+    UNREAD_HEARTBEATS(
+            "heartbeats of dubbo whose answers are not read, by 4 connections",
+            false,
+            attacker -> attacker.together(4, () -> {
+                try (RawDubbo connection = attacker.connectDubbo(2)) {
+                    while (attacker.goesOn()) {
+                        connection.ping();
+                    }
+                }
+            })),
+
+    /** Large requests with large answers, all of them read. */
+    LARGE_REQUESTS("texts of 8 MiB there and back, 5 at a time on each of 20 connections", true, attacker -> {
+        byte[] request = RawHttp2.message(0, largeText());
+        attacker.together(20, () -> {
+            try (RawHttp2 connection = attacker.connect(2, 1 << 24)) {
+                connection.credit(0, 1 << 30);
+                attacker.watch(connection, frame -> {
+                    try {
+                        if (frame.type() == RawHttp2.DATA && frame.payload().length > 0) {
+                            connection.credit(0, frame.payload().length);
+                        }
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                });
+                while (attacker.goesOn()) {
+                    int stream = connection.begin("quick");
+                    for (int from = 0; from < request.length; from += 16_384) {
+                        int to = Math.min(request.length, from + 16_384);
+                        connection.write(
+                                RawHttp2.DATA,
+                                to == request.length ? RawHttp2.END_STREAM : 0,
+                                stream,
+                                Arrays.copyOfRange(request, from, to));
+                    }
+                }
+            }
+        });
+    }),
+
+    /** Requests one after the other, whose answers nobody reads. */
+    PIPELINED("requests of HTTP/1.1 without end whose answers are not read, by 20 connections", false, attacker -> {
+        byte[] request = ("POST /" + Target.class.getName() + "/large HTTP/1.1\r\nhost: localhost\r\n"
+                        + "content-type: application/json\r\ncontent-length: 3\r\n\r\n\"a\"")
+                .getBytes(US_ASCII);
+        attacker.together(20, () -> {
+            try (Socket socket = silent(2, attacker.port)) {
+                while (attacker.goesOn()) {
+                    socket.getOutputStream().write(request);
+                }
+            }
+        });
+    });
 
     private interface Sending {
         void send(RawHttp2 connection, int stream) throws IOException;

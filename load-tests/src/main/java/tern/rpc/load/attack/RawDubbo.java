@@ -16,6 +16,7 @@ final class RawDubbo implements AutoCloseable {
     private static final short MAGIC = (short) 0xdabb;
     private static final int REQUEST = 0x82; // hessian2
     private static final int TWO_WAY = 0x40;
+    private static final int EVENT = 0x20;
     private static final int HEAD_BYTES = 16;
     private static final int SHORT_TEXT = 32;
 
@@ -53,6 +54,18 @@ final class RawDubbo implements AutoCloseable {
                 .putLong(++nextId)
                 .putInt(bytes.length)
                 .put(bytes)
+                .array());
+    }
+
+    /** Asks for a sign of life. */
+    void ping() throws IOException {
+        out.write(ByteBuffer.allocate(HEAD_BYTES + 1)
+                .putShort(MAGIC)
+                .put((byte) (REQUEST | TWO_WAY | EVENT))
+                .put((byte) 0)
+                .putLong(++nextId)
+                .putInt(1)
+                .put((byte) 'N')
                 .array());
     }
 

@@ -26,6 +26,9 @@ public interface Target {
         @RpcMethod(oneWay = true)
         void sleepUnanswered(String text);
 
+        /** Answers with 8 MiB less a few bytes. */
+        String large(String text);
+
         /** Counts the entries of a map, or the elements of a collection. */
         int count(Object container);
     }

@@ -156,6 +156,11 @@ public final class TargetServer {
         }
 
         @Override
+        public String large(String text) {
+            return LARGE.getValue();
+        }
+
+        @Override
         public void sleepUnanswered(String text) {
             TargetServer.sleep(StringValue.of(text));
         }

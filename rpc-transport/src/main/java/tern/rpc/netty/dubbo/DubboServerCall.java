@@ -27,6 +27,9 @@ import tern.rpc.transport.ServiceLookup;
 /** A request on a dubbo connection and the way of its answer. Thread-safe. */
 final class DubboServerCall extends NettyServerCall {
 
+    /** An answer that may have waited for its turn to be written. */
+    private static final int LARGE_BYTES = 256 << 10;
+
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerCall.class);
 
     /** Longest text in an answer that tells an error (reliability table, message of an exception). */
@@ -125,13 +128,7 @@ final class DubboServerCall extends NettyServerCall {
         if (!claimAnswer() || !DubboHeader.isTwoWay(flags)) {
             return;
         }
-        String refusal = connection().refusesAnswer();
-        if (refusal != null) {
-            answerFailure(
-                    RpcException.refusal(
-                            StatusCode.RESOURCE_EXHAUSTED, "the answer is not sent: " + refusal, Executed.YES),
-                    new Metadata());
-        } else {
+        if (!isRefused()) {
             send(writer -> {
                 if (!response.headers().isEmpty()) {
                     response.metadata().addAll(response.headers()); // there is one kind only
@@ -139,6 +136,18 @@ final class DubboServerCall extends NettyServerCall {
                 DubboResponseBody.writeValue(writer, response, takesAttachments);
             });
         }
+    }
+
+    /** Tells a caller that reads too slowly that it gets no answer, while answers fill the memory. */
+    private boolean isRefused() {
+        String refusal = connection().refusesAnswer();
+        if (refusal == null) {
+            return false;
+        }
+        answerFailure(
+                RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, "the answer is not sent: " + refusal, Executed.YES),
+                new Metadata());
+        return true;
     }
 
     @Override
@@ -198,6 +207,8 @@ final class DubboServerCall extends NettyServerCall {
             enqueue(DubboStatus.OK, content);
         } catch (MessageTooLargeException e) {
             sendText(DubboStatus.SERIALIZATION_ERROR, "the answer cannot be sent: " + e.getMessage());
+        } catch (RpcException e) { // others write large answers
+            answerFailure(e, new Metadata());
         } catch (Throwable e) {
             Thrown.log(e, shown -> LOG.warn("An answer cannot be written", shown));
             sendText(DubboStatus.BAD_RESPONSE, "the answer cannot be written: " + Thrown.message(e));
@@ -229,6 +240,9 @@ final class DubboServerCall extends NettyServerCall {
             out.release();
         }
         protocol.coders().giveBack(coder);
+        if (frame.bytes() > LARGE_BYTES && isRefused()) {
+            return; // others were queued while this one waited for its turn to be written
+        }
         connection().queue().add(frame);
     }
 }

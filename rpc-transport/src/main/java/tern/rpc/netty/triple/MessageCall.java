@@ -30,6 +30,9 @@ abstract class MessageCall extends HttpCall {
     /** A message that needs no room of those that all streams share. */
     private static final int SMALL_BYTES = 4 << 10;
 
+    /** A message that may have waited for its turn to be written. */
+    private static final int LARGE_BYTES = 256 << 10;
+
     private final TripleCodecs codecs;
     private final boolean acceptsGzip;
     private final Object sending = new Object();
@@ -206,7 +209,11 @@ abstract class MessageCall extends HttpCall {
             try {
                 checkTaken();
                 message = encode(response.value());
+                if (message.length > LARGE_BYTES) {
+                    checkTaken(); // others may have been queued meanwhile
+                }
             } catch (RpcException e) {
+                message = null;
                 failure = e;
             }
         }
