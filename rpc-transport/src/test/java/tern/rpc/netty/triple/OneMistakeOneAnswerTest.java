@@ -1,14 +1,17 @@
 package tern.rpc.netty.triple;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.Serializable;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -42,6 +45,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Token;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -53,6 +57,7 @@ class OneMistakeOneAnswerTest {
 
     private static final Path FILE = Path.of("src", "test", "resources", "mistakes.txt");
     private static final String NAME = "tern.rpc.netty.triple.OneMistakeOneAnswerTest$Kitchen";
+    private static final String COOK = NAME + "/cook";
     private static final int MOST_BYTES = 100_000;
 
     public record Dish(String name) implements Serializable {}
@@ -111,6 +116,23 @@ class OneMistakeOneAnswerTest {
         TRI,
         HTTP,
         LOCAL
+    }
+
+    /** Wires of other libraries, whose requests are written by hand. */
+    enum Foreign {
+        CONNECT_JSON("application/json"),
+        CONNECT_PROTO("application/proto"),
+        GRPC("application/grpc+proto");
+
+        private final String contentType;
+
+        Foreign(String contentType) {
+            this.contentType = contentType;
+        }
+
+        private boolean isJson() {
+            return this == CONNECT_JSON;
+        }
     }
 
     private final class Cook implements Kitchen {
@@ -172,6 +194,7 @@ class OneMistakeOneAnswerTest {
     private final CountDownLatch release = new CountDownLatch(1);
     private CountDownLatch running = new CountDownLatch(1);
     private final Map<String, Map<Wire, String>> table = new LinkedHashMap<>();
+    private final Map<String, Map<Foreign, String>> foreign = new LinkedHashMap<>();
 
     @AfterEach
     void close() throws Exception {
@@ -232,9 +255,47 @@ class OneMistakeOneAnswerTest {
                     .protocol(
                             wire == Wire.LOCAL
                                     ? InMemoryTransport.PROTOCOL
-                                    : wire.name().toLowerCase(java.util.Locale.ROOT));
+                                    : wire.name().toLowerCase(Locale.ROOT));
             settings.accept(reference);
             return clients.get(wire).refer(reference.build());
+        }
+
+        /** @param path without the leading slash */
+        private String call(Foreign wire, String path, byte[] message, Map<String, String> headers) {
+            WebRequest request = WebRequest.post("/" + path, wire.contentType).body(message);
+            for (Map.Entry<String, String> header : headers.entrySet()) {
+                request = request.with(header.getKey(), header.getValue());
+            }
+            if (wire != Foreign.GRPC) {
+                try (WebClient web = WebClient.Version.HTTP1.connect(port)) {
+                    return told(web.send(request.with("connect-protocol-version", "1")));
+                }
+            }
+            byte[] framed = ByteBuffer.allocate(message.length + 5)
+                    .put((byte) 0)
+                    .putInt(message.length)
+                    .put(message)
+                    .array();
+            try (WebClient web = WebClient.Version.HTTP2.connect(port)) {
+                WebAnswer answer = web.send(request.body(framed).with("te", "trailers"));
+                Map<String, List<String>> end = answer.trailers().isEmpty() ? answer.headers() : answer.trailers();
+                StatusCode code = StatusTable.fromNumber(end.get("grpc-status").get(0));
+                String text = GrpcMessage.decode(
+                        end.getOrDefault("grpc-message", List.of("")).get(0));
+                String executed = String.join("", end.getOrDefault("tern-executed", List.of("maybe")));
+                return executed.toUpperCase(Locale.ROOT) + " " + code + ": " + text;
+            }
+        }
+
+        private String told(WebAnswer answer) {
+            if (!answer.header("content-type").equals("application/json")) {
+                return "HTTP " + answer.status() + ": " + answer.text();
+            }
+            JsonNode error = JsonMapper.builder().build().readTree(answer.text());
+            return answer.status() / 100 == 2
+                    ? "answered " + answer.text()
+                    : error.get("code").asString().toUpperCase(Locale.ROOT) + ": "
+                            + error.get("message").asString();
         }
 
         <T> T refer(Wire wire, Class<T> type) {
@@ -252,6 +313,19 @@ class OneMistakeOneAnswerTest {
             answers.put(wire, answer(mistake, wire));
         }
         table.put(name, answers);
+    }
+
+    /** The same by the wires of other libraries. */
+    private void onForeign(String name, Side side, String path, byte[] json, byte[] proto, String... header) {
+        Map<String, String> headers = new LinkedHashMap<>();
+        for (int i = 0; i < header.length; i += 2) {
+            headers.put(header[i], header[i + 1]);
+        }
+        Map<Foreign, String> answers = new LinkedHashMap<>();
+        for (Foreign wire : Foreign.values()) {
+            answers.put(wire, uniform(side.call(wire, path, wire.isJson() ? json : proto, headers)));
+        }
+        foreign.put(name, answers);
     }
 
     private static String answer(Mistake mistake, Wire wire) {
@@ -326,6 +400,18 @@ class OneMistakeOneAnswerTest {
                 wire -> side.refer(wire, Kitchen.class, to -> to.timeout(Duration.ofMillis(300)))
                         .sleeps());
 
+        byte[] none = {};
+        byte[] object = "{}".getBytes(UTF_8);
+        byte[] dish = "{\"name\":\"x\"}".getBytes(UTF_8);
+        byte[] garbage = {-1, -2, -3, -4, 0, 1};
+        String bar = Bar.class.getName() + "/mix";
+        onForeign("unknown service", side, bar, dish, none);
+        onForeign("unknown group", side, COOK, dish, none, "tri-service-group", "blue");
+        onForeign("unknown method", side, NAME + "/bake", dish, none);
+        onForeign("a payload that is garbage", side, COOK, garbage, garbage);
+        onForeign("declared exception", side, NAME + "/burns", object, none);
+        onForeign("time that is no time", side, COOK, dish, none, "connect-timeout-ms", "soon", "grpc-timeout", "soon");
+
         Token token = Token.of("right");
         Side guarded = new Side(builder -> builder.token(token), client -> {});
         on("no token", wire -> guarded.refer(wire, Kitchen.class).cook(new Dish("x")));
@@ -334,11 +420,16 @@ class OneMistakeOneAnswerTest {
                 wire -> guarded.refer(wire, Kitchen.class, to -> to.token(Token.of("wrong")))
                         .cook(new Dish("x")));
 
+        onForeign("no token", guarded, COOK, dish, none);
+        onForeign("wrong token", guarded, COOK, dish, none, "authorization", "Bearer wrong");
+
         Side small = new Side(builder -> builder.workers(1, 0), client -> {});
         running = new CountDownLatch(1);
         callers.execute(() -> small.refer(Wire.LOCAL, Kitchen.class).sleeps());
         running.await();
         on("busy server", wire -> small.refer(wire, Kitchen.class).cook(new Dish("x")));
+
+        onForeign("busy server", small, COOK, dish, none);
 
         String text = print();
         if (Boolean.getBoolean("mistakes.write")) {
@@ -351,19 +442,23 @@ class OneMistakeOneAnswerTest {
     private String print() {
         StringBuilder text = new StringBuilder(
                 "What callers learn of a mistake, by wire. OneMistakeOneAnswerTest.java says how to write this again.\n");
-        table.forEach((mistake, answers) -> {
-            text.append("\n== ").append(mistake).append('\n');
-            Map<String, List<Wire>> byAnswer = new LinkedHashMap<>();
-            answers.forEach((wire, answer) ->
-                    byAnswer.computeIfAbsent(answer, any -> new ArrayList<>()).add(wire));
-            byAnswer.forEach((answer, wires) -> text.append(
-                            wires.size() == Wire.values().length
-                                    ? "all"
-                                    : wires.stream().map(Wire::name).collect(Collectors.joining(", ")))
-                    .append(": ")
-                    .append(answer)
-                    .append('\n'));
-        });
+        table.forEach((mistake, answers) -> print(text, mistake, answers));
+        text.append("\n\nThe same by wires of other libraries. Connect does not tell whether the method ran.\n");
+        foreign.forEach((mistake, answers) -> print(text, mistake, answers));
         return text.toString();
+    }
+
+    private static <W extends Enum<W>> void print(StringBuilder text, String mistake, Map<W, String> answers) {
+        text.append("\n== ").append(mistake).append('\n');
+        Map<String, List<W>> byAnswer = new LinkedHashMap<>();
+        answers.forEach((wire, answer) ->
+                byAnswer.computeIfAbsent(answer, any -> new ArrayList<>()).add(wire));
+        byAnswer.forEach((answer, wires) -> text.append(
+                        wires.size() == answers.size()
+                                ? "all"
+                                : wires.stream().map(Enum::name).collect(Collectors.joining(", ")))
+                .append(": ")
+                .append(answer)
+                .append('\n'));
     }
 }
