@@ -27,6 +27,7 @@ public final class ServerContext {
     private final ServerContext whole; // of the same call; this itself but for wrapped tasks
     private @Nullable List<Runnable> listeners; // of the whole; guarded by it
     private volatile boolean cancelled; // of the whole
+    private volatile boolean begun; // of the whole
 
     /** Keeps no ledger. */
     public ServerContext(Invocation call, Exchange exchange) {
@@ -102,6 +103,16 @@ public final class ServerContext {
             CURRENT.set(context); // null too: to remove it would make every call add it anew
         }
         return before;
+    }
+
+    /** The filters around the method have passed the call on to it. Any thread. */
+    public void methodBegins() {
+        whole.begun = true;
+    }
+
+    /** Whether the filters around the method have passed the call on to it. Never told where there are no filters. */
+    public boolean hasMethodBegun() {
+        return whole.begun;
     }
 
     /**

@@ -49,8 +49,8 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * A method that calls other services may fail as they did, with a call of theirs that was not executed; the method
-     * itself was, and its caller must not be told otherwise.
+     * A method that calls other services, or a filter that does so after it, may fail as they did, with a call of theirs
+     * that was not executed. The method itself was executed, and its caller must not be told otherwise.
      */
     Throwable ran(Throwable failure) {
         if (builtIn) {
@@ -67,6 +67,9 @@ final class MethodInvoker implements Invoker {
     @Override
     public CompletionStage<Response> invoke(Invocation call) {
         ServerContext context = ServerContext.current();
+        if (context != null) {
+            context.methodBegins();
+        }
         try {
             Object result = run(call.arguments());
             if (isAsync() && result != null) {

@@ -400,10 +400,16 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         Throwable cause = failure != null
                 ? failure
                 : new RpcException(StatusCode.INTERNAL, "a filter around " + found.method() + " gave no response");
-        Throwable outgoing = found.outgoing(cause);
+        Throwable outgoing = found.outgoing(afterMethod(found, cause));
         sendHeadersBefore(outgoing);
         call.fail(outgoing, responseMetadata());
         return outgoing;
+    }
+
+    /** A failure of a filter that saw the method run. */
+    private Throwable afterMethod(MethodHandler found, Throwable cause) {
+        ServerContext serving = context;
+        return serving != null && serving.hasMethodBegun() ? found.last().ran(cause) : cause;
     }
 
     private void failUndecoded(Throwable failure) {

@@ -130,6 +130,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
             return CompletableFuture.failedFuture(
                     new RpcException(StatusCode.INTERNAL, "a filter passed on " + method + ", a stream, twice"));
         }
+        serving.methodBegins();
         try {
             connect(handler.last().run(filtered.arguments()));
         } catch (Throwable e) {

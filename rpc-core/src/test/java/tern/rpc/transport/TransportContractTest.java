@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
@@ -27,6 +28,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.CallOptions;
 import tern.rpc.ClientFilter;
 import tern.rpc.Deadline;
@@ -657,6 +660,38 @@ public abstract class TransportContractTest extends TransportTest {
         assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE);
         assertThat(take(service.cancelled)).isEqualTo("running");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void filterThatFailsAfterTheMethodRanDoesNotSayThatItDidNot(boolean throwsIt) {
+        RpcException away = RpcException.refusal(StatusCode.UNAVAILABLE, "the audit is away", Executed.NO);
+        serve(settings -> settings.filter((call, next) -> {
+            CompletionStage<Response> answer = next.invoke(call);
+            if (throwsIt) {
+                throw away;
+            }
+            return answer.thenCompose(ran -> CompletableFuture.failedFuture(away));
+        }));
+        ContractService proxy = refer(client -> {}, reference -> {});
+
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.echo("x"));
+
+        assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
+        assertThat(failure).hasMessageContaining("the audit is away");
+        assertThat(failure.wasExecuted()).isNotEqualTo(Executed.NO); // dubbo has no status for YES
+    }
+
+    @Test
+    void filterThatRefusesBeforeTheMethodRunsSaysThatItDidNot() {
+        serve(settings -> settings.filter((call, next) -> {
+            throw RpcException.refusal(StatusCode.UNAVAILABLE, "the audit is away", Executed.NO);
+        }));
+        ContractService proxy = refer(client -> {}, reference -> {});
+
+        RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.echo("x"));
+
+        assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
     }
 
     @Test
