@@ -224,8 +224,10 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
                 pending.fail(e);
                 return;
             }
+            pending.carriedBy(call);
             received(call, pending);
             served.handle(call);
+            call.hangUpIfFailed();
             if (pending.isOneWay()) {
                 pending.answer(new NoAnswer());
             }
