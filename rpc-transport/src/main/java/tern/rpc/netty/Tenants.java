@@ -19,11 +19,20 @@ final class Tenants<K> {
     /** Tenants without connections that each connection looks at; more than one, so that they become fewer. */
     private static final int LOOKED_AT = 2;
 
-    private record Tenant(int connections, Share share) {}
+    /** @param listed whether its key stands among those that are {@link #left} */
+    private record Tenant(int connections, Share share, boolean listed) {
+        Tenant with(int replaced) {
+            return new Tenant(replaced, share, listed);
+        }
+
+        Tenant listed(boolean replaced) {
+            return new Tenant(connections, share, replaced);
+        }
+    }
 
     private final Function<K, String> nameOf;
     private final ConcurrentMap<K, Tenant> present = new ConcurrentHashMap<>();
-    private final Queue<K> left = new ConcurrentLinkedQueue<>(); // had no connection when they were added
+    private final Queue<K> left = new ConcurrentLinkedQueue<>(); // had no connection when they were added; each once
 
     /** @param nameOf a tenant, for people */
     Tenants(Function<K, String> nameOf) {
@@ -36,20 +45,24 @@ final class Tenants<K> {
         Tenant joined = present.compute(
                 key,
                 (same, known) -> known == null
-                        ? new Tenant(1, new Share(nameOf.apply(key)))
-                        : new Tenant(known.connections() + 1, known.share()));
+                        ? new Tenant(1, new Share(nameOf.apply(key)), false)
+                        : known.with(known.connections() + 1));
         return joined.share();
     }
 
     /** One connection less. */
     void leave(K key) {
-        Tenant after = present.computeIfPresent(key, (same, known) -> {
-            int connections = known.connections() - 1;
-            return connections == 0 && isIdle(known) ? null : new Tenant(connections, known.share());
-        });
-        if (after != null && after.connections() == 0) {
+        present.computeIfPresent(key, (same, known) -> {
+            Tenant after = known.with(known.connections() - 1);
+            if (after.connections() > 0 || after.listed()) {
+                return after;
+            }
+            if (isIdle(after)) {
+                return null;
+            }
             left.add(key);
-        }
+            return after.listed(true);
+        });
         forgetIdle();
     }
 
@@ -59,16 +72,26 @@ final class Tenants<K> {
             if (key == null) {
                 return;
             }
-            Tenant stays = present.computeIfPresent(
-                    key, (same, known) -> known.connections() == 0 && isIdle(known) ? null : known);
-            if (stays != null && stays.connections() == 0) {
+            present.computeIfPresent(key, (same, known) -> {
+                if (known.connections() > 0) {
+                    return known.listed(false);
+                }
+                if (isIdle(known)) {
+                    return null;
+                }
                 left.add(key);
-            }
+                return known;
+            });
         }
     }
 
     private static boolean isIdle(Tenant tenant) {
         return tenant.share().held() == 0 && tenant.share().streaming() == 0;
+    }
+
+    /** How many are to be looked at again. For tests; counts them. */
+    int remembered() {
+        return left.size();
     }
 
     /** Whether there are two or more. */

@@ -106,4 +106,21 @@ class TenancyTest {
 
         assertThat(after.share()).isNotSameAs(held);
     }
+
+    @Test
+    void tenantThatConnectsOftenWhileAMethodRunsIsRememberedOnce() throws Exception {
+        Limiter limiter = new Limiter(new FixedLimit(10), 10, () -> 0);
+        Tenancy first = from("10.0.0.1");
+        Share held = first.share();
+        limiter.enter(held, 0);
+        first.closed();
+        for (int i = 0; i < 100; i++) {
+            from("10.0.0.1").closed();
+        }
+
+        assertThat(all.remembered()).isEqualTo(1);
+        limiter.leave(held, 0, 0);
+        from("10.0.0.8").closed();
+        assertThat(all.remembered()).isZero();
+    }
 }
