@@ -86,6 +86,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private @Nullable ChannelHandlerContext context;
     private boolean draining;
     private final UnreadAnswers unread = new UnreadAnswers();
+    private long plainBytes; // of plain answers that the socket has not taken
+    private long plainUnsent; // of these, those that the connection was told of
     private final List<Http2Exchange> gathering = new ArrayList<>(); // with messages for the next flush
     private boolean watching;
     private boolean drainAnnounced;
@@ -278,6 +280,16 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
         gathering.clear();
         super.flush(flushed);
+        if (plainBytes > plainUnsent) { // the socket takes them at once as a rule
+            tellPlain();
+        }
+    }
+
+    /** Tells the connection how many bytes of plain answers wait, which their exchanges do not count any more. */
+    private void tellPlain() {
+        long change = plainBytes - plainUnsent;
+        plainUnsent = plainBytes; // first: the connection may be closed for it
+        connection.unsent(change);
     }
 
     /** Something of an answer is being written. */
@@ -322,6 +334,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
         ByteBuf out = joined.room(message.length + PLAIN_HEADS_BYTES + contentType.length());
         joined.counted(counted);
+        plainBytes += counted;
         int id = stream.id();
         int head = Http2Frames.begin(out);
         out.writeByte(Http2Frames.INDEXED | Http2Frames.STATUS_200);
@@ -348,6 +361,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         if (bytes > 0) {
             limits.moved();
             unread.left(bytes, System.nanoTime());
+            plainBytes -= bytes;
+            if (plainBytes < plainUnsent) {
+                tellPlain();
+            }
         }
     }
 

@@ -7,6 +7,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.BytesValue;
 import com.google.protobuf.StringValue;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,9 +37,16 @@ class UnreadUnaryAnswersTest {
     /** From which on connections that do not read are closed: a quarter of it is {@code max-unsent-answers}. */
     private static final long MOST_BYTES = 8 << 20;
 
+    /** So small that answers are written as bytes; what is asked for is larger than any buffer of a socket. */
+    private static final int PAGE_BYTES = 8_000;
+
+    private static final int PAGES = 6_000;
+
     /** What is asked for on all connections is twelve times {@link #MOST_BYTES}. */
     public interface Large {
         BytesValue large(StringValue text);
+
+        BytesValue page(StringValue text);
 
         StringValue small(StringValue text);
     }
@@ -49,6 +57,12 @@ class UnreadUnaryAnswersTest {
             called.incrementAndGet();
             mostUnsent.accumulateAndGet((long) unsent(), Math::max);
             return BytesValue.of(ByteString.copyFrom(new byte[ANSWER_BYTES]));
+        }
+
+        @Override
+        public BytesValue page(StringValue text) {
+            called.incrementAndGet();
+            return BytesValue.of(ByteString.copyFrom(new byte[PAGE_BYTES]));
         }
 
         @Override
@@ -79,6 +93,10 @@ class UnreadUnaryAnswersTest {
 
     private double unsent() {
         return registry.get(RpcMeter.SERVER_UNSENT.key()).gauge().value();
+    }
+
+    private double connections() {
+        return registry.get(RpcMeter.SERVER_CONNECTIONS.key()).gauge().value();
     }
 
     private <C extends AutoCloseable> C opened(C connection) {
@@ -140,6 +158,26 @@ class UnreadUnaryAnswersTest {
         Await.until("much was asked for", () -> called.get() > 20);
 
         assertBounded();
+    }
+
+    @Test
+    void manySmallAnswersByHttp2ThatNobodyReadsAreGivenUp() {
+        Http2Wire wire = opened(Http2Wire.open(server.port()));
+        wire.openWindow(0, 1 << 30);
+        Await.until("it is known", () -> connections() == 1);
+        for (int i = 0; i < PAGES && connections() > 0; i++) {
+            int asked = i;
+            try {
+                wire.request(1 + 2 * i, PATH + "page", false);
+                wire.message(1 + 2 * i, true, 0, StringValue.of("x").toByteArray());
+            } catch (UncheckedIOException closed) {
+                break;
+            }
+            Await.until("it is called or given up", () -> called.get() > asked || connections() == 0);
+        }
+
+        Await.until("the connection is closed", () -> connections() == 0);
+        assertOthersAreServed();
     }
 
     @Test
