@@ -23,11 +23,12 @@ public final class RawServer implements AutoCloseable {
     private final List<RawSocket> all = new CopyOnWriteArrayList<>();
     private final AtomicInteger count = new AtomicInteger();
 
+    private final Thread accepting = new Thread(this::accept, "raw-server");
+
     private RawServer(ServerSocket listening) {
         this.listening = listening;
-        Thread thread = new Thread(this::accept, "raw-server");
-        thread.setDaemon(true);
-        thread.start();
+        accepting.setDaemon(true);
+        accepting.start();
     }
 
     public static RawServer start() {
@@ -128,11 +129,15 @@ public final class RawServer implements AutoCloseable {
         byte[] answer(RawFrame request);
     }
 
+    /** The system accepts connections until the thread that waits for them has left, so that is awaited. */
     public void stopListening() {
         try {
             listening.close();
+            accepting.join();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 
