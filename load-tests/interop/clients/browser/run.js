@@ -71,7 +71,7 @@ async function main() {
   }).finally(() => child?.kill());
   process.stdout.write(told);
   await new Promise((resolve) => child.once('exit', resolve));
-  fs.rmSync(profile, {recursive: true, force: true, maxRetries: 5});
+  fs.rmSync(profile, {recursive: true, force: true, maxRetries: 20, retryDelay: 100});
 }
 
 main().then(
