@@ -689,7 +689,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                 return;
             }
             if (!stream.isHeadersReceived()) {
-                limits.reset(System.nanoTime());
+                limits.reset(System.nanoTime(), false);
             }
             StatusTable.Reset reset = StatusTable.fromHttp2Error(error);
             call.fail(

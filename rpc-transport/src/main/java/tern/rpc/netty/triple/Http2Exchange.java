@@ -96,6 +96,12 @@ final class Http2Exchange extends HttpExchange {
         return open != null && !open.hasBegun();
     }
 
+    /** Whether the client may have reset the stream since its own time limit has passed. */
+    boolean resetMayBeTimeout() {
+        HttpCall open = call();
+        return open != null && open.timeoutNanos() <= Http2Limits.SHORT_TIMEOUT_NANOS;
+    }
+
     @Override
     void reset(Http2Error error) {
         execute(() -> {

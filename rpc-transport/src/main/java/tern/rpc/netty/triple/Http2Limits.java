@@ -16,6 +16,12 @@ final class Http2Limits {
     /** Resets in a window that nobody needs. */
     static final int MOST_RESETS = 2_000;
 
+    /**
+     * The longest time limit of a call whose reset may have come by that limit. Its client counts from the moment it
+     * sends, this server from the moment it reads. A busy server reads both at once, so the share does not decide here.
+     */
+    static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     /** Frames that carry nothing for a call, in a window in which no request and no answer moved. */
     static final int MOST_CONTROL_FRAMES = 1_000;
 
@@ -42,6 +48,7 @@ final class Http2Limits {
     private long windowNanos = System.nanoTime();
     private int ended;
     private int resets;
+    private int resetsByTimeout; // of those
     private int controlFrames;
     private int framesInVain;
     private int emptyData; // in a row
@@ -58,11 +65,17 @@ final class Http2Limits {
     /**
      * A stream was reset before anything of its answer was sent and before its method began. Told before
      * {@link #streamEnded}.
+     *
+     * @param mayBeTimeout whether its time limit is at most {@link #SHORT_TIMEOUT_NANOS}
      */
-    void reset(long now) throws Http2Exception {
+    void reset(long now, boolean mayBeTimeout) throws Http2Exception {
         window(now);
         resets++;
-        if (resets > MOST_RESETS || (resets > MANY_RESETS && resets * 2L > ended + 1L)) {
+        if (mayBeTimeout) {
+            resetsByTimeout++;
+        }
+        int wilful = resets - resetsByTimeout;
+        if (resets > MOST_RESETS || (wilful > MANY_RESETS && wilful * 2L > ended + 1L)) {
             throw calmDown(resets + " streams were reset before their answer within 30 s, " + ended + " ended in all");
         }
     }
@@ -124,6 +137,7 @@ final class Http2Limits {
             windowNanos = now;
             ended = 0;
             resets = 0;
+            resetsByTimeout = 0;
             controlFrames = 0;
             framesInVain = 0;
         }

@@ -235,7 +235,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      */
     private void refuse(Http2Stream stream) throws Http2Exception {
         if (settingsKnown) { // who cannot know the limit yet has done nothing wrong
-            limits.reset(System.nanoTime());
+            limits.reset(System.nanoTime(), false);
         }
         connection.refused(Refusal.CONNECTION);
         resetByUs(stream, Http2Error.REFUSED_STREAM);
@@ -494,7 +494,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     /** A peer that makes us reset its streams spares itself the frame, and is counted as if it had sent it. */
     private boolean isProvokedTooOften(ChannelHandlerContext failed) {
         try {
-            limits.reset(System.nanoTime());
+            limits.reset(System.nanoTime(), false);
             return false;
         } catch (Http2Exception tooOften) {
             onConnectionError(failed, false, tooOften, tooOften);
@@ -637,7 +637,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             history.reset(streamId);
             Http2Exchange exchange = exchange(streamId);
             if (exchange != null && exchange.countsAsReset()) {
-                limits.reset(System.nanoTime());
+                limits.reset(System.nanoTime(), exchange.resetMayBeTimeout());
             }
         }
 

@@ -186,6 +186,11 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         return method != null || !isOpen() || deadline.isExpired(System.nanoTime());
     }
 
+    /** The time limit that the client named; {@link Long#MAX_VALUE} for none. */
+    long timeoutNanos() {
+        return deadline.remainingNanos(beganNanos);
+    }
+
     /** Tells the receiver that more may be sent, if it can be told yet: {@link #start} looks again. */
     void ready() {
         Receiver present = receiver;

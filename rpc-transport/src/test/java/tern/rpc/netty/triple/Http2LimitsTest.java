@@ -20,7 +20,7 @@ class Http2LimitsTest {
                     for (int call = 0; call < 2_000 * 60; call++) {
                         long now = start + call * SECOND / 2_000;
                         if (call % 50 == 0) {
-                            limits.reset(now);
+                            limits.reset(now, false);
                         }
                         limits.streamEnded(now);
                     }
@@ -30,7 +30,7 @@ class Http2LimitsTest {
 
     @Test
     void resetsThatAreMostOfTheStreamsAreCut() {
-        assertThatThrownBy(() -> resets(Http2Limits.MANY_RESETS + 1))
+        assertThatThrownBy(() -> resets(Http2Limits.MANY_RESETS + 1, false))
                 .isInstanceOf(Http2Exception.class)
                 .hasMessageContaining("201 streams were reset");
     }
@@ -41,12 +41,29 @@ class Http2LimitsTest {
             limits.streamEnded(start);
         }
 
-        assertThatThrownBy(() -> resets(Http2Limits.MOST_RESETS + 1)).isInstanceOf(Http2Exception.class);
+        assertThatThrownBy(() -> resets(Http2Limits.MOST_RESETS + 1, false)).isInstanceOf(Http2Exception.class);
     }
 
-    private void resets(int count) throws Http2Exception {
+    @Test
+    void clientsWhoseShortTimeLimitsPassAreNotCutByTheShareOfTheirResets() {
+        assertThatCode(() -> resets(Http2Limits.MOST_RESETS, true)).doesNotThrowAnyException();
+        assertThatThrownBy(() -> resets(1, true)).hasMessageContaining("2001 streams were reset");
+    }
+
+    @Test
+    void shortTimeLimitsDoNotHideOtherResets() throws Http2Exception {
+        resets(Http2Limits.MANY_RESETS, true);
+
+        assertThatThrownBy(() -> {
+                    resets(Http2Limits.MANY_RESETS, false);
+                    resets(Http2Limits.MANY_RESETS, false);
+                })
+                .hasMessageContaining("streams were reset");
+    }
+
+    private void resets(int count, boolean mayBeTimeout) throws Http2Exception {
         for (int i = 0; i < count; i++) {
-            limits.reset(start);
+            limits.reset(start, mayBeTimeout);
             limits.streamEnded(start);
         }
     }

@@ -103,6 +103,21 @@ class Http2ServerTest {
         }
     }
 
+    /** A server that reads late meets the request and the reset of a client whose time is over together. */
+    @Test
+    void resetsOfCallsWithShortTimeLimitsDoNotEndTheConnection() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            for (int i = 0; i < 400; i++) {
+                wire.request(1 + 2 * i, ECHO, false, "grpc-timeout", "50m");
+                wire.frame(Http2Wire.RST_STREAM, 0, 1 + 2 * i, (byte) 0, (byte) 0, (byte) 0, (byte) 8);
+            }
+
+            call(wire, 801);
+
+            assertThat(wire.answer(801).header("grpc-status")).isEqualTo("0");
+        }
+    }
+
     /** Answers with more than any window. */
     public interface Large {
         byte[] seven(String text);
