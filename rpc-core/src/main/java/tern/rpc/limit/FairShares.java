@@ -31,6 +31,8 @@ final class FairShares {
     private static final int MUCH = 16;
 
     private volatile @Nullable Share largest;
+
+    private volatile @Nullable Share other; // the last one that asked and was not the one to wait
     private volatile long othersUntil;
 
     private volatile @Nullable Share flooding;
@@ -81,24 +83,32 @@ final class FairShares {
         }
         Share flood = flooding;
         if (flood != null) {
-            if (share != flood || holdsLittle(share, inside)) {
-                othersUntil = now + OTHERS_NANOS;
+            if (share != flood) {
+                wantsIn(share, now);
                 return false;
             }
-            return now - othersUntil < 0;
+            return !holdsLittle(share, inside) && othersWantIn(share, now);
         }
         Share known = largest;
         int held = share.held();
         if (share != known) {
-            if (known != null) {
-                othersUntil = now + OTHERS_NANOS;
-                if (held < known.held()) {
-                    return false;
-                }
+            if (known != null && held < known.held()) {
+                wantsIn(share, now);
+                return false;
             }
             largest = share;
         }
-        return held > 0 && now - othersUntil < 0;
+        return held > 0 && othersWantIn(share, now);
+    }
+
+    private void wantsIn(Share asking, long now) {
+        other = asking;
+        othersUntil = now + OTHERS_NANOS;
+    }
+
+    /** A tenant alone may have been the other one itself, beside one that has left since. */
+    private boolean othersWantIn(Share asking, long now) {
+        return asking != other && now - othersUntil < 0;
     }
 
     /** A tenant with many quick calls sends the most beside one whose few calls hold all places for long. */

@@ -48,4 +48,47 @@ class FairSharesTest {
         assertThat(shares.yields(quick, 1, ALL)).isFalse();
         assertThat(shares.isBehind(quick, ALL)).isTrue();
     }
+
+    /** The one that has left still holds the calls whose methods have not returned. */
+    @Test
+    void tenantThatComesAfterAnotherHasLeftDoesNotYieldToItself() {
+        hold(quick, 3);
+        shares.yields(quick, 0, ALL);
+        shares.yields(slow, 1, ALL);
+        quick.left();
+        quick.left();
+        hold(slow, 2);
+
+        assertThat(shares.yields(slow, 2, ALL)).isFalse();
+        quick.left();
+        assertThat(shares.yields(slow, 3, ALL)).isFalse();
+    }
+
+    @Test
+    void tenantThatFloodsAfterAnotherHasLeftDoesNotYieldToItself() {
+        hold(quick, ALL);
+        window();
+        for (int i = 0; i < ALL; i++) {
+            quick.left();
+        }
+        hold(slow, ALL);
+        shares.yields(slow, 1, ALL);
+        for (int i = 0; i < 100; i++) {
+            shares.vote(slow);
+        }
+        shares.windowEnds();
+
+        assertThat(shares.yields(slow, 2, ALL)).isFalse();
+    }
+
+    @Test
+    void tenantThatHoldsTheMostYieldsOnceAnotherWantsIn() {
+        hold(quick, ALL / 2);
+        shares.yields(quick, 0, ALL);
+        hold(slow, 1);
+
+        assertThat(shares.yields(quick, 1, ALL)).isFalse();
+        assertThat(shares.yields(slow, 2, ALL)).isFalse();
+        assertThat(shares.yields(quick, 3, ALL)).isTrue();
+    }
 }
