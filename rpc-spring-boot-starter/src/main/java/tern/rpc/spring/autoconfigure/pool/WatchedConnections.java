@@ -16,6 +16,7 @@ import tern.rpc.advice.PoolSnapshot;
 final class WatchedConnections extends PooledConnectionProvider {
 
     private final Borrowings borrowings;
+    private final LentConnections lent;
 
     private WatchedConnections(
             PooledObjectFactory<Connection> factory,
@@ -23,6 +24,7 @@ final class WatchedConnections extends PooledConnectionProvider {
             Borrowings borrowings) {
         super(new Returns(factory, borrowings), config);
         this.borrowings = borrowings;
+        this.lent = new LentConnections(getPool());
     }
 
     static WatchedConnections of(PooledObjectFactory<Connection> factory, GenericObjectPoolConfig<Connection> config) {
@@ -41,7 +43,7 @@ final class WatchedConnections extends PooledConnectionProvider {
         long askedAt = borrowings.asked();
         Connection connection = null;
         try {
-            connection = super.getConnection();
+            connection = lent.getResource();
             return connection;
         } finally {
             if (connection == null) {
@@ -51,6 +53,12 @@ final class WatchedConnections extends PooledConnectionProvider {
             }
             ledger.leave(outer);
         }
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        lent.close();
     }
 
     PoolSnapshot.Builder snapshot(String name) {

@@ -2,25 +2,13 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import org.apache.logging.log4j.core.LogEvent;
 import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.LoggerContext;
-import org.apache.logging.log4j.core.appender.AbstractAppender;
-import org.apache.logging.log4j.core.async.AsyncLoggerConfig;
-import org.apache.logging.log4j.core.config.ConfigurationSource;
-import org.apache.logging.log4j.core.config.LoggerConfig;
-import org.apache.logging.log4j.core.config.xml.XmlConfiguration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,60 +22,30 @@ import tern.rpc.advice.PoolSource;
 import tern.rpc.advice.Situation.LoggingMode;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
-/** The ring of Log4j 2, with an appender that stands still as a stalled disk does. */
+/** The ring of Log4j 2, before a disk that stands still. */
 class AsyncLoggingTest {
 
     private static final int RING = 256; // half of it is the reserve, which is smaller than that of a ring of real size
     private static final int RESERVE = RING / 2;
 
-    private final List<String> written = new CopyOnWriteArrayList<>();
-    private final CountDownLatch stalled = new CountDownLatch(1);
-    private final CountDownLatch writeOn = new CountDownLatch(1);
-    private LoggerContext context;
+    private final StalledDisk disk = new StalledDisk(RING);
 
     private LoggerContext start(String root) throws IOException {
-        System.setProperty(AsyncLogging.POLICY, DropWhenFull.class.getName());
-        System.setProperty(AsyncLogging.RING, Integer.toString(RING));
-        String xml = "<Configuration status='OFF'><Loggers><" + root + " level='INFO'/></Loggers></Configuration>";
-        context = new LoggerContext("test");
-        context.start(new XmlConfiguration(
-                context, new ConfigurationSource(new ByteArrayInputStream(xml.getBytes(StandardCharsets.UTF_8)))));
-        LoggerConfig config = context.getConfiguration().getRootLogger();
-        AbstractAppender appender = new AbstractAppender("disk", null, null, true, null) {
-            @Override
-            public void append(LogEvent event) {
-                stalled.countDown();
-                try {
-                    writeOn.await();
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                }
-                written.add(event.getMessage().getFormattedMessage());
-            }
-        };
-        appender.start();
-        config.addAppender(appender, null, null);
-        return context;
+        return disk.start(root);
     }
 
     @AfterEach
     void stop() {
-        writeOn.countDown();
-        if (context != null) {
-            context.stop(10, TimeUnit.SECONDS);
-        }
-        System.clearProperty(AsyncLogging.POLICY);
-        System.clearProperty(AsyncLogging.RING);
+        disk.close();
     }
 
     @Test
     void fullRingDropsAndNobodyWaits() throws Exception {
         Logger log = start("AsyncRoot").getRootLogger();
-        RingReserve ring = RingReserve.before(
-                (AsyncLoggerConfig) context.getConfiguration().getRootLogger(), "test");
+        RingReserve ring = disk.reserve();
         long before = ring.dropped();
         log.info("first");
-        stalled.await(); // the background thread has it, and its place in the ring
+        disk.awaitStalled(); // the background thread has it, and its place in the ring
 
         for (int i = 0; i < 1_000; i++) {
             log.info("info {}", i); // would stand still here if anything waited
@@ -103,31 +61,35 @@ class AsyncLoggingTest {
         assertThat(ring.free()).isZero();
         assertThat(ring.dropped() - before - infosDropped).isEqualTo(1_000 - RESERVE);
 
-        writeOn.countDown();
-        assertThat(context.stop(30, TimeUnit.SECONDS)).isTrue();
-        assertThat(written).hasSize(RING).contains("first", "info 0", "error 0").doesNotContain("error 999");
+        disk.writeOn();
+        assertThat(disk.stop()).isTrue();
+        assertThat(disk.written())
+                .hasSize(RING)
+                .contains("first", "info 0", "error 0")
+                .doesNotContain("error 999");
     }
 
     @Test
     void whatTheRingHoldsIsWrittenOnceItMoves() throws Exception {
         Logger log = start("AsyncRoot").getRootLogger();
-        RingReserve.before((AsyncLoggerConfig) context.getConfiguration().getRootLogger(), "test");
+        disk.reserve();
         log.info("first");
-        stalled.await();
+        disk.awaitStalled();
         for (int i = 0; i < RING - RESERVE - 1; i++) {
             log.info("info {}", i);
         }
 
-        writeOn.countDown();
-        context.stop(30, TimeUnit.SECONDS);
+        disk.writeOn();
+        disk.stop();
 
-        assertThat(written).hasSize(RING - RESERVE); // the filter is passed again behind the ring, and lets all through
+        assertThat(disk.written())
+                .hasSize(RING - RESERVE); // the filter is passed again behind the ring, and lets all through
     }
 
     @Test
     void synchronousAppenderCountsInTheLedgerOfItsCaller() throws Exception {
         Logger log = start("Root").getRootLogger();
-        writeOn.countDown();
+        disk.writeOn();
         watch(true).afterSingletonsInstantiated();
 
         CallLedger ledger = Serving.ledgerOf(() -> {
@@ -136,7 +98,7 @@ class AsyncLoggingTest {
         });
 
         assertThat(ledger.count(Phase.LOGGING)).isEqualTo(1);
-        assertThat(written).containsExactly("served");
+        assertThat(disk.written()).containsExactly("served");
     }
 
     @ParameterizedTest
@@ -153,9 +115,9 @@ class AsyncLoggingTest {
 
         PoolApplications.with().run(there -> {
             Log4jWatch watch = new Log4jWatch(
-                    context, there.getBean(PoolSources.class), there.getBean(SettingOrigins.class), true);
+                    disk.context(), there.getBean(PoolSources.class), there.getBean(SettingOrigins.class), true);
             watch.afterSingletonsInstantiated();
-            context.getRootLogger().info("one");
+            disk.context().getRootLogger().info("one");
 
             PoolSource ring = there.getBean("rpcPool.log4j2", PoolSource.class);
 
@@ -170,7 +132,7 @@ class AsyncLoggingTest {
                 new org.springframework.beans.factory.support.DefaultListableBeanFactory(),
                 new org.springframework.beans.factory.support.StaticListableBeanFactory()
                         .getBeanProvider(io.micrometer.core.instrument.MeterRegistry.class));
-        return new Log4jWatch(context, none, new SettingOrigins(new MockEnvironment()), disruptor);
+        return new Log4jWatch(disk.context(), none, new SettingOrigins(new MockEnvironment()), disruptor);
     }
 
     @ParameterizedTest

@@ -86,8 +86,17 @@ final class MariaDb implements AutoCloseable {
         }
     }
 
+    int port() {
+        return port;
+    }
+
     String url() {
-        return "jdbc:mariadb://127.0.0.1:" + port + "/test?createDatabaseIfNotExist=true";
+        return url(port);
+    }
+
+    /** By a port that leads to it. */
+    String url(int way) {
+        return "jdbc:mariadb://127.0.0.1:" + way + "/test?createDatabaseIfNotExist=true";
     }
 
     private static Optional<Path> onPath(String program) {

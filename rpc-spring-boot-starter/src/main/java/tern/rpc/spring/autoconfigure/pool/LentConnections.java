@@ -1,0 +1,83 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.time.Duration;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionPool;
+import redis.clients.jedis.util.Pool;
+
+/**
+ * Lends the connections of a pool, and replaces broken ones in a thread of its own. The pool itself would connect anew in
+ * the thread of the caller whose command has just failed: a caller of a Redis without network then waits for its read limit
+ * twice. A connection counts as taken until it is replaced, so that others fail by the pool's own limit meanwhile.
+ * Thread-safe.
+ */
+final class LentConnections extends ConnectionPool {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LentConnections.class);
+    private static final long IDLE_SECONDS = 5;
+
+    private final Pool<Connection> pool;
+    private final ThreadPoolExecutor replacing;
+
+    LentConnections(Pool<Connection> pool) {
+        super(pool.getFactory(), unused());
+        this.pool = pool;
+        this.replacing =
+                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+                    Thread thread = new Thread(task, "rpc-redis-replacing");
+                    thread.setDaemon(true);
+                    return thread;
+                });
+        replacing.allowCoreThreadTimeOut(true);
+    }
+
+    /** For the pool that this one is by inheritance, which never holds a connection. */
+    private static GenericObjectPoolConfig<Connection> unused() {
+        GenericObjectPoolConfig<Connection> config = new GenericObjectPoolConfig<>();
+        config.setJmxEnabled(false);
+        config.setMaxTotal(0);
+        return config;
+    }
+
+    /** Called by {@link #getResource()}, with a limit that the pool knows itself. */
+    @Override
+    public Connection borrowObject(Duration unused) throws Exception {
+        return pool.borrowObject();
+    }
+
+    @Override
+    public void returnResource(Connection connection) {
+        pool.returnResource(connection);
+    }
+
+    @Override
+    public void returnBrokenResource(Connection connection) {
+        try {
+            replacing.execute(() -> replace(connection));
+        } catch (RejectedExecutionException closed) {
+            pool.returnBrokenResource(connection); // which connects to nobody any more
+        }
+    }
+
+    private void replace(Connection broken) {
+        try {
+            pool.returnBrokenResource(broken);
+        } catch (RuntimeException e) {
+            LOG.debug("A broken connection to Redis was not replaced; the next command connects", e);
+        }
+    }
+
+    /** Ends the thread; the pool is closed by its owner. */
+    @Override
+    public void close() {
+        replacing.shutdown();
+        super.close();
+    }
+}

@@ -1,0 +1,78 @@
+package tern.rpc.spring.firstday;
+
+import com.sun.management.UnixOperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * Starts, calls and stops an application again and again in one process, each time with its classes loaded anew, and looks
+ * at what stays behind: threads, descriptors (of ports too) and class loaders. Ends with 1 if anything does. Softly
+ * reachable loaders count as well, so the process needs {@code -XX:SoftRefLRUPolicyMSPerMB=0}.
+ */
+final class ContextRestarts {
+
+    /** What a process makes once, such as the first compilations, is there after these. */
+    private static final int FIRST_STARTS = 3;
+
+    /** The hook that Spring Boot registers once for the end of the process keeps the first one. */
+    private static final int LOADERS_OF_THE_PROCESS = 1;
+
+    private static final long PATIENCE_SECONDS = 60;
+
+    private final List<WeakReference<RestartLoader>> loaders = new ArrayList<>();
+
+    private ContextRestarts() {}
+
+    public static void main(String[] arguments) throws Exception {
+        boolean clean = new ContextRestarts().run(Integer.parseInt(arguments[0]));
+        System.exit(clean ? 0 : 1);
+    }
+
+    private boolean run(int starts) throws Exception {
+        start(FIRST_STARTS);
+        long threads = threads();
+        long descriptors = descriptors();
+        start(starts);
+        boolean clean = awaitAtMost(threads, ContextRestarts::threads)
+                & awaitAtMost(descriptors, ContextRestarts::descriptors)
+                & awaitAtMost(LOADERS_OF_THE_PROCESS, this::loadersLeft);
+        System.out.printf(
+                "R23 %d starts: %d threads before and %d after, descriptors %d and %d, class loaders left %d of %d%n",
+                starts, threads, threads(), descriptors, descriptors(), loadersLeft(), loaders.size());
+        return clean;
+    }
+
+    private void start(int times) throws Exception {
+        for (int i = 0; i < times; i++) {
+            RestartLoader loader = new RestartLoader();
+            loaders.add(new WeakReference<>(loader));
+            loader.startAndCall();
+        }
+    }
+
+    private static long threads() {
+        return Thread.getAllStackTraces().size();
+    }
+
+    private static long descriptors() {
+        return ((UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getOpenFileDescriptorCount();
+    }
+
+    private long loadersLeft() {
+        System.gc();
+        return loaders.stream().map(WeakReference::get).filter(Objects::nonNull).count();
+    }
+
+    private static boolean awaitAtMost(long most, LongSupplier left) throws InterruptedException {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (left.getAsLong() > most && System.nanoTime() - end < 0) {
+            Thread.sleep(50);
+        }
+        return left.getAsLong() <= most;
+    }
+}

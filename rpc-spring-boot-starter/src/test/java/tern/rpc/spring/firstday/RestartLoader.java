@@ -1,0 +1,52 @@
+package tern.rpc.spring.firstday;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.function.Supplier;
+
+/** Defines the classes of the application itself, and leaves all others to its parent. */
+final class RestartLoader extends ClassLoader {
+    private static final String OWN = RestartedApplication.class.getName();
+
+    RestartLoader() {
+        super(RestartLoader.class.getClassLoader());
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+        if (!name.startsWith(OWN)) {
+            return super.loadClass(name, resolve);
+        }
+        synchronized (getClassLoadingLock(name)) {
+            Class<?> loaded = findLoadedClass(name);
+            if (loaded != null) {
+                return loaded;
+            }
+            try (InputStream in = getParent().getResourceAsStream(name.replace('.', '/') + ".class")) {
+                if (in == null) {
+                    throw new ClassNotFoundException(name);
+                }
+                byte[] bytes = in.readAllBytes();
+                return defineClass(name, bytes, 0, bytes.length);
+            } catch (IOException e) {
+                throw new ClassNotFoundException(name, e);
+            }
+        }
+    }
+
+    /** In a thread whose context loader is the new one, as devtools do it. */
+    String startAndCall() throws Exception {
+        Thread thread = Thread.currentThread();
+        ClassLoader before = thread.getContextClassLoader();
+        thread.setContextClassLoader(this);
+        try {
+            Class<?> type = loadClass(RestartedApplication.class.getName());
+            Object application = type.getConstructor().newInstance();
+            try (AutoCloseable started = (AutoCloseable) application) {
+                return (String) ((Supplier<?>) started).get();
+            }
+        } finally {
+            thread.setContextClassLoader(before);
+        }
+    }
+}
