@@ -16,10 +16,11 @@ import tern.rpc.ValueType;
 import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Fuzz;
+import tern.rpc.transport.FuzzTarget;
 
 /** Figure R1 for hessian2: one reader that takes or refuses whatever comes, with its next message unharmed. */
 @Timeout(3_600)
-class HessianFuzzTest {
+public class HessianFuzzTest {
 
     private static final ServiceDescriptor SERVICE = ServiceDescriptor.of(Graphs.Graph.class);
     private static final List<ValueType> TYPES = Stream.of(
@@ -39,8 +40,18 @@ class HessianFuzzTest {
     private final Coding coding = Coding.of(Graphs.Graph.class);
     private final ObjectReader reader = coding.start(new byte[0]);
 
+    /** The reader alone. */
+    public static FuzzTarget target() {
+        HessianFuzzTest test = new HessianFuzzTest();
+        return new FuzzTarget(test.honest(), test::feed, () -> {});
+    }
+
     @Test
     void whateverComesIsReadOrRefused() {
+        new Fuzz("hessian2", honest(), pieces()).run(this::feed);
+    }
+
+    private List<byte[]> honest() {
         List<byte[]> honest = new ArrayList<>();
         for (int seed = 0; seed < 200; seed++) {
             honest.add(coding.write(new Graphs(seed, true).next()));
@@ -49,8 +60,7 @@ class HessianFuzzTest {
         suppressing.addSuppressed(new java.sql.SQLException("sql", "42", 7));
         honest.add(coding.writeThrowable(suppressing, 5));
         honest.addAll(Bombs.all(500).values());
-
-        new Fuzz("hessian2", honest, pieces()).run(this::feed);
+        return honest;
     }
 
     /** Tags with their lengths, references, and the names of what may be made. */

@@ -25,11 +25,12 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Cost;
 import tern.rpc.transport.Fuzz;
+import tern.rpc.transport.FuzzTarget;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Figures R1 and R2 for JSON: what the worst texts cost their reader, and that it survives all others. */
 @Timeout(3_600)
-class JsonBombsTest {
+public class JsonBombsTest {
 
     private static final int MIB = 1 << 20;
     private static final int SMALL = MIB / 16;
@@ -313,8 +314,12 @@ class JsonBombsTest {
         }
     }
 
-    @Test
-    void whateverComesIsReadOrRefused() {
+    /** The arguments of several methods. */
+    public static FuzzTarget target() {
+        return new FuzzTarget(honest(), new JsonBombsTest()::readByOne, () -> {});
+    }
+
+    private static List<byte[]> honest() {
         List<byte[]> honest = Stream.of(
                         "null",
                         "\"text\"",
@@ -327,6 +332,11 @@ class JsonBombsTest {
                 .map(text -> text.getBytes(UTF_8))
                 .collect(Collectors.toCollection(ArrayList::new));
         bombs(300).values().forEach(bomb -> honest.add(bomb.getBytes(UTF_8)));
+        return honest;
+    }
+
+    @Test
+    void whateverComesIsReadOrRefused() {
         List<byte[]> pieces = Stream.concat(
                         IntStream.range(0, 256).mapToObj(Integer::toString),
                         Stream.of(
@@ -361,6 +371,6 @@ class JsonBombsTest {
                 .map(text -> text.getBytes(UTF_8))
                 .toList();
 
-        new Fuzz("JSON", honest, pieces).run(this::readByOne);
+        new Fuzz("JSON", honest(), pieces).run(this::readByOne);
     }
 }

@@ -24,11 +24,12 @@ import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.Fuzz;
+import tern.rpc.transport.FuzzTarget;
 import tern.rpc.transport.GenericException;
 
 /** Figure R1 for the frames and bodies of the dubbo protocol, at a server and at a client. */
 @Timeout(3_600)
-class DubboFuzzTest {
+public class DubboFuzzTest {
 
     private static final short MAGIC = (short) 0xDABB;
     private static final int ID_OFFSET = 4;
@@ -42,18 +43,28 @@ class DubboFuzzTest {
                     .build(),
             0);
 
+    /** Frames at a server. */
+    public static FuzzTarget target() {
+        EmbeddedServer server = new DubboFuzzTest().server();
+        return new FuzzTarget(requests(), server::feed, server);
+    }
+
     @Test
     void whateverComesIsAnsweredOrClosed() {
-        GreetService service = InstantServices.greet();
-        try (EmbeddedServer server = new EmbeddedServer(
-                List.of(protocol),
-                exports -> exports.genericCalls(true)
-                        .export(ServiceExport.of(GreetService.class, service))
-                        .export(ServiceExport.of(GreetService.class, service, "g1", "1.2.3")))) {
+        try (EmbeddedServer server = server()) {
             new Fuzz("dubbo", requests(), pieces()).run(server::feed);
 
             assertThat(server.replies()).isPositive();
         }
+    }
+
+    private EmbeddedServer server() {
+        GreetService service = InstantServices.greet();
+        return new EmbeddedServer(
+                List.of(protocol),
+                exports -> exports.genericCalls(true)
+                        .export(ServiceExport.of(GreetService.class, service))
+                        .export(ServiceExport.of(GreetService.class, service, "g1", "1.2.3")));
     }
 
     @Test

@@ -16,6 +16,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -26,12 +27,16 @@ import tern.rpc.netty.EmbeddedServer;
 import tern.rpc.netty.peer.InstantServices;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.Fuzz;
+import tern.rpc.transport.FuzzTarget;
 
 /** Figure R1 for what speaks HTTP at a server: frames, heads, and the bodies of each form inside of good ones. */
 @Timeout(3_600)
-class HttpFuzzTest {
+public class HttpFuzzTest {
 
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1);
+    private static final int PADDED = 8;
+    private static final int PRIORITY = 0x20;
+    private static final int LARGEST_FRAME = 16 << 10;
     private static final String GREET = "/" + GreetService.class.getName() + "/";
     private static final String PB = "/" + PbService.class.getName() + "/";
 
@@ -44,9 +49,74 @@ class HttpFuzzTest {
                     .export(ServiceExport.of(StreamService.class, new StreamServer()))
                     .export(ServiceExport.of(PbService.class, new PbServer())));
 
+    /** Two blocks of headers on a connection, so that the second one meets the table that the first one left. */
+    public static FuzzTarget hpack() {
+        HttpFuzzTest test = new HttpFuzzTest();
+        List<byte[]> seeds = new ArrayList<>();
+        for (byte[] captured : files("triple-h2", ".c2s.bin")) {
+            Http2Script.frames(Arrays.copyOfRange(captured, PREFACE.length, captured.length)).stream()
+                    .filter(frame -> frame.type() == 1 && (frame.flags() & (PADDED | PRIORITY)) == 0)
+                    .forEach(frame -> seeds.add(joined(new byte[] {0}, frame.payload())));
+        }
+        byte[] block = Http2Wire.block(GREET + "echo");
+        seeds.add(joined(new byte[] {(byte) block.length}, block, block));
+        return new FuzzTarget(seeds, input -> test.server.feed(test.blocks(input)), test::closeAll);
+    }
+
+    /** The first byte says where the second block starts. */
+    private byte[] blocks(byte[] input) {
+        if (input.length == 0) {
+            return PREFACE;
+        }
+        int cut = 1 + Math.min(input[0] & 0xff, input.length - 1);
+        return joined(
+                PREFACE,
+                frame(4, 0, 0),
+                block(1, Arrays.copyOfRange(input, 1, cut)),
+                block(3, Arrays.copyOfRange(input, cut, input.length)));
+    }
+
+    /** In frames as small as every peer takes. */
+    private static byte[] block(int stream, byte[] block) {
+        ByteArrayOutputStream frames = new ByteArrayOutputStream();
+        int at = 0;
+        do {
+            int end = Math.min(at + LARGEST_FRAME, block.length);
+            int flags = (at == 0 ? 1 : 0) | (end == block.length ? 4 : 0);
+            frames.writeBytes(frame(at == 0 ? 1 : 9, flags, stream, Arrays.copyOfRange(block, at, end)));
+            at = end;
+        } while (at < block.length);
+        return frames.toByteArray();
+    }
+
+    /** Whole requests of HTTP/1.1. */
+    public static FuzzTarget http1() {
+        HttpFuzzTest test = new HttpFuzzTest();
+        return new FuzzTarget(files("http1", ".request.bin"), test.server::feed, test::closeAll);
+    }
+
+    /** The envelopes of a stream of Connect. */
+    public static FuzzTarget connect() {
+        HttpFuzzTest test = new HttpFuzzTest();
+        List<byte[]> seeds = List.of(
+                framed(0, ascii("\"x\"")),
+                framed(1, Gzipped.of(ascii("\"x\""))),
+                joined(framed(0, ascii("\"x\"")), framed(2, ascii("{}"))));
+        String head = "POST /" + StreamService.class.getName() + "/serverStream HTTP/1.1\r\nHost: x\r\n"
+                + "Content-Type: application/connect+json\r\nConnect-Content-Encoding: gzip\r\nContent-Length: ";
+        return new FuzzTarget(
+                seeds,
+                input -> test.server.feed(joined(ascii(head + input.length + "\r\n\r\n"), input)),
+                test::closeAll);
+    }
+
     @AfterEach
     void close() throws Exception {
         assertThat(server.replies()).as("calls that were answered").isPositive();
+        closeAll();
+    }
+
+    private void closeAll() throws Exception {
         server.close();
         sides.close();
     }
@@ -93,7 +163,7 @@ class HttpFuzzTest {
         List<byte[]> honest = new ArrayList<>();
         for (String folder : List.of("triple-h2", "triple-raw")) {
             files(folder, ".c2s.bin")
-                    .forEach(bytes -> honest.add(java.util.Arrays.copyOfRange(bytes, PREFACE.length, bytes.length)));
+                    .forEach(bytes -> honest.add(Arrays.copyOfRange(bytes, PREFACE.length, bytes.length)));
         }
         List<byte[]> pieces = new ArrayList<>();
         for (int type = 0; type < 11; type++) {
@@ -193,7 +263,7 @@ class HttpFuzzTest {
         List<byte[]> honest = new ArrayList<>();
         for (byte[] captured : files("triple-h2", ".c2s.bin")) {
             honest.add(Http2Script.request(
-                            Http2Script.frames(java.util.Arrays.copyOfRange(captured, PREFACE.length, captured.length)))
+                            Http2Script.frames(Arrays.copyOfRange(captured, PREFACE.length, captured.length)))
                     .body
                     .toByteArray());
         }
@@ -213,8 +283,7 @@ class HttpFuzzTest {
                     .run(
                             methods.size(),
                             input -> server.feed(joined(
-                                    head,
-                                    frame(0, 1, 1, java.util.Arrays.copyOf(input, Math.min(input.length, 16_384))))));
+                                    head, frame(0, 1, 1, Arrays.copyOf(input, Math.min(input.length, 16_384))))));
         }
     }
 
