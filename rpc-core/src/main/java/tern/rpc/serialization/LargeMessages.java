@@ -8,7 +8,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Lets two threads for each processor write large messages at a time. While a message is written its bytes are there up to
+ * Lets two threads for each processor write large messages, or unpack compressed ones, at a time. While a message is written its bytes are there up to
  * three times: 200 workers that write answers of 8 MiB would need almost 5 GB, and are not quicker than four. Whoever waits
  * too long gives up, so that nothing hangs. Thread-safe.
  */
@@ -45,8 +45,9 @@ final class LargeMessages {
         if (!entered) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "a message of more than " + LARGE_BYTES + " bytes was not written: " + PLACES
-                            + " threads write others of that size, and none was done within " + PATIENCE_MILLIS + " ms",
+                    "a message of more than " + LARGE_BYTES + " bytes was not written or unpacked: " + PLACES
+                            + " threads are busy with others of that size, and none was done within " + PATIENCE_MILLIS
+                            + " ms",
                     kind == MessageKind.RESPONSE ? Executed.YES : Executed.NO);
         }
     }

@@ -56,6 +56,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final AtomicLongFieldUpdater<ServerConnection> UNSENT =
             AtomicLongFieldUpdater.newUpdater(ServerConnection.class, "unsent");
 
+    private static final AtomicLongFieldUpdater<ServerConnection> UNPACKED =
+            AtomicLongFieldUpdater.newUpdater(ServerConnection.class, "unpacked");
+
+    /** One connection may unpack one of so many parts of the memory for requests at a time. */
+    private static final int PARTS_UNPACKED = 4;
+
     /** Far below anything that answers can add up to: nothing of a closed connection counts any more. */
     private static final long CLOSED = Long.MIN_VALUE / 2;
 
@@ -75,6 +81,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private final Tenancy tenancy;
     private volatile int inFlight; // changed by IN_FLIGHT
     private volatile long unsent; // changed by UNSENT
+    private volatile long unpacked; // changed by UNPACKED
     private volatile long taken; // written by the event loop
     private List<NettyServerCall> calls = Collections.emptyList(); // replaced by one that can grow while there are any
     private @Nullable InboundAccount inbound; // made for the first bytes that count; seen by the calls that have them
@@ -309,6 +316,36 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         heads += bytes;
         all.add(bytes);
         return null;
+    }
+
+    /**
+     * A compressed request is about to be unpacked by so many bytes, which count until {@link #unpacked}. Any thread; those that ask at
+     * the same moment may all be let in.
+     *
+     * @return why there is no room for them, for people; null if there is
+     */
+    public @Nullable String unpacks(int bytes) {
+        InboundBudget all = port.budget();
+        long most = all.maxBytes() / PARTS_UNPACKED;
+        if (unpacked + bytes > most) {
+            return "this connection has " + unpacked + " of " + most
+                    + " bytes unpacked (a quarter of rpc.limits.max-inbound-bytes)";
+        }
+        if (all.used() + bytes > all.maxBytes()) {
+            return all.used() + " of " + all.maxBytes()
+                    + " bytes are held for requests (set by rpc.limits.max-inbound-bytes)";
+        }
+        UNPACKED.addAndGet(this, bytes);
+        all.add(bytes);
+        return null;
+    }
+
+    /** Unpacked bytes are not needed any more. Any thread. */
+    public void unpacked(int bytes) {
+        if (bytes > 0) {
+            UNPACKED.addAndGet(this, -bytes);
+            port.budget().add(-bytes);
+        }
     }
 
     /** Headers that were held are not needed any more. Event loop. */

@@ -6,6 +6,7 @@ import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import java.util.zip.Deflater;
 import java.util.zip.Inflater;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -72,6 +73,11 @@ final class Gzip {
      * @throws SerializationException if the bytes are not in the gzip format
      */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out) {
+        decompress(bytes, offset, length, out, null);
+    }
+
+    /** @param unpacked told before each piece; null where nobody counts */
+    void decompress(byte[] bytes, int offset, int length, OutputBuffer out, @Nullable UnpackedRequest unpacked) {
         int end = offset + length;
         int position = offset;
         long most = out.position() + Math.max(FREE_BYTES, (long) mostRatio * length);
@@ -80,7 +86,7 @@ final class Gzip {
             do { // one member usually, but there may be more
                 int first = out.position();
                 int start = headerEnd(bytes, position, end);
-                position = end - inflating.decompress(bytes, start, end - start, out, most);
+                position = end - inflating.decompress(bytes, start, end - start, out, most, unpacked);
                 checkTrailer(bytes, position, end, out, first);
                 position += TRAILER_BYTES;
             } while (position < end);
@@ -193,11 +199,15 @@ final class Gzip {
         private final byte[] piece = new byte[PIECE_BYTES];
 
         /** @return how many bytes are left */
-        int decompress(byte[] bytes, int offset, int length, OutputBuffer out, long most)
+        int decompress(
+                byte[] bytes, int offset, int length, OutputBuffer out, long most, @Nullable UnpackedRequest unpacked)
                 throws DataFormatException, RatioException {
             inflater.reset();
             inflater.setInput(bytes, offset, length);
             while (!inflater.finished()) {
+                if (unpacked != null) {
+                    unpacked.reaches(out.position() + piece.length);
+                }
                 int written = inflater.inflate(piece);
                 if (out.position() + (long) written > most) {
                     throw new RatioException();

@@ -89,9 +89,8 @@ final class JsonServerCall extends MessageCall {
         try {
             return new Request(called, read(frame, this::arguments));
         } catch (RpcException e) {
-            throw e.code() == StatusCode.RESOURCE_EXHAUSTED
-                    ? WholeBody.tooLarge(connection().settings().maxRequestBytes())
-                    : e;
+            boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
+            throw tooLarge ? WholeBody.tooLarge(e.status().description()) : e; // else there was no room for now
         }
     }
 

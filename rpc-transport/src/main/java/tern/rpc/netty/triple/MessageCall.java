@@ -15,7 +15,6 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.netty.triple.BodyReader.Frame;
-import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.SerializationException;
 
@@ -67,7 +66,7 @@ abstract class MessageCall extends HttpCall {
 
     /** Reads a message, decompressed; the frame is released. */
     final <T> T read(Frame frame, TripleCodecs.Reading<T> reading) {
-        return codecs.read(frame, connection().settings().maxRequestBytes(), MessageKind.REQUEST, reading);
+        return codecs.readRequest(frame, connection().settings().maxRequestBytes(), connection(), reading);
     }
 
     /** Reads a request of the one method that the path names. */

@@ -12,6 +12,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.StatusCode;
+import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.Coder;
 import tern.rpc.serialization.CoderPool;
@@ -142,8 +143,28 @@ public final class TripleCodecs {
      * @throws RpcException RESOURCE_EXHAUSTED if it is too large; INVALID_ARGUMENT if it cannot be read
      */
     <T> T read(Frame frame, int limit, MessageKind kind, Reading<T> reading) {
+        return read(frame, limit, kind, null, reading);
+    }
+
+    /**
+     * The same for a request at a server, whose unpacked bytes count. Few threads at a time unpack more than 256 KiB, so this
+     * may wait for 3 s; not for event loops.
+     */
+    <T> T readRequest(Frame frame, int limit, ServerConnection connection, Reading<T> reading) {
+        UnpackedRequest unpacked = frame.isCompressed() ? new UnpackedRequest(connection) : null;
         try {
-            return read(frame.payload(), frame.isCompressed(), limit, kind, reading);
+            return read(frame, limit, MessageKind.REQUEST, unpacked, reading);
+        } finally {
+            if (unpacked != null) {
+                unpacked.gone();
+            }
+        }
+    }
+
+    private <T> T read(
+            Frame frame, int limit, MessageKind kind, @Nullable UnpackedRequest unpacked, Reading<T> reading) {
+        try {
+            return read(frame.payload(), frame.isCompressed(), limit, kind, unpacked, reading);
         } catch (SerializationException e) {
             throw new RpcException(
                     StatusCode.INVALID_ARGUMENT, "the message cannot be read: " + e.getMessage(), Executed.NO, e);
@@ -165,16 +186,23 @@ public final class TripleCodecs {
     @Nullable
     Object readAnswer(Frame frame, int limit, ValueReading reading) {
         @Nullable Object[] value = new Object[1];
-        read(frame.payload(), frame.isCompressed(), limit, MessageKind.RESPONSE, (bytes, length) -> {
+        read(frame.payload(), frame.isCompressed(), limit, MessageKind.RESPONSE, null, (bytes, length) -> {
             value[0] = reading.read(bytes, length);
             return value;
         });
         return value[0];
     }
 
-    private <T> T read(ByteBuf payload, boolean compressed, int limit, MessageKind kind, Reading<T> reading) {
+    private <T> T read(
+            ByteBuf payload,
+            boolean compressed,
+            int limit,
+            MessageKind kind,
+            @Nullable UnpackedRequest unpacked,
+            Reading<T> reading) {
+        Coder coder = coders.take();
+        boolean reuse = false;
         try {
-            Coder coder = coders.take();
             int length = payload.readableBytes();
             byte[] bytes;
             if (payload.hasArray() && payload.arrayOffset() + payload.readerIndex() == 0) {
@@ -186,15 +214,23 @@ public final class TripleCodecs {
             if (compressed) {
                 OutputBuffer inflated = coder.output();
                 inflated.reset(limit, 0, kind);
-                gzip.decompress(bytes, 0, length, inflated);
+                if (unpacked != null) {
+                    inflated.takeTurns();
+                }
+                gzip.decompress(bytes, 0, length, inflated, unpacked);
                 bytes = inflated.array();
                 length = inflated.position();
             }
             T read = reading.read(bytes, length);
-            coders.giveBack(coder);
+            reuse = true;
             return read;
         } finally {
             payload.release();
+            if (reuse) {
+                coders.giveBack(coder);
+            } else {
+                coder.output().release();
+            }
         }
     }
 

@@ -63,9 +63,11 @@ final class WholeBody implements BodyReader {
 
     /** RESOURCE_EXHAUSTED, or 413 where HTTP's own statuses are told. */
     static HttpRefusal tooLarge(int limit) {
-        return new HttpRefusal(
-                HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
-                "the request has more than " + limit + " bytes (set by rpc.limits.max-request)");
+        return tooLarge("the request has more than " + limit + " bytes (set by rpc.limits.max-request)");
+    }
+
+    static HttpRefusal tooLarge(String how) {
+        return new HttpRefusal(HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE, how);
     }
 
     @Override

@@ -1,0 +1,161 @@
+package tern.rpc.netty.triple;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import tern.rpc.WireName;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+
+/** What comes out of compressed requests counts to the memory for requests before it is there. */
+@Timeout(120)
+class UnpackedRequestTest {
+
+    private static final int BUDGET = 8 << 20;
+
+    /** A quarter of the budget is for one connection. */
+    private static final int TOO_MUCH = 3 << 20;
+
+    @WireName("test.Texts")
+    public interface Texts {
+        int length(String text);
+    }
+
+    private final AtomicInteger served = new AtomicInteger();
+    private final TripleSides sides = new TripleSides();
+    private RpcServer server;
+
+    @BeforeEach
+    void start() {
+        Texts texts = text -> {
+            served.incrementAndGet();
+            return text.length();
+        };
+        server = sides.serve(
+                ServerTransportSettings.onPort(0).withMaxInboundBytes(BUDGET).withMaxMessageBytes(BUDGET),
+                HttpSettings.defaults(),
+                builder -> builder.export(ServiceExport.of(Texts.class, texts)));
+    }
+
+    /** The ledger of resources finds bytes of requests that stay. */
+    @AfterEach
+    void close() throws Exception {
+        sides.close();
+    }
+
+    /** Digits that do not become a hundred times smaller. */
+    private static String digits(int count) {
+        StringBuilder text = new StringBuilder(count);
+        Random random = new Random(count);
+        while (text.length() < count) {
+            text.append(random.nextInt(10));
+        }
+        return text.toString();
+    }
+
+    private static byte[] json(int digits) {
+        return Gzipped.of(("{\"text\":\"" + digits(digits) + "\"}").getBytes(UTF_8));
+    }
+
+    private HttpRequest request(byte[] body) {
+        return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/test.Texts/length"))
+                .header("content-type", "application/json")
+                .header("content-encoding", "gzip")
+                .POST(BodyPublishers.ofByteArray(body))
+                .build();
+    }
+
+    private HttpResponse<String> send(HttpClient.Version version, byte[] body) throws Exception {
+        HttpClient client = HttpClient.newBuilder().version(version).build();
+        return client.send(request(body), BodyHandlers.ofString());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void largeRequestIsReadAndItsMemoryGivenBack(HttpClient.Version version) throws Exception {
+        HttpResponse<String> answer = send(version, json(1 << 20));
+
+        assertThat(answer.body()).isEqualTo(String.valueOf(1 << 20));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void requestThatFindsNoRoomIsNotUnpackedFurther(HttpClient.Version version) throws Exception {
+        HttpResponse<String> answer = send(version, json(TOO_MUCH));
+
+        assertThat(answer.statusCode()).as(answer.body()).isEqualTo(429);
+        assertThat(answer.body())
+                .contains("is not unpacked beyond 2162688 bytes")
+                .contains("this connection has 2097152 of 2097152 bytes unpacked")
+                .contains("rpc.limits.max-inbound-bytes");
+        assertThat(served).hasValue(0);
+    }
+
+    @Test
+    void framedMessageThatFindsNoRoomIsRefused() throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(
+                        URI.create("http://127.0.0.1:" + server.port() + "/test.Texts/length"))
+                .header("content-type", "application/grpc-web+json")
+                .header("grpc-encoding", "gzip")
+                .POST(BodyPublishers.ofByteArray(
+                        TestFrame.of(1, Gzipped.of(digits(TOO_MUCH).getBytes(UTF_8)))))
+                .build();
+
+        HttpResponse<String> answer = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+
+        assertThat(answer.headers().firstValue("grpc-status")).contains("8");
+        assertThat(answer.headers().firstValue("grpc-message").orElse("")).contains("max-inbound-bytes");
+        assertThat(served).hasValue(0);
+    }
+
+    @Test
+    void brokenRequestGivesItsMemoryBack() throws Exception {
+        byte[] broken = json(1 << 20);
+        broken[broken.length - 6]++; // its check sum
+
+        assertThat(send(HttpClient.Version.HTTP_2, broken).statusCode()).isEqualTo(400);
+        assertThat(served).hasValue(0);
+    }
+
+    @Test
+    void unreadableRequestGivesItsMemoryBack() throws Exception {
+        byte[] list = Gzipped.of(("{\"text\":[" + digits(1 << 20) + "]}").getBytes(UTF_8));
+
+        assertThat(send(HttpClient.Version.HTTP_1_1, list).statusCode()).isEqualTo(400);
+        assertThat(served).hasValue(0);
+    }
+
+    @Test
+    void manyAtOnceAreReadOrRefused() {
+        byte[] body = json(1 << 20);
+        List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            HttpClient client =
+                    HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+            answers.add(client.sendAsync(request(body), BodyHandlers.ofString()));
+        }
+
+        for (CompletableFuture<HttpResponse<String>> answer : answers) {
+            assertThat(answer.join().statusCode()).isIn(200, 429);
+        }
+        assertThat(served).hasPositiveValue();
+    }
+}
