@@ -120,7 +120,7 @@ public final class CallHead {
         return exchange.remoteAddress();
     }
 
-    /** {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http} or {@code memory}. */
+    /** {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http} or {@code local}. */
     public String protocol() {
         return exchange.protocol();
     }

@@ -193,7 +193,7 @@ public final class ServerContext {
         return call.deadline();
     }
 
-    /** {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http} or {@code memory}. */
+    /** {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http} or {@code local}. */
     public String protocol() {
         return exchange.protocol();
     }

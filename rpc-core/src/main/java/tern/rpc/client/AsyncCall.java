@@ -62,7 +62,11 @@ final class AsyncCall implements PendingCall.Completion {
                 && endpoints.again(method, call, rpc, attempts, connection, attempt)) {
             attempt();
         } else {
-            done.completed(response, failure);
+            done.completed(
+                    response,
+                    failure instanceof RpcException rpc && connection != null
+                            ? endpoints.withOtherAddresses(rpc, connection)
+                            : failure);
         }
     }
 

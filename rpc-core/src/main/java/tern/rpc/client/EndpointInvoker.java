@@ -31,6 +31,8 @@ final class EndpointInvoker implements AutoCloseable {
     private record Targets(
             List<ClientConnection> connections, @Nullable EndpointPicker picker) {}
 
+    private static final int MOST_ADDRESSES_NAMED = 5;
+
     private final ServiceKey service;
     private final EndpointResolver resolver;
     private final EndpointPicker.Factory pickers;
@@ -106,10 +108,41 @@ final class EndpointInvoker implements AutoCloseable {
                 return pending.await();
             } catch (RpcException e) {
                 if (!again(method, call, e, attempt, used, pending)) {
-                    throw e;
+                    throw withOtherAddresses(e, used);
                 }
             }
         }
+    }
+
+    /**
+     * The failure of the last attempt names one address. Where no other one can be reached either, they and their reasons
+     * are added, {@value #MOST_ADDRESSES_NAMED} at most.
+     */
+    RpcException withOtherAddresses(RpcException failure, ClientConnection used) {
+        List<ClientConnection> others = targets.connections().stream()
+                .filter(connection -> connection != used)
+                .toList();
+        if (failure.code() != StatusCode.UNAVAILABLE
+                || failure.wasExecuted() != Executed.NO
+                || others.isEmpty()
+                || used.isAvailable()
+                || others.stream().anyMatch(ClientConnection::isAvailable)) {
+            return failure;
+        }
+        int more = others.size() - MOST_ADDRESSES_NAMED;
+        String text = failure.status().description() + "; the " + (others.size() + 1)
+                + " addresses are all out of reach, also "
+                + others.stream()
+                        .limit(MOST_ADDRESSES_NAMED)
+                        .map(EndpointInvoker::withReason)
+                        .collect(Collectors.joining(", "))
+                + (more > 0 ? " and " + more + " more" : "");
+        return RpcException.refusal(StatusCode.UNAVAILABLE, text, Executed.NO);
+    }
+
+    private static String withReason(ClientConnection connection) {
+        String reason = connection.lastFailure();
+        return connection.endpoint() + (reason.isEmpty() ? "" : " (" + reason + ")");
     }
 
     /** A service that goes on after its own deadline must not start calls that nobody waits for. */

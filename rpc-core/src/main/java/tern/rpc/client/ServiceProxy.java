@@ -27,6 +27,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.stream.Shapes;
+import tern.rpc.transport.RemoteFailures;
 
 /** Turns method calls of a service interface into remote ones. Immutable. */
 final class ServiceProxy implements InvocationHandler, CallOptions.Target {
@@ -77,13 +78,18 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         };
     }
 
-    /** An older provider does not have a method that was added with a body: it is what callers of such a provider get. */
+    /**
+     * An older provider does not have a method that was added with a body: it is what callers of such a provider get. A
+     * provider that does not have the service in this group and version is a mistake, which a body must not hide.
+     */
     private @Nullable Object callOrDefault(ClientMethod called, Object proxy, Method method, Object[] arguments)
             throws Throwable {
         try {
             return call(called, arguments);
         } catch (RpcException e) {
-            if (e.code() != StatusCode.UNIMPLEMENTED || e.wasExecuted() != Executed.NO) {
+            if (e.code() != StatusCode.UNIMPLEMENTED
+                    || e.wasExecuted() != Executed.NO
+                    || !RemoteFailures.isMissingMethod(e.status().description())) {
                 throw e;
             }
             if (toldOfDefault.add(method)) {

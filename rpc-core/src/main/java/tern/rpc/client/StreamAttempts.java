@@ -180,7 +180,9 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
                     && endpoints.again(method, call, rpc, number, connection, pending)) {
                 next(call);
             } else {
-                end(response, failure);
+                end(
+                        response,
+                        failure instanceof RpcException rpc ? endpoints.withOtherAddresses(rpc, connection) : failure);
             }
         }
     }

@@ -34,7 +34,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     }
 
     private static final byte[] NO_BYTES = {};
-    private static final Endpoint HERE = new Endpoint("memory", 0);
+    private static final Endpoint HERE = new Endpoint("local", 0);
 
     private final Owner owner;
     private final MemoryCodec codec;

@@ -22,7 +22,19 @@ public final class RemoteFailures {
     private static final Pattern FOREIGN =
             Pattern.compile(".*\\(logged by the server as [0-9a-f]{8}\\)", Pattern.DOTALL);
 
+    /** How servers say that they have the service but not the method: Tern, Dubbo and gRPC's libraries, which send no more than a text. */
+    private static final Pattern MISSING_METHOD =
+            Pattern.compile("has no method |method.{0,200} not found|unknown method ", Pattern.CASE_INSENSITIVE);
+
     private RemoteFailures() {}
+
+    /**
+     * Whether an UNIMPLEMENTED with this text means a method that the service does not have, rather than a service, group
+     * or version that is not there.
+     */
+    public static boolean isMissingMethod(String text) {
+        return MISSING_METHOD.matcher(text).find();
+    }
 
     /**
      * The message of the plain {@link RuntimeException} that stands on the wire for an exception which callers have no

@@ -1,6 +1,7 @@
 package tern.rpc.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import java.util.ArrayList;
@@ -9,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -104,6 +106,35 @@ class EndpointInvokerTest {
             meanwhile.run();
             call.fail(RpcException.refusal(code, "on purpose", Executed.NO));
         };
+    }
+
+    @Test
+    void failureNamesEachAddressWhenNoneCanBeReached() {
+        Endpoint[] dead = IntStream.range(0, 8)
+                .mapToObj(i -> new Endpoint("10.0.0." + i, 1))
+                .toArray(Endpoint[]::new);
+        for (Endpoint endpoint : dead) {
+            refuses(endpoint, StatusCode.UNAVAILABLE, () -> {});
+            connection(endpoint).available = false;
+        }
+        Service proxy = proxy(dead);
+
+        assertThatThrownBy(proxy::call).isInstanceOfSatisfying(RpcException.class, failure -> {
+            assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+            assertThat(failure).hasMessageContaining("on purpose; the 8 addresses are all out of reach, also 10.0.0.");
+            assertThat(failure).hasMessageEndingWith(" and 2 more");
+        });
+    }
+
+    @Test
+    void failureNamesOneAddressWhileAnotherOneCanBeReached() {
+        Endpoint refusing = new Endpoint("10.0.0.1", 1);
+        Endpoint other = new Endpoint("10.0.0.2", 1);
+        refuses(refusing, StatusCode.UNAVAILABLE, () -> {});
+        refuses(other, StatusCode.UNAVAILABLE, () -> {});
+        Service proxy = proxy(refusing, other);
+
+        assertThatThrownBy(proxy::call).hasMessageEndingWith("on purpose");
     }
 
     @Test

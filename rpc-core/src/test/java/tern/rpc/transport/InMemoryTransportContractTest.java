@@ -31,7 +31,7 @@ class InMemoryTransportContractTest extends TransportContractTest {
 
     @Override
     protected Endpoint endpoint() {
-        return new Endpoint("memory", 0);
+        return new Endpoint("local", 0);
     }
 
     @Test

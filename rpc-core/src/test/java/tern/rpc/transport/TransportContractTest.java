@@ -199,6 +199,20 @@ public abstract class TransportContractTest extends TransportTest {
     }
 
     @Test
+    void defaultMethodDoesNotHideThatTheServiceIsNotThere() {
+        serveOnly(ServiceExport.of(OlderService.class, text -> text));
+        for (ContractService proxy : List.of(
+                refer(client -> {}, reference -> reference.version("2.0")),
+                refer(client -> {}, reference -> reference.group("blue")))) {
+            assertThatThrownBy(() -> proxy.greeting("Ann")).isInstanceOfSatisfying(RpcException.class, failure -> {
+                assertThat(failure.code()).isEqualTo(StatusCode.UNIMPLEMENTED);
+                assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
+                assertThat(failure).hasMessageContaining("is not exported here");
+            });
+        }
+    }
+
+    @Test
     void declaredExceptionArrivesWithItsFields() {
         assumeTrue(carriesExceptions());
         ContractService proxy = proxy();

@@ -1,5 +1,7 @@
 package tern.rpc.serialization.json;
 
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +22,9 @@ final class BodyArguments {
     private final Position[] parameters;
     private final Map<String, Integer> byName = new HashMap<>();
 
+    /** The name of the only parameter in quotes, if that is a bean without a property of this name; else null. */
+    private final byte @Nullable [] wrapping;
+
     BodyArguments(JsonMapper mapper, String fullName, List<String> names, Position[] parameters) {
         this.mapper = mapper;
         this.fullName = fullName;
@@ -28,6 +33,9 @@ final class BodyArguments {
         for (int i = 0; i < parameters.length; i++) {
             byName.put(names.get(i), i);
         }
+        this.wrapping = parameters.length == 1 && parameters[0].lacks(names.get(0))
+                ? ('"' + names.get(0) + '"').getBytes(StandardCharsets.UTF_8)
+                : null;
     }
 
     @Nullable
@@ -84,6 +92,9 @@ final class BodyArguments {
 
     private @Nullable Object single(byte[] json, int offset, int length) {
         Position only = parameters[0];
+        if (wrapping != null && beginsWith(wrapping, json, offset, length)) {
+            return wrappedOrValue(only, json, offset, length);
+        }
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
             JsonToken first = first(parser, only);
             if (first == JsonToken.START_OBJECT && only.isScalar()) {
@@ -100,6 +111,45 @@ final class BodyArguments {
         } catch (RuntimeException e) {
             throw only.failed(e);
         }
+    }
+
+    /**
+     * A bean in an object whose only member bears the parameter's name, as the arguments of a method with several
+     * parameters are sent. Read as the bean itself, such an object would be a bean of nulls.
+     */
+    private @Nullable Object wrappedOrValue(Position only, byte[] json, int offset, int length) {
+        try (JsonParser parser = mapper.createParser(json, offset, length)) {
+            parser.nextToken();
+            if (names.get(0).equals(parser.nextName()) && parser.nextToken() == JsonToken.START_OBJECT) {
+                Object value = only.read(parser);
+                if (parser.nextToken() == JsonToken.END_OBJECT) {
+                    checkEnd(parser);
+                    return value;
+                }
+            }
+        } catch (RuntimeException e) {
+            throw only.failed(e);
+        }
+        return value(only, json, offset, length);
+    }
+
+    /** Whether an object begins there whose first name is this one; white space may stand between. */
+    private static boolean beginsWith(byte[] quoted, byte[] json, int offset, int length) {
+        int end = offset + length;
+        int at = afterSpace(json, offset, end);
+        if (at == end || json[at] != '{') {
+            return false;
+        }
+        at = afterSpace(json, at + 1, end);
+        return end - at >= quoted.length && Arrays.equals(quoted, 0, quoted.length, json, at, at + quoted.length);
+    }
+
+    private static int afterSpace(byte[] json, int from, int end) {
+        int at = from;
+        while (at < end && (json[at] == ' ' || json[at] == '\t' || json[at] == '\n' || json[at] == '\r')) {
+            at++;
+        }
+        return at;
     }
 
     /** Few types take an array, and only their deserializers know: the value is tried first. */

@@ -1,6 +1,8 @@
 package tern.rpc.serialization.json;
 
+import java.util.Arrays;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Thrown;
 import tern.rpc.serialization.MessageTooLargeException;
@@ -22,6 +24,7 @@ import tools.jackson.databind.exc.UnrecognizedPropertyException;
 final class JsonErrors {
 
     private static final int LONGEST_SHOWN_NAME = 64;
+    private static final int MOST_SHOWN_CONSTANTS = 10;
     private static final int MOST_WRAPPERS = 64;
 
     private JsonErrors() {}
@@ -64,7 +67,21 @@ final class JsonErrors {
             return "there is no such property";
         }
         Class<?> type = mismatch.getTargetType();
-        return "expected " + (type != null ? type.getTypeName() : declared);
+        return "expected " + (type != null ? type.getTypeName() : declared) + constants(type);
+    }
+
+    /** As in {@code , one of RED, GREEN}; empty for what is no enum. */
+    private static String constants(@Nullable Class<?> type) {
+        Object[] constants = type == null ? null : type.getEnumConstants();
+        if (constants == null || constants.length == 0) {
+            return "";
+        }
+        String names = Arrays.stream(constants)
+                .limit(MOST_SHOWN_CONSTANTS)
+                .map(constant -> ((Enum<?>) constant).name())
+                .collect(Collectors.joining(", "));
+        int more = constants.length - MOST_SHOWN_CONSTANTS;
+        return ", one of " + names + (more > 0 ? " and " + more + " more" : "");
     }
 
     private static String syntax(StreamReadException failure, @Nullable String expected) {

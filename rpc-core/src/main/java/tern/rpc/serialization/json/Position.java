@@ -15,6 +15,7 @@ import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.ValueDeserializer;
 import tools.jackson.databind.deser.AbstractDeserializer;
+import tools.jackson.databind.deser.bean.BeanDeserializerBase;
 import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.type.LogicalType;
@@ -48,6 +49,7 @@ final class Position {
     private final @Nullable Class<?> written;
 
     private final boolean holdsText;
+    private final @Nullable BeanDeserializerBase bean;
     private final @Nullable String problem;
 
     /** @param where as in {@code UserService/getUser, parameter 1 (id)} */
@@ -64,11 +66,16 @@ final class Position {
                 : MethodType.methodType(value.raw()).wrap().returnType();
         this.holdsText = type.isContainerType() && isText(type.getContentType().getRawClass());
         Kind found = Kind.OTHER;
+        BeanDeserializerBase plain = null;
         String trouble = null;
         try (JsonParser parser = mapper.createParser("null")) {
             DeserializationContext context = (DeserializationContext) parser.objectReadContext();
             ValueDeserializer<?> deserializer = context.findRootValueDeserializer(type);
             found = kind(value.raw(), deserializer.logicalType());
+            if (deserializer instanceof BeanDeserializerBase properties
+                    && context.introspectBeanDescription(type).findAnySetterAccessor() == null) {
+                plain = properties;
+            }
             if (deserializer instanceof AbstractDeserializer) {
                 trouble = where + ": " + typeName + " is abstract and cannot be read from JSON; name its subtypes with"
                         + " @JsonTypeInfo and @JsonSubTypes, or declare a class";
@@ -77,6 +84,7 @@ final class Position {
             trouble = JsonErrors.reading(where, typeName, e).getMessage();
         }
         this.kind = found;
+        this.bean = plain;
         this.problem = trouble;
     }
 
@@ -90,6 +98,7 @@ final class Position {
         this.anyWriter = other.anyWriter;
         this.written = other.written;
         this.holdsText = other.holdsText;
+        this.bean = other.bean;
         this.problem = other.problem;
     }
 
@@ -123,6 +132,11 @@ final class Position {
 
     boolean isScalar() {
         return kind == Kind.TEXT || kind == Kind.SCALAR || kind == Kind.SCALAR_OR_NUMBERS;
+    }
+
+    /** Whether it is a bean that knows its properties, and this is none of them. */
+    boolean lacks(String property) {
+        return bean != null && bean.getPropertyCount() > 0 && !bean.hasProperty(property);
     }
 
     /** Whether it is a collection, array or map of text. */

@@ -1,6 +1,8 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Member;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -13,6 +15,7 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.util.ClassUtils;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
@@ -48,7 +51,10 @@ final class OverridingBeans {
         List<String> unnamed = new ArrayList<>();
         List<String> sameName = new ArrayList<>();
         for (String name : beans.getBeanNamesForType(dependency.getResolvableType(), true, false)) {
-            if (name.equals(requestedBy) || !overrides(name) || !beans.isAutowireCandidate(name, dependency)) {
+            if (name.equals(requestedBy)
+                    || holds(name, dependency)
+                    || !overrides(name)
+                    || !beans.isAutowireCandidate(name, dependency)) {
                 continue;
             }
             if (isNamed(name, dependency, reference)) {
@@ -69,6 +75,21 @@ final class OverridingBeans {
         }
         LOG.info("{} gets the local bean '{}', which overrides the reference", where, found.get(0));
         return found.get(0);
+    }
+
+    /** The factory does not tell which bean asks for what stands inside of an {@code Optional} or {@code ObjectProvider}. */
+    private boolean holds(String name, DependencyDescriptor dependency) {
+        Member place = dependency.getMember();
+        if (place instanceof Method && beans.containsBeanDefinition(name)) {
+            BeanDefinition definition = beans.getMergedBeanDefinition(name);
+            if (definition instanceof RootBeanDefinition root && place.equals(root.getResolvedFactoryMethod())) {
+                return true;
+            }
+        }
+        Class<?> type = beans.getType(name, false);
+        return type != null
+                && !type.isInterface()
+                && place.getDeclaringClass().isAssignableFrom(ClassUtils.getUserClass(type));
     }
 
     private static boolean isNamed(String bean, DependencyDescriptor dependency, RpcReference reference) {

@@ -37,16 +37,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         if (!reference.isPresent() || beans == null) {
             return super.getLazyResolutionProxyIfNecessary(dependency, beanName);
         }
-        RpcReference annotation = reference.synthesize();
-        RpcReferences references = beans.getBean(RpcReferences.class);
-        String override = beans instanceof DefaultListableBeanFactory factory
-                ? new OverridingBeans(factory).find(dependency, annotation, beanName, place(dependency))
-                : null;
-        if (override != null) {
-            references.overridden(dependency.getDependencyType(), annotation);
-            return beans.getBean(override);
-        }
-        return references.proxy(dependency.getDependencyType(), annotation, place(dependency));
+        return resolved(beans, dependency, reference.synthesize(), beanName);
     }
 
     /**
@@ -58,15 +49,35 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         BeanFactory beans = getBeanFactory();
         MergedAnnotation<RpcReference> reference = referenceAt(dependency);
         return reference.isPresent() && beans != null
-                ? beans.getBean(RpcReferences.class)
-                        .proxy(dependency.getDependencyType(), reference.synthesize(), place(dependency))
+                ? resolved(beans, dependency, reference.synthesize(), null)
                 : super.getSuggestedValue(dependency);
+    }
+
+    /** @param requestedBy the bean that has the reference; null where the factory does not tell */
+    private static Object resolved(
+            BeanFactory beans, DependencyDescriptor dependency, RpcReference annotation, @Nullable String requestedBy) {
+        Class<?> type = typeOf(dependency);
+        RpcReferences references = beans.getBean(RpcReferences.class);
+        String override = beans instanceof DefaultListableBeanFactory factory
+                ? new OverridingBeans(factory).find(dependency, annotation, requestedBy, place(dependency))
+                : null;
+        if (override != null) {
+            references.overridden(type, annotation);
+            return beans.getBean(override);
+        }
+        return references.proxy(type, annotation, place(dependency));
+    }
+
+    /** A type variable of a superclass stands for what the class of the bean puts in its place. */
+    private static Class<?> typeOf(DependencyDescriptor dependency) {
+        Class<?> type = dependency.getResolvableType().resolve();
+        return type == null ? dependency.getDependencyType() : type;
     }
 
     /** Asked ahead of time, so that the class of the proxy is known to a native image. */
     @Override
     public @Nullable Class<?> getLazyResolutionProxyClass(DependencyDescriptor dependency, @Nullable String beanName) {
-        Class<?> type = dependency.getDependencyType();
+        Class<?> type = typeOf(dependency);
         if (!referenceAt(dependency).isPresent() || !type.isInterface()) {
             return super.getLazyResolutionProxyClass(dependency, beanName);
         }

@@ -36,6 +36,17 @@ class InjectionShapesTest {
     }
 
     @Test
+    void typeVariableOfASuperclassIsTheInterfaceThatTheBeanNames() {
+        provider(Greeter.class)
+                .run(there -> consumerOf(there, Named.class).run(here -> {
+                    Named named = here.getBean(Named.class);
+
+                    assertThat(named.service.greet("a")).isEqualTo("Hello a");
+                    assertThat(named.optional.orElseThrow().greet("b")).isEqualTo("Hello b");
+                }));
+    }
+
+    @Test
     void severalReferencesAtOnceAreRefused() {
         Messages.assertSays("injection: list", failure(ManyUser.class));
         Messages.assertSays("injection: map", failure(MapUser.class));
@@ -102,6 +113,16 @@ class InjectionShapesTest {
             this.parameter = parameter;
         }
     }
+
+    abstract static class OfAnyService<T> {
+        @RpcReference
+        T service;
+
+        @RpcReference
+        Optional<T> optional;
+    }
+
+    static class Named extends OfAnyService<GreetingService> {}
 
     static class ManyUser {
         @RpcReference

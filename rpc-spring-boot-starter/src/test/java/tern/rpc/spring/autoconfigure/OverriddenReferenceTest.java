@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
+import java.util.Optional;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.mockito.Mockito;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -18,6 +20,7 @@ import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Primary;
 import org.springframework.test.context.bean.override.convention.TestBean;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
@@ -55,6 +58,9 @@ class OverriddenReferenceTest {
             assertThat(consumers.setter.hello("Ada")).isEqualTo("mocked");
             assertThat(consumers.beanMethod.hello("Ada")).isEqualTo("mocked");
             assertThat(consumers.blue.hello("Ada")).isEqualTo("mocked");
+            assertThat(consumers.optional).containsSame(hello);
+            assertThat(consumers.objects.getObject()).isSameAs(hello);
+            assertThat(consumers.lazy.hello("Ada")).isEqualTo("mocked");
             assertThat(ofTheTest).isSameAs(hello);
             assertThat(parameter).isSameAs(hello);
         }
@@ -203,6 +209,15 @@ class OverriddenReferenceTest {
     }
 
     @Test
+    void primaryDecoratorGetsTheRemoteProxyInsideOfAProviderToo() {
+        Applications.provider(Greeter.class)
+                .run(there -> Applications.consumerOf(there, LateDecorator.class)
+                        .run(here -> assertThat(
+                                        here.getBean(LateDecorator.class).hello("Ada"))
+                                .isEqualTo("[Hello Ada]")));
+    }
+
+    @Test
     void severalOverridesThatSuitAreNamed() {
         Applications.application(Consumers.class, TwoPrimaries.class)
                 .withPropertyValues(NOWHERE)
@@ -235,6 +250,17 @@ class OverriddenReferenceTest {
         @Override
         public String hello(String name) {
             return "[" + remote.hello(name) + "]";
+        }
+    }
+
+    @Primary
+    static class LateDecorator implements Hello {
+        @RpcReference
+        ObjectProvider<Hello> remote;
+
+        @Override
+        public String hello(String name) {
+            return "[" + remote.getObject().hello(name) + "]";
         }
     }
 
@@ -274,6 +300,16 @@ class OverriddenReferenceTest {
 
         @RpcReference(name = "blue-hello", group = "blue")
         Hello blue;
+
+        @RpcReference
+        Optional<Hello> optional = Optional.empty();
+
+        @RpcReference
+        ObjectProvider<Hello> objects;
+
+        @Lazy
+        @RpcReference
+        Hello lazy;
 
         @Autowired
         Held held;

@@ -350,7 +350,7 @@ class OneMistakeOneAnswerTest {
         return message.replaceAll("(127\\.0\\.0\\.1):\\d+|local:0", "<server>")
                 .replaceAll("(as )[0-9a-f]+\\)", "$1<id>)")
                 .replaceAll(
-                        ": no answer from <server> within| at (<server>|memory): still running after", ": late after")
+                        ": no answer from <server> within| at (<server>|local): still running after", ": late after")
                 .replace("tern.rpc.netty.triple.OneMistakeOneAnswerTest$", "example.");
     }
 
