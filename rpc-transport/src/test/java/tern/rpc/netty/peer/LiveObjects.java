@@ -25,6 +25,7 @@ public record LiveObjects(Map<String, Count> byClass) {
 
     private static final Count NONE = new Count(0, 0);
     private static final int COLUMNS = 4; // number, objects, bytes, class
+    private static final String FILLER = "jdk.internal.vm.Filler"; // free space between objects
 
     /** Collects garbage and counts what is left. One more object of this class, as large as the result, is counted too. */
     public static LiveObjects count() {
@@ -40,7 +41,7 @@ public record LiveObjects(Map<String, Count> byClass) {
         Map<String, Count> counts = new HashMap<>();
         histogram().lines().map(String::strip).forEach(line -> {
             String[] columns = line.split("\\s+", COLUMNS);
-            if (columns.length == COLUMNS && columns[0].endsWith(":")) {
+            if (columns.length == COLUMNS && columns[0].endsWith(":") && !columns[3].contains(FILLER)) {
                 String name = columns[3].replaceFirst(" \\(.*", ""); // without the module
                 counts.merge(
                         name,

@@ -1,0 +1,157 @@
+package tern.rpc.netty;
+
+import com.google.protobuf.StringValue;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.peer.LiveObjects;
+import tern.rpc.netty.triple.Http1Protocol;
+import tern.rpc.netty.triple.HttpSettings;
+import tern.rpc.netty.triple.TripleCodecs;
+import tern.rpc.netty.triple.TripleProtocol;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.json.JsonCodec;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A server in a JVM of its own, which counts the objects on its heap. Neither the test's clients nor what other tests left
+ * are on that heap, and a JVM that fails while it looks through its heap does not end the tests with it.
+ */
+final class IdleServer implements AutoCloseable {
+
+    private static final int MAX_CONNECTIONS = 20_000;
+    private static final long SECONDS_TO_END = 30;
+    private static final String END = "end";
+
+    /** Carries what no wire can do without. */
+    public interface Shout {
+        StringValue shout(StringValue text);
+    }
+
+    /**
+     * What connections added to the heap.
+     *
+     * @param classes a line for each class that takes at least 4 bytes a connection
+     */
+    record Added(long bytes, List<String> classes) {}
+
+    private final Process process;
+    private final BufferedReader answers;
+    private final int port;
+
+    private IdleServer(Process process) throws IOException {
+        this.process = process;
+        answers = process.inputReader(StandardCharsets.UTF_8);
+        port = Integer.parseInt(next());
+    }
+
+    static IdleServer start() throws IOException {
+        return new IdleServer(new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:+UseParallelGC", // leaves the least free space between objects
+                        "-Dio.netty.leakDetection.level=disabled", // its records are on the heap, too
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        IdleServer.class.getName())
+                .redirectError(Redirect.INHERIT)
+                .start());
+    }
+
+    int port() {
+        return port;
+    }
+
+    /** Counts from here on. */
+    void count() throws IOException {
+        ask("count");
+        next();
+    }
+
+    /** Since the last count. */
+    Added added(int connections) throws IOException {
+        ask("added " + connections);
+        long bytes = Long.parseLong(next());
+        List<String> classes =
+                answers.lines().takeWhile(line -> !line.equals(END)).toList();
+        return new Added(bytes, classes);
+    }
+
+    private void ask(String question) throws IOException {
+        process.outputWriter(StandardCharsets.UTF_8)
+                .append(question)
+                .append('\n')
+                .flush();
+    }
+
+    private String next() throws IOException {
+        String answer = answers.readLine();
+        if (answer == null) {
+            throw new IOException("the server's JVM has ended");
+        }
+        return answer;
+    }
+
+    /** The server ends with its input. */
+    @Override
+    public void close() throws IOException {
+        try {
+            process.outputWriter(StandardCharsets.UTF_8).close();
+            process.waitFor(SECONDS_TO_END, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        PrintStream answers = System.out;
+        System.setOut(System.err); // what is logged is no answer
+        HessianSerializer hessian = HessianSerializer.builder().build();
+        TripleCodecs codecs =
+                new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
+        EventLoops loops = EventLoops.start(2);
+        Duration idle = Duration.ofHours(1);
+        try (RpcServer server = RpcServer.builder(new NettyServerTransport(
+                        new ServerTransportSettings(
+                                null, 0, MAX_CONNECTIONS, MAX_CONNECTIONS, 1_024, 8 << 20, idle, idle),
+                        loops,
+                        List.of(
+                                new DubboProtocol(hessian, 0),
+                                new TripleProtocol(codecs, HttpSettings.defaults()),
+                                new Http1Protocol(codecs, HttpSettings.defaults()))))
+                .export(ServiceExport.of(Shout.class, text -> text))
+                .build()) {
+            server.start();
+            answers.println(server.port());
+            answerQuestions(answers);
+        } finally {
+            loops.close();
+        }
+    }
+
+    private static void answerQuestions(PrintStream answers) throws IOException {
+        BufferedReader questions = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        LiveObjects before = LiveObjects.count();
+        for (String question = questions.readLine(); question != null; question = questions.readLine()) {
+            if (question.equals("count")) {
+                before = LiveObjects.count();
+                answers.println("counted");
+            } else {
+                LiveObjects added = before.added();
+                int connections = Integer.parseInt(question.substring("added ".length()));
+                answers.println(added.bytes() + "\n" + added.each(connections) + "\n" + END);
+            }
+        }
+    }
+}
