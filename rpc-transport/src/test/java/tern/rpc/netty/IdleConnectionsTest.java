@@ -27,7 +27,7 @@ class IdleConnectionsTest {
     private static final int FIRST = 40; // make what the others share
 
     @ParameterizedTest
-    @CsvSource({"DUBBO, 0, 1660", "HTTP2, 0, 4170", "HTTP2, 5, 6110", "HTTP1, 5, 3600"})
+    @CsvSource({"DUBBO, 0, 2400", "HTTP2, 0, 4900", "HTTP2, 5, 6900", "HTTP1, 5, 4400"})
     void anIdleConnectionTakesLittleOfTheHeap(Peer peer, int calls, long mostBytes) throws IOException {
         List<Socket> open = new ArrayList<>();
         try (IdleServer server = IdleServer.start()) {

@@ -31,6 +31,7 @@ final class IdleServer implements AutoCloseable {
 
     private static final int MAX_CONNECTIONS = 20_000;
     private static final long SECONDS_TO_END = 30;
+    private static final String ANSWER = "answer ";
     private static final String END = "end";
 
     /** Carries what no wire can do without. */
@@ -94,11 +95,13 @@ final class IdleServer implements AutoCloseable {
     }
 
     private String next() throws IOException {
-        String answer = answers.readLine();
-        if (answer == null) {
-            throw new IOException("the server's JVM has ended");
+        for (String line = answers.readLine(); line != null; line = answers.readLine()) {
+            if (line.startsWith(ANSWER)) {
+                return line.substring(ANSWER.length());
+            }
+            System.out.println(line); // a message of the JVM
         }
-        return answer;
+        throw new IOException("the server's JVM has ended");
     }
 
     /** The server ends with its input. */
@@ -133,7 +136,7 @@ final class IdleServer implements AutoCloseable {
                 .export(ServiceExport.of(Shout.class, text -> text))
                 .build()) {
             server.start();
-            answers.println(server.port());
+            answers.println(ANSWER + server.port());
             answerQuestions(answers);
         } finally {
             loops.close();
@@ -142,15 +145,15 @@ final class IdleServer implements AutoCloseable {
 
     private static void answerQuestions(PrintStream answers) throws IOException {
         BufferedReader questions = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        LiveObjects before = LiveObjects.count();
+        LiveObjects before = null;
         for (String question = questions.readLine(); question != null; question = questions.readLine()) {
             if (question.equals("count")) {
                 before = LiveObjects.count();
-                answers.println("counted");
+                answers.println(ANSWER + "counted");
             } else {
                 LiveObjects added = before.added();
                 int connections = Integer.parseInt(question.substring("added ".length()));
-                answers.println(added.bytes() + "\n" + added.each(connections) + "\n" + END);
+                answers.println(ANSWER + added.bytes() + "\n" + added.each(connections) + "\n" + END);
             }
         }
     }
