@@ -17,7 +17,9 @@ import tern.rpc.transport.InMemoryTransport;
 record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
 
     private static final String EXPECTED =
-            "host:port, [ipv6]:port or protocol://host:port, each optionally with ?weight=50, or local";
+            "host:port, [ipv6]:port or protocol://host:port with a port from 1 to 65535, each optionally with ?weight=50, or"
+                    + " local";
+    private static final int MAX_PORT = 65_535;
     private static final Pattern LOCAL = Pattern.compile("local(:/{2,3})?");
     private static final Pattern LOCAL_WITH_MORE = Pattern.compile("local(:/.*|\\?.*)?");
     private static final String OWN_PORT = "${local.rpc.port}";
@@ -53,7 +55,13 @@ record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
                         "'" + withoutUser(String.join(",", urls)) + "'",
                         "local alone, which is the server of this application and has neither host nor neighbours");
             }
-            if (!form.matches() || port(form) > 65_535) {
+            if (url.isBlank() && urls.size() > 1) {
+                throw new InvalidPropertyException(
+                        property,
+                        "'" + withoutUser(String.join(",", urls)) + "'",
+                        "an address before and after each comma: " + EXPECTED);
+            }
+            if (!form.matches() || port(form) < 1 || port(form) > MAX_PORT) {
                 throw new InvalidPropertyException(property, "'" + withoutUser(url) + "'", EXPECTED);
             }
             String named = form.group("protocol");

@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -41,23 +42,52 @@ final class ExportedBeans {
     /** @throws RpcStartException if a bean cannot be exported, naming it and the reason */
     static List<ServiceExport> in(ConfigurableListableBeanFactory beans) {
         ExportedBeans exported = new ExportedBeans(beans);
+        Set<String> names = new HashSet<>();
         for (String name : beans.getBeanNamesForAnnotation(RpcService.class)) {
             RpcService annotation = beans.findAnnotationOnBean(name, RpcService.class, false);
-            if (annotation != null && !ScopedProxyUtils.isScopedTarget(name)) {
-                exported.add(name, annotation);
+            boolean target = ScopedProxyUtils.isScopedTarget(name); // the proxy in front of it is called
+            String exportedName = target ? ScopedProxyUtils.getOriginalBeanName(name) : name;
+            if (annotation != null && names.add(exportedName)) {
+                exported.add(exportedName, annotation);
             }
         }
         return exported.exports;
     }
 
+    /**
+     * Looks at the beans that were made since.
+     *
+     * @throws RpcStartException if one of them is null, naming it
+     */
+    static void checkMade(ConfigurableListableBeanFactory beans) {
+        for (String name : beans.getBeanNamesForAnnotation(RpcService.class)) {
+            if (beans.containsSingleton(name) && isNull(beans.getSingleton(name))) {
+                throw new RpcStartException(
+                        "Bean '" + name + "' is an @RpcService, but its @Bean method returned null",
+                        "Return an object, or make the bean conditional, so that there is none.",
+                        null);
+            }
+        }
+    }
+
+    /** Spring keeps an object instead of null, which equals null. */
+    private static boolean isNull(@Nullable Object bean) {
+        return bean == null || bean.equals(null);
+    }
+
     /** The service interfaces of a bean; none for a service of gRPC, unless the annotation names some. */
     static Set<Class<?>> interfaces(ConfigurableListableBeanFactory beans, String name, RpcService annotation) {
-        Class<?> type = AutoProxyUtils.determineTargetClass(beans, name);
+        Class<?> type = targetClass(beans, name);
         if (type == null || isGrpc(type, annotation)) {
             return Set.of(annotation.interfaces());
         }
         Class<?> own = ClassUtils.getUserClass(type);
         return annotation.interfaces().length > 0 ? named(name, own, annotation.interfaces()) : all(name, own);
+    }
+
+    private static @Nullable Class<?> targetClass(ConfigurableListableBeanFactory beans, String name) {
+        String target = ScopedProxyUtils.getTargetBeanName(name);
+        return AutoProxyUtils.determineTargetClass(beans, beans.containsBeanDefinition(target) ? target : name);
     }
 
     private static boolean isGrpc(Class<?> type, RpcService annotation) {
@@ -100,7 +130,7 @@ final class ExportedBeans {
     }
 
     private void add(String name, RpcService annotation) {
-        Class<?> bean = AutoProxyUtils.determineTargetClass(beans, name);
+        Class<?> bean = targetClass(beans, name);
         if (bean != null && isGrpc(bean, annotation)) {
             add(name, grpcExport(name, annotation));
             return;
@@ -174,6 +204,9 @@ final class ExportedBeans {
             Object known = bean;
             if (known == null) {
                 known = beans.getBean(name);
+                if (isNull(known)) {
+                    throw new IllegalStateException("the @Bean method of '" + name + "' returned null");
+                }
                 bean = known;
             }
             return known;

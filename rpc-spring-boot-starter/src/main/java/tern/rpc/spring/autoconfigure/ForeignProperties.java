@@ -40,7 +40,53 @@ final class ForeignProperties {
     private static final Map<String, String> ROOTS =
             Map.of("provider", "rpc.server.", "protocol", "rpc.server.", "consumer", "rpc.client.");
 
+    private static final String OF_A_SERVICE = "rpc.client.services.<name>.";
+    private static final String REPEATED = "nothing is repeated unless @RpcMethod(idempotent = true) or"
+            + " rpc.client.services.<name>.methods.<method>.idempotent says that it may be";
+    private static final String BALANCING = "providers are called in turn, by weight; there is no choice";
+    private static final String THREADS = "rpc.server.threads has the worker threads";
+    private static final String FILTERS = "beans of ClientFilter and ServerFilter are the filters";
+
+    /** What Dubbo calls options of consumers, providers and references, and Tern does otherwise. */
+    private static final Map<String, String> OPTIONS = Map.ofEntries(
+            Map.entry("check", OF_A_SERVICE + "check and @RpcReference(check = …) have it for one service"),
+            Map.entry(
+                    "connections",
+                    OF_A_SERVICE + "connections and @RpcReference(connections = …) have it for one service"),
+            Map.entry("group", OF_A_SERVICE + "group, @RpcReference(group = …) and @RpcService(group = …) have it"),
+            Map.entry(
+                    "version",
+                    OF_A_SERVICE + "version, @RpcReference(version = …) and @RpcService(version = …) have it"),
+            Map.entry("methods", OF_A_SERVICE + "methods.<method> has the settings of a method"),
+            Map.entry("retries", REPEATED),
+            Map.entry("cluster", REPEATED),
+            Map.entry("loadbalance", BALANCING),
+            Map.entry("loadbalancer", BALANCING),
+            Map.entry("threadpool", THREADS),
+            Map.entry("iothreads", "rpc.server.io-threads has the threads of the event loops"),
+            Map.entry("queues", "rpc.server.queue-capacity has the calls that may wait for a thread"),
+            Map.entry("executes", "rpc.server.max-concurrency has the calls that may run at once"),
+            Map.entry("actives", "rpc.server.max-concurrency has the calls that may run at once, on the provider"),
+            Map.entry("accepts", "rpc.limits.max-connections has the connections"),
+            Map.entry("payload", "rpc.limits.max-message has the bytes of a message"),
+            Map.entry("host", "rpc.server.address has the address to listen on"),
+            Map.entry("filter", FILTERS),
+            Map.entry("filters", FILTERS),
+            Map.entry("interceptors", FILTERS),
+            Map.entry("mock", "@MockitoBean and rpc-test have what tests need"),
+            Map.entry("lazy", "connections are made in the background, and the application starts without providers"),
+            Map.entry("async", "a method that returns a CompletableFuture is asynchronous"),
+            Map.entry(
+                    "serialization",
+                    "the peer's wire decides: hessian2 for dubbo and Triple, protobuf for gRPC, JSON for HTTP"),
+            Map.entry("protocol", "rpc.server.port is the port of every protocol, and an address names the client's"));
+
     private ForeignProperties() {}
+
+    /** What is known under our roots by a name of Dubbo's, and how it is done here; null when it is no such name. */
+    static @Nullable String insteadOfOption(ConfigurationPropertyName name) {
+        return OPTIONS.get(name.getLastElement(Form.UNIFORM));
+    }
 
     /** What to write instead of a name that begins with a root of another framework; null when it does not. */
     static @Nullable String insteadOf(ConfigurationPropertyName name, KnownProperties known) {

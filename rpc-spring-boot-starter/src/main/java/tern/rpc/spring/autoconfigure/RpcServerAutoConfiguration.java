@@ -13,8 +13,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.DependsOn;
@@ -22,6 +25,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.util.ClassUtils;
 import tern.rpc.RpcAuthorizer;
@@ -40,8 +44,7 @@ import tern.rpc.transport.ServerTransport;
 /** A server for the beans with {@link RpcService}, when there are any. */
 @AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
-@ConditionalOnBooleanProperty(name = "rpc.server.enabled", matchIfMissing = true)
-@Conditional(RpcServerAutoConfiguration.SomethingToServe.class)
+@Conditional({RpcServerAutoConfiguration.Enabled.class, RpcServerAutoConfiguration.SomethingToServe.class})
 public final class RpcServerAutoConfiguration {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcServerAutoConfiguration.class);
@@ -161,6 +164,17 @@ public final class RpcServerAutoConfiguration {
         @Order(Ordered.HIGHEST_PRECEDENCE)
         ServerFilter rpcSecurityContextFilter() {
             return new SecurityContextFilter();
+        }
+    }
+
+    /** Unlike Boot's own condition, it refuses values that are neither true nor false. */
+    static final class Enabled implements Condition {
+
+        @Override
+        public boolean matches(ConditionContext context, AnnotatedTypeMetadata annotated) {
+            return Binder.get(context.getEnvironment())
+                    .bind("rpc.server.enabled", Boolean.class)
+                    .orElse(true);
         }
     }
 

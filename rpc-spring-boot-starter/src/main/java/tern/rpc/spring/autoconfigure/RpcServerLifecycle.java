@@ -1,6 +1,10 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -59,6 +63,7 @@ public final class RpcServerLifecycle
 
     @Override
     public void start() {
+        ExportedBeans.checkMade(context.getBeanFactory());
         try {
             server.start();
         } catch (UncheckedIOException e) {
@@ -80,12 +85,29 @@ public final class RpcServerLifecycle
         String address = settings.transport().address();
         int port = settings.transport().port();
         Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+        String listening = "The RPC server cannot listen on port " + port + " of ";
+        if (address != null && !isOfThisMachine(address)) {
+            return new RpcStartException(
+                    listening + address + ", which is no address of this machine",
+                    "Set rpc.server.address to an address or a name of this machine, or take it out to listen on all"
+                            + " addresses.",
+                    failure);
+        }
         return new RpcStartException(
-                "The RPC server cannot listen on port " + port + " of " + (address == null ? "all addresses" : address)
-                        + ": " + cause.getMessage(),
-                "Stop what listens on that port, or set rpc.server.port to another one (0 for any that is free) or"
-                        + " rpc.server.address to an address of this machine.",
+                listening + (address == null ? "all addresses" : address) + ": " + cause.getMessage(),
+                "Stop the process that uses that port, or set rpc.server.port to another one (0 for any that is free).",
                 failure);
+    }
+
+    private static boolean isOfThisMachine(String address) {
+        try {
+            InetAddress found = InetAddress.getByName(address);
+            return found.isAnyLocalAddress() || NetworkInterface.getByInetAddress(found) != null;
+        } catch (UnknownHostException e) {
+            return false;
+        } catch (SocketException e) {
+            return true; // nothing is known against it
+        }
     }
 
     private void publishPort(int port) {

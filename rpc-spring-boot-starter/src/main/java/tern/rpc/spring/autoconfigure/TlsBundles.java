@@ -87,10 +87,13 @@ final class TlsBundles {
             return known.getBundle(bundle);
         } catch (NoSuchSslBundleException e) {
             throw new InvalidPropertyException(
-                    property,
-                    "'" + bundle + "'",
-                    "the name of a bundle under spring.ssl.bundle; there are " + known.getBundleNames());
+                    property, "'" + bundle + "'", "the name of a bundle under spring.ssl.bundle; " + names(known));
         }
+    }
+
+    private static String names(SslBundles known) {
+        List<String> names = known.getBundleNames().stream().sorted().toList();
+        return names.isEmpty() ? "there is none" : "there is " + String.join(", ", names);
     }
 
     private static Tls start(String name, SslBundle bundle, UnaryOperator<Tls> role) {

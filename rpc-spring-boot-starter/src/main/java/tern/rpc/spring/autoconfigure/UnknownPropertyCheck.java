@@ -54,10 +54,10 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         }
         if (!others.isEmpty()) {
             LOG.warn(
-                    "Below rpc. there are properties that are not Tern's, which has no effect: {}. Those of Tern begin with"
-                            + " {}.",
-                    String.join("; ", others),
-                    known.roots().stream().map(String::valueOf).collect(Collectors.joining(", ")));
+                    "Below rpc. there are properties that are not Tern's and have no effect on it. Those of Tern begin with"
+                            + " {}. The others: {}",
+                    known.roots().stream().map(String::valueOf).collect(Collectors.joining(", ")),
+                    String.join("; ", others));
         }
     }
 
@@ -101,9 +101,13 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
     }
 
     private String describe(ConfigurationPropertySource source, ConfigurationPropertyName name) {
+        String missing = "property " + name + origin(source.getConfigurationProperty(name)) + " does not exist";
+        String instead = ForeignProperties.insteadOfOption(name);
+        if (instead != null) {
+            return missing + "; " + instead;
+        }
         String suggestion = known.closestTo(name);
-        return "property " + name + origin(source.getConfigurationProperty(name)) + " does not exist"
-                + (suggestion == null ? "" : "; did you mean " + suggestion + "?");
+        return suggestion == null ? missing : missing + "; did you mean " + suggestion + "?";
     }
 
     private static String origin(@Nullable ConfigurationProperty property) {

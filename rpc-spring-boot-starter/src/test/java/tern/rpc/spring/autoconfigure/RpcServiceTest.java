@@ -20,6 +20,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
@@ -42,6 +43,46 @@ class RpcServiceTest {
                     .isTrue();
             assertCallRunsInATransaction(there.getBean(Transactions.class), there);
         });
+    }
+
+    @Test
+    void beanMethodWithAScopedProxyIsExportedOnce() {
+        provider(ScopedConfiguration.class).run(there -> {
+            assertThat(there.getBean(RpcServer.class).exports())
+                    .filteredOn(export -> export.key().toString().equals(GreetingService.class.getName()))
+                    .hasSize(1);
+
+            consumerOf(there, User.class)
+                    .run(here -> assertThat(here.getBean(User.class).greetings.greet("x"))
+                            .isEqualTo("scoped x"));
+        });
+    }
+
+    @Test
+    void beanMethodThatReturnsNullStopsTheStart() {
+        provider(NullConfiguration.class)
+                .run(there -> assertThat(StartFailures.causeOf(there.getStartupFailure()))
+                        .hasMessage("Bean 'nothing' is an @RpcService, but its @Bean method returned null"));
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ScopedConfiguration {
+        @Bean
+        @RpcService
+        @Scope(value = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+        GreetingService scoped() {
+            return name -> "scoped " + name;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class NullConfiguration {
+        @Bean
+        @RpcService
+        @SuppressWarnings("NullAway") // that is the mistake
+        GreetingService nothing() {
+            return null;
+        }
     }
 
     @Test

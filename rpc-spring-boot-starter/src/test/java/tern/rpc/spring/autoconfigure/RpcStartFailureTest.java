@@ -35,6 +35,25 @@ class RpcStartFailureTest {
     }
 
     @Test
+    void addressOfAnotherMachineIsExplained(CapturedOutput output) {
+        for (String address : new String[] {"no.such.host.invalid", "192.0.2.7"}) {
+            assertStartFails(Provider.class, "--rpc.server.address=" + address, "--rpc.server.port=0");
+
+            assertThat(output)
+                    .contains("of " + address + ", which is no address of this machine")
+                    .contains("Set rpc.server.address to an address or a name of this machine");
+        }
+        assertThat(output).doesNotContain("Stop the process");
+    }
+
+    @Test
+    void serverThatIsNeitherOnNorOffIsExplained(CapturedOutput output) {
+        assertStartFails(Provider.class, "--rpc.server.enabled=maybe", "--rpc.server.port=0");
+
+        assertThat(output).contains("rpc.server.enabled", "maybe", "APPLICATION FAILED TO START");
+    }
+
+    @Test
     void badValueIsExplainedWithItsOrigin(CapturedOutput output) {
         assertStartFails(Provider.class, "--rpc.server.port=99999");
 
