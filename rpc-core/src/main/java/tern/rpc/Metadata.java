@@ -10,10 +10,15 @@ import org.jspecify.annotations.Nullable;
  * The headers of a request or a response (Dubbo calls them attachments): text and binary values under names that are
  * compared without regard to case and travel as they were written. A name may occur more than once. Not thread-safe:
  * filled before the call is sent, read after its answer came.
+ *
+ * <p>Names of binary values end in {@code -bin} on HTTP (gRPC, Triple, Connect, JSON), where the suffix is added if it is
+ * missing. They need no suffix on the dubbo protocol. So a binary value is found under its name with and without
+ * {@code -bin}, whatever its caller wrote and whichever protocol it came by. A text and a binary value do not hide each other.
  */
 public final class Metadata {
 
     private static final Object[] NOTHING = {};
+    private static final String BINARY = "-bin";
 
     /** Name, value, name, value; a value is a String or a byte[]. */
     private Object[] pairs = NOTHING;
@@ -49,14 +54,24 @@ public final class Metadata {
         return this;
     }
 
-    /** The last text value, or null when there is none or it is binary. */
+    /** The last text value, or null when there is none. */
     public @Nullable String get(String name) {
-        return find(name) instanceof String text ? text : null;
+        for (int i = used - 2; i >= 0; i -= 2) {
+            if (pairs[i + 1] instanceof String text && isNamed(i, name)) {
+                return text;
+            }
+        }
+        return null;
     }
 
-    /** The last binary value, or null when there is none or it is text. */
+    /** The last binary value, or null when there is none. The array is not copied. */
     public byte @Nullable [] getBytes(String name) {
-        return find(name) instanceof byte[] bytes ? bytes : null;
+        for (int i = used - 2; i >= 0; i -= 2) {
+            if (pairs[i + 1] instanceof byte[] bytes && isNamed(i, name)) {
+                return bytes;
+            }
+        }
+        return null;
     }
 
     /** Every text value of this name, in order. */
@@ -80,13 +95,24 @@ public final class Metadata {
     }
 
     public boolean contains(String name) {
-        return find(name) != null;
+        for (int i = 0; i < used; i += 2) {
+            if (isNamed(i, name)) {
+                return true;
+            }
+        }
+        return false;
     }
 
+    /** Removes every value of this name. */
     public void remove(String name) {
-        if (find(name) != null) {
-            removeIf(name::equalsIgnoreCase);
+        int kept = 0;
+        for (int i = 0; i < used; i += 2) {
+            if (!isNamed(i, name)) {
+                keep(i, kept);
+                kept += 2;
+            }
         }
+        cut(kept);
     }
 
     /** Removes every value of the names that the condition holds for. */
@@ -94,11 +120,19 @@ public final class Metadata {
         int kept = 0;
         for (int i = 0; i < used; i += 2) {
             if (!condition.test((String) pairs[i])) {
-                pairs[kept] = pairs[i];
-                pairs[kept + 1] = pairs[i + 1];
+                keep(i, kept);
                 kept += 2;
             }
         }
+        cut(kept);
+    }
+
+    private void keep(int index, int place) {
+        pairs[place] = pairs[index];
+        pairs[place + 1] = pairs[index + 1];
+    }
+
+    private void cut(int kept) {
         Arrays.fill(pairs, kept, used, null);
         used = kept;
     }
@@ -160,17 +194,18 @@ public final class Metadata {
         used += 2;
     }
 
-    private @Nullable Object find(String name) {
-        for (int i = used - 2; i >= 0; i -= 2) {
-            if (isNamed(i, name)) {
-                return pairs[i + 1];
-            }
-        }
-        return null;
+    private boolean isNamed(int index, String name) {
+        String known = (String) pairs[index];
+        return name.equalsIgnoreCase(known)
+                || (pairs[index + 1] instanceof byte[] && (isWithSuffix(name, known) || isWithSuffix(known, name)));
     }
 
-    private boolean isNamed(int index, String name) {
-        return name.equalsIgnoreCase((String) pairs[index]);
+    /** Whether the longer name is the shorter one with the suffix of binary values. */
+    private static boolean isWithSuffix(String longer, String shorter) {
+        int length = shorter.length();
+        return longer.length() == length + BINARY.length()
+                && longer.regionMatches(true, 0, shorter, 0, length)
+                && longer.regionMatches(true, length, BINARY, 0, BINARY.length());
     }
 
     /** Names only: values may be secrets. */

@@ -39,6 +39,46 @@ class MetadataTest {
     }
 
     @Test
+    void binaryValueIsFoundWithAndWithoutItsSuffix() {
+        for (String written : List.of("trace", "trace-bin", "Trace-Bin")) {
+            Metadata metadata = new Metadata().put(written, new byte[] {1});
+
+            assertThat(metadata.getBytes("trace")).containsExactly(1);
+            assertThat(metadata.getBytes("trace-bin")).containsExactly(1);
+            assertThat(metadata.contains("TRACE-bin")).isTrue();
+            assertThat(metadata.count("trace")).isEqualTo(1);
+            assertThat(metadata.getBytes("trac")).isNull();
+            assertThat(metadata.getBytes("trace-bin-bin")).isEqualTo(written.equals("trace") ? null : new byte[] {1});
+            assertThat(metadata.names()).containsExactly(written);
+
+            metadata.remove("trace");
+
+            assertThat(metadata.isEmpty()).isTrue();
+        }
+    }
+
+    @Test
+    void suffixMeansNothingForTexts() {
+        Metadata metadata = new Metadata().put("recycle-bin", "full");
+
+        assertThat(metadata.get("recycle")).isNull();
+        assertThat(metadata.contains("recycle")).isFalse();
+    }
+
+    @Test
+    void textAndBinaryValueOfOneNameDoNotHideEachOther() {
+        Metadata metadata = new Metadata().add("k", "text").add("k", new byte[] {1});
+        assertThat(metadata.get("k")).isEqualTo("text");
+        assertThat(metadata.getBytes("k")).containsExactly(1);
+
+        metadata.add("k", "later");
+
+        assertThat(metadata.get("k")).isEqualTo("later");
+        assertThat(metadata.getBytes("k")).containsExactly(1);
+        assertThat(metadata.count("k")).isEqualTo(3);
+    }
+
+    @Test
     void removeTakesEveryValueAndKeepsTheOrderOfTheRest() {
         Metadata metadata = new Metadata();
         for (int i = 0; i < 20; i++) {

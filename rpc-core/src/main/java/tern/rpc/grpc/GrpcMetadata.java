@@ -4,7 +4,7 @@ import io.grpc.Metadata;
 import io.grpc.Metadata.Key;
 import java.util.Locale;
 
-/** Between gRPC's metadata, where binary values have names that end in {@code -bin}, and Tern's, where they do not. */
+/** Between gRPC's metadata, where names of binary values must end in {@code -bin}, and Tern's, where they may. */
 final class GrpcMetadata {
 
     private static final String BINARY = Metadata.BINARY_HEADER_SUFFIX;
@@ -40,10 +40,9 @@ final class GrpcMetadata {
                 continue;
             }
             if (name.endsWith(BINARY)) {
-                String bare = name.substring(0, name.length() - BINARY.length());
                 Iterable<byte[]> values = added.getAll(Key.of(name, Metadata.BINARY_BYTE_MARSHALLER));
                 if (values != null) {
-                    values.forEach(value -> metadata.add(bare, value));
+                    values.forEach(value -> metadata.add(name, value));
                 }
             } else {
                 Iterable<String> values = added.getAll(Key.of(name, Metadata.ASCII_STRING_MARSHALLER));

@@ -29,6 +29,8 @@ public final class AcceptedTokens {
     /** Attachment or header with the token alone, as Dubbo sends it. */
     public static final String ATTACHMENT = "token";
 
+    private static final String BINARY = "-bin"; // ends names of binary headers
+
     /** Header with the token behind its scheme. */
     public static final String AUTHORIZATION = "authorization";
 
@@ -113,8 +115,8 @@ public final class AcceptedTokens {
      * nobody has looked at, go too.
      */
     public void conceal(Metadata metadata) {
-        concealBinary(metadata, ATTACHMENT);
-        concealBinary(metadata, AUTHORIZATION);
+        metadata.remove(ATTACHMENT + BINARY);
+        metadata.remove(AUTHORIZATION + BINARY);
         if (tokens.isEmpty()) {
             return;
         }
@@ -123,13 +125,6 @@ public final class AcceptedTokens {
         }
         if (isAccepted(CallHead.bearerOf(metadata.get(AUTHORIZATION)))) {
             metadata.remove(AUTHORIZATION);
-        }
-    }
-
-    private static void concealBinary(Metadata metadata, String name) {
-        metadata.remove(name + "-bin");
-        if (metadata.getBytes(name) != null) {
-            metadata.remove(name);
         }
     }
 

@@ -401,6 +401,27 @@ public abstract class TransportContractTest extends TransportTest {
     }
 
     @Test
+    void binaryHeaderIsFoundWithAndWithoutTheSuffixThatGrpcAsksFor() {
+        ContractService proxy = proxy();
+        List<Metadata> seen = new ArrayList<>();
+        for (String written : List.of("trace", "trace-bin")) {
+            for (String asked : List.of("trace", "trace-bin")) {
+                assertThat(CallOptions.none()
+                                .header(written, new byte[] {1, 2})
+                                .onResponseTrailers(seen::add)
+                                .on(proxy)
+                                .header(asked))
+                        .as("%s as %s", written, asked)
+                        .isEqualTo("bytes 2");
+            }
+        }
+        assertThat(seen)
+                .hasSize(4)
+                .allSatisfy(
+                        trailers -> assertThat(trailers.getBytes("bytes-bin")).containsExactly(1, 2, 3));
+    }
+
+    @Test
     void deadlineTravelsToTheServer() {
         ContractService proxy = proxy();
 

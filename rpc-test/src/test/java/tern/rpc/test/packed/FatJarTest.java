@@ -59,9 +59,13 @@ class FatJarTest {
                 .containsPattern("from \\S*" + jar.getFileName());
     }
 
-    private Path pack() throws IOException {
+    private Path pack() throws Exception {
         Path application = folder.resolve("application.jar");
-        Path testClasses = Path.of("target", "test-classes");
+        Path testClasses = Path.of(FatJarTest.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
         jar(testClasses, application, name -> name.startsWith(OWN_PACKAGE + "/PackedApplication"));
         List<Library> libraries = new ArrayList<>();
         for (String element : System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"))

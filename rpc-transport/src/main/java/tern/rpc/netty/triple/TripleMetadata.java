@@ -117,14 +117,13 @@ final class TripleMetadata {
             metadata.add(name, value);
             return;
         }
-        String bare = name.substring(0, name.length() - BINARY.length());
         for (String one : value.split(",")) {
             byte[] decoded = decoded(one.trim());
             if (decoded == null) {
                 metadata.add(name, value); // no base64: somebody's text under an unlucky name
                 return;
             }
-            metadata.add(bare, decoded);
+            metadata.add(name, decoded);
         }
     }
 
@@ -139,14 +138,23 @@ final class TripleMetadata {
     private static Metadata renamed(Metadata metadata, Map<String, String> original) {
         Metadata renamed = new Metadata();
         metadata.forEach((name, value) -> {
-            String better = original.getOrDefault(name, name);
             if (value instanceof byte[] bytes) {
-                renamed.add(better, bytes);
+                renamed.add(binary(name, original), bytes);
             } else {
-                renamed.add(better, (String) value);
+                renamed.add(original.getOrDefault(name, name), (String) value);
             }
         });
         return renamed;
+    }
+
+    /** Peers write capitals of a name with or without the suffix that the header has. */
+    private static String binary(String name, Map<String, String> original) {
+        String whole = original.get(name);
+        if (whole != null) {
+            return whole;
+        }
+        String bare = original.get(name.substring(0, name.length() - BINARY.length()));
+        return bare == null ? name : bare + BINARY;
     }
 
     /**

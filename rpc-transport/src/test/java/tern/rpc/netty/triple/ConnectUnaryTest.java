@@ -174,7 +174,14 @@ class ConnectUnaryTest {
                         .with("content-encoding", "identity"));
         assertThat(value(answer).lines())
                 .containsExactly(
-                        "connect", "identity", "none", "x-one=1", "x-two=2", "x-two=3", "bytes=AQL/", "padded=/w==");
+                        "connect",
+                        "identity",
+                        "none",
+                        "x-one=1",
+                        "x-two=2",
+                        "x-two=3",
+                        "bytes-bin=AQL/",
+                        "padded-bin=/w==");
     }
 
     @ParameterizedTest

@@ -134,7 +134,7 @@ class GrpcWebTest {
         List<String> lines = messages(answer.body()).get(0).lines().toList();
         assertThat(lines.subList(0, 2)).containsExactly("grpc-web", "identity");
         assertThat(Long.parseLong(lines.get(2))).isBetween(60_000L, 90_000L);
-        assertThat(lines.subList(3, lines.size())).containsExactly("x-one=1", "bytes=AQL/", "bytes=/w==");
+        assertThat(lines.subList(3, lines.size())).containsExactly("x-one=1", "bytes-bin=AQL/", "bytes-bin=/w==");
     }
 
     // ---- base64

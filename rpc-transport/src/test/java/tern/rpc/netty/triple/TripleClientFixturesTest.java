@@ -264,7 +264,7 @@ class TripleClientFixturesTest {
     private static void hasAttachments(Object outcome) {
         value("att").accept(outcome);
         Metadata trailers = ((Response) outcome).metadata();
-        assertThat(trailers.names()).containsExactlyInAnyOrder("resp-key", "RespCamel", "resp-bytes");
+        assertThat(trailers.names()).containsExactlyInAnyOrder("resp-key", "RespCamel", "resp-bytes-bin");
         assertThat(trailers.get("resp-key")).isEqualTo("resp-val");
         assertThat(trailers.get("RespCamel")).isEqualTo("v2");
         assertThat(trailers.getBytes("resp-bytes")).containsExactly(1, 2, -1);

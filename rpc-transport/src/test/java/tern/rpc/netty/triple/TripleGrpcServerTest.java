@@ -351,6 +351,8 @@ class TripleGrpcServerTest {
                         assertThat(detail.typeUrl()).isEqualTo("type.googleapis.com/google.protobuf.StringValue"));
         assertThat(failure.metadata().get("text")).isEqualTo("trailing");
         assertThat(failure.metadata().getBytes("bytes")).containsExactly(1, 2, -1);
+        assertThat(failure.metadata().getBytes("bytes-bin")).containsExactly(1, 2, -1);
+        assertThat(failure.metadata().names()).contains("bytes-bin");
     }
 
     @Test

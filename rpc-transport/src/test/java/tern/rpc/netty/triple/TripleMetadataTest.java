@@ -64,12 +64,20 @@ class TripleMetadataTest {
 
         Metadata read = TripleMetadata.read(headers);
 
-        assertThat(read.names()).containsExactly("Tenant", "RespBytes", "many", "many", "empty", "none");
+        assertThat(read.names()).containsExactly("Tenant", "RespBytes-bin", "many", "many", "empty", "none-bin");
         assertThat(read.get("tenant")).isEqualTo("blue");
         assertThat(read.getBytes("respbytes")).containsExactly(1, 2);
         assertThat(read.getAll("many")).containsExactly("1", "2");
         assertThat(read.get("empty")).isEmpty();
         assertThat(read.getBytes("none")).isEmpty();
+    }
+
+    @Test
+    void binaryNameThatWasWrittenWithItsSuffixIsReadWithIt() {
+        Http2Headers headers = new DefaultHttp2Headers();
+        TripleMetadata.write(new Metadata().put("Trace-Bin", new byte[] {1}), headers::add);
+
+        assertThat(TripleMetadata.read(headers).names()).containsExactly("Trace-Bin");
     }
 
     @Test
@@ -79,7 +87,7 @@ class TripleMetadataTest {
 
         Metadata read = TripleMetadata.read(headers::iteratorCharSequence);
 
-        assertThat(read.names()).containsExactly("tenant", "blob");
+        assertThat(read.names()).containsExactly("tenant", "blob-bin");
         assertThat(read.getBytes("blob")).containsExactly(1);
     }
 
@@ -89,7 +97,7 @@ class TripleMetadataTest {
 
         List<byte[]> values = new ArrayList<>();
         read.forEach((name, value) -> values.add((byte[]) value));
-        assertThat(read.names()).containsOnly("blob");
+        assertThat(read.names()).containsOnly("blob-bin");
         assertThat(values).containsExactly(new byte[] {1}, new byte[] {2}, new byte[] {3, 4});
     }
 
