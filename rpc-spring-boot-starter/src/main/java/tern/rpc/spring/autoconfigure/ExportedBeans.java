@@ -71,6 +71,7 @@ final class ExportedBeans {
     }
 
     /** Spring keeps an object instead of null, which equals null. */
+    @SuppressWarnings("EqualsNull")
     private static boolean isNull(@Nullable Object bean) {
         return bean == null || bean.equals(null);
     }
