@@ -31,6 +31,7 @@ import tern.rpc.transport.TimeOuts;
  */
 public final class Connection implements PendingCall.Carrier {
 
+    private static final long SHORT_LIFE_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
 
     /** How late a call may fail after its deadline. */
@@ -75,6 +76,8 @@ public final class Connection implements PendingCall.Carrier {
     private boolean isOpened;
     private boolean leaving; // said so before it was ready
     private boolean heard;
+    private boolean answered;
+    private long readyNanos; // since when calls may be sent
     private boolean refused; // written before the state, so seen by who sees that
     private volatile State state = State.CONNECTING;
     private volatile String closeReason = "";
@@ -216,6 +219,7 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     private void ready(Channel opened) {
+        readyNanos = System.nanoTime();
         state = State.READY;
         queue.start(opened);
         owner.changed(this, State.READY);
@@ -359,6 +363,7 @@ public final class Connection implements PendingCall.Carrier {
             lateAnswers.incrementAndGet();
             answer.discard();
         } else {
+            answered = true;
             call.answer(answer);
         }
         closeIfDrained();
@@ -397,9 +402,17 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    /** Whether the server ever sent anything; one that only accepts and closes is not worth an attempt at once. */
+    /** Whether the server ever sent anything. */
     boolean wasHeard() {
         return heard;
+    }
+
+    /**
+     * Whether the server answered a call, or was there for a second. One that greets and then closes, or announces its end
+     * at once, is not worth another attempt at once.
+     */
+    boolean wasOfUse() {
+        return answered || (heard && System.nanoTime() - readyNanos >= SHORT_LIFE_NANOS);
     }
 
     public WriteQueue queue() {

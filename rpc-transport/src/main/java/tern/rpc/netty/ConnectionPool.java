@@ -208,9 +208,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             }
             case DRAINING -> {
                 lastFailure = "the server is going away";
-                if (replace(connection)) {
-                    retiring.add(connection);
-                }
+                retire(connection);
             }
             case CLOSED -> lost(connection);
             default -> throw new IllegalStateException(state.name());
@@ -246,10 +244,26 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         }
         lastReason = connection.closeReason();
         lastFailure = lastReason;
-        if (connection.wasHeard()) {
+        boolean byCall = begunByCalls.remove(connection);
+        replaceLater(connection, byCall);
+    }
+
+    /** It lives on until its last answer. */
+    private void retire(Connection connection) {
+        for (int i = 0; i < current.length(); i++) {
+            if (current.get(i) == connection) {
+                retiring.add(connection);
+                replaceLater(connection, false);
+                return;
+            }
+        }
+    }
+
+    /** At once after a connection that was of use, else after a pause. */
+    private void replaceLater(Connection connection, boolean byCall) {
+        if (connection.wasOfUse()) {
             backoff.reset();
         }
-        boolean byCall = begunByCalls.remove(connection);
         long pauseMillis = byCall ? backoff.sameMillis() : backoff.nextMillis();
         if (pauseMillis == 0) {
             replace(connection);

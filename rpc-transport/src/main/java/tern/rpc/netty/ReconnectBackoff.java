@@ -12,7 +12,7 @@ final class ReconnectBackoff {
 
     private final long minMillis;
     private final long maxMillis;
-    private int failures; // connections in a row from which nothing was heard
+    private int failures; // connections in a row that were of no use
 
     ReconnectBackoff(ClientTransportSettings settings) {
         this.minMillis = settings.reconnectMin().toMillis();
@@ -38,7 +38,7 @@ final class ReconnectBackoff {
         return ThreadLocalRandom.current().nextLong(1, bound + 1);
     }
 
-    /** The server is there. */
+    /** The server is there and answers. */
     void reset() {
         failures = 0;
     }

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,6 +23,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.RawFrame;
 import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.netty.triple.Http1ClientProtocol;
 import tern.rpc.netty.triple.Http1Protocol;
@@ -38,6 +41,8 @@ import tools.jackson.databind.json.JsonMapper;
 @Timeout(120)
 class ReconnectByCallTest {
 
+    private static final byte[] SETTINGS = {0, 0, 0, 4, 0, 0, 0, 0, 0};
+    private static final byte[] GO_AWAY = {0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /** The service. */
@@ -109,6 +114,19 @@ class ReconnectByCallTest {
         }
     }
 
+    /** @param maySend whether a call may get as far as the connection */
+    private static void assertFails(Work work, boolean maySend) {
+        try {
+            work.quick("a");
+            throw new AssertionError("a call that nobody answers");
+        } catch (RpcException e) {
+            assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE);
+            if (!maySend) {
+                assertThat(e.wasExecuted()).isEqualTo(Executed.NO);
+            }
+        }
+    }
+
     private static void failUntilAllAttemptsOfTheBeginningAreOver(Work work) {
         Await.until("the pause has begun", () -> {
             try {
@@ -142,6 +160,24 @@ class ReconnectByCallTest {
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri"})
     void callsBeginOneAttemptInHalfASecondAtTheMost(String protocol) throws Exception {
+        countAttempts(protocol, new byte[0]);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri"})
+    void serverThatGreetsAndClosesIsNotConnectedToWithoutAPause(String protocol) throws Exception {
+        countAttempts(protocol, protocol.equals("dubbo") ? RawFrame.heartbeat(1).bytes() : SETTINGS);
+    }
+
+    @Test
+    void serverThatGreetsAndGoesAwayIsNotConnectedToWithoutAPause() throws Exception {
+        byte[] both = Arrays.copyOf(SETTINGS, SETTINGS.length + GO_AWAY.length);
+        System.arraycopy(GO_AWAY, 0, both, SETTINGS.length, GO_AWAY.length);
+        countAttempts("tri", both);
+    }
+
+    /** @param greeting what the server says before it closes a connection */
+    private void countAttempts(String protocol, byte[] greeting) throws Exception {
         AtomicLong accepted = new AtomicLong();
         try (ServerSocket closing = new ServerSocket(0)) {
             Thread acceptor = new Thread(() -> {
@@ -149,7 +185,8 @@ class ReconnectByCallTest {
                     while (true) {
                         Socket connection = closing.accept();
                         accepted.incrementAndGet();
-                        connection.close(); // before it is ready
+                        connection.getOutputStream().write(greeting);
+                        connection.close();
                     }
                 } catch (java.io.IOException e) {
                     // the test is over
@@ -166,11 +203,11 @@ class ReconnectByCallTest {
             for (int i = 0; i < 3; i++) {
                 int round = i + 1;
                 Await.until("an attempt was made", () -> {
-                    assertThat(succeeds(work)).isFalse();
+                    assertFails(work, greeting.length > 0);
                     return accepted.get() >= before + round;
                 });
                 for (int j = 0; j < 300; j++) {
-                    assertThat(succeeds(work)).isFalse();
+                    assertFails(work, greeting.length > 0);
                 }
                 assertThat(accepted.get()) // one attempt of the beginning may still have been in the backlog
                         .isBetween(before + round, before + round + 1);
