@@ -2,11 +2,14 @@ package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http2.Http2Headers;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Invocation;
 import tern.rpc.Metadata;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.serialization.SerializationException;
 
 /**
@@ -49,14 +52,15 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
     /**
      * How the call failed, or null if it did not.
      *
+     * @param call and endpoint are named where no server of gRPC answered
      * @throws RpcException if there are too many headers
      */
     @Nullable
-    RpcException failure() {
+    RpcException failure(Invocation call, Endpoint endpoint) {
         Http2Headers last = withStatus();
         CharSequence number = last.get(GrpcForm.STATUS);
         if (number == null) {
-            return withoutStatus();
+            return withoutStatus(call, endpoint);
         }
         StatusCode code = StatusTable.fromNumber(number);
         if (code == StatusCode.OK) {
@@ -82,14 +86,16 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
     }
 
     /** Somebody answered who does not speak gRPC, or only the beginning of the answer came. */
-    private RpcException withoutStatus() {
+    private RpcException withoutStatus(Invocation call, Endpoint endpoint) {
         CharSequence status = head.status();
         int number = status != null && status.length() == 3 ? number(status.toString()) : 0;
         CharSequence type = head.get(GrpcForm.CONTENT_TYPE);
         return new RpcException(
                 new Status(
                         StatusTable.fromHttpStatus(number),
-                        "an answer with HTTP status " + status + " and content type " + type + ", without grpc-status"),
+                        call + " at " + endpoint + ": it answered HTTP status " + status + " and content type "
+                                + PeerText.name(type == null ? "" : type.toString())
+                                + ", without grpc-status; is the address that of an RPC server?"),
                 Executed.MAYBE,
                 trailers());
     }

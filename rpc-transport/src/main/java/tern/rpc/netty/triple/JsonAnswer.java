@@ -7,6 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
 import tern.rpc.Metadata;
+import tern.rpc.PeerText;
 import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -58,7 +59,7 @@ final class JsonAnswer implements Answer {
                                 frame,
                                 maxBytes,
                                 MessageKind.RESPONSE,
-                                (bytes, length) -> failure(bytes, length, metadata)));
+                                (bytes, length) -> failure(call, bytes, length, metadata)));
             }
             JsonMethod json = codecs.json(call.method());
             Object value = codecs.readAnswer(frame, maxBytes, (bytes, length) -> value(json, bytes, length));
@@ -85,18 +86,21 @@ final class JsonAnswer implements Answer {
         return json.readResult(bytes, 0, length);
     }
 
-    private RpcException failure(byte[] bytes, int length, Metadata metadata) {
+    private RpcException failure(Invocation call, byte[] bytes, int length, Metadata metadata) {
         Executed executed = GrpcForm.executed(answer::field);
         JsonError error = codecs.jsonError(bytes, length);
-        return new RpcException(status(error, bytes, length, executed == Executed.NO), executed, metadata);
+        return new RpcException(status(call, error, bytes, length, executed == Executed.NO), executed, metadata);
     }
 
-    private Status status(@Nullable JsonError error, byte[] bytes, int length, boolean notRun) {
+    private Status status(Invocation call, @Nullable JsonError error, byte[] bytes, int length, boolean notRun) {
         int http = answer.status();
         if (error == null) { // of a proxy, perhaps
-            String text = new String(bytes, 0, Math.min(length, LONGEST_SHOWN_BODY), StandardCharsets.UTF_8);
+            String body = new String(bytes, 0, Math.min(length, LONGEST_SHOWN_BODY), StandardCharsets.UTF_8);
             return new Status(
-                    StatusTable.fromHttpStatus(http), "an answer with HTTP status " + http + " and the body: " + text);
+                    StatusTable.fromHttpStatus(http),
+                    call + " at " + endpoint + ": it answered HTTP status " + http
+                            + " and no error of an RPC server; is the address that of one? The body: "
+                            + PeerText.text(body));
         }
         StatusCode code = StatusTable.fromConnectName(error.code());
         if (code == null) {

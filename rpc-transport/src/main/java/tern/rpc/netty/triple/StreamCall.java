@@ -200,7 +200,7 @@ final class StreamCall extends ClientCall {
 
         @Override
         public Response decode(Invocation call) {
-            RpcException failure = answer.failure();
+            RpcException failure = answer.failure(call, endpoint);
             if (failure != null) {
                 throw RemoteFailures.answered(call, endpoint, failure);
             }

@@ -40,7 +40,7 @@ final class TripleAnswer implements Answer {
     public Response decode(Invocation call) throws Throwable {
         RpcException failure;
         try {
-            failure = answer.failure();
+            failure = answer.failure(call, connection.endpoint());
         } catch (RpcException e) {
             discard();
             throw unreadable(call, e.code(), e);

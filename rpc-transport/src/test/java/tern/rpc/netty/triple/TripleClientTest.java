@@ -557,8 +557,10 @@ class TripleClientTest {
                         .send(Http2Script.DATA, Http2Script.END_STREAM, 3, bytes("<html>nothing here")),
                 StatusCode.UNIMPLEMENTED,
                 Executed.MAYBE,
+                " at 127.0.0.1:",
                 "HTTP status 404",
-                "text/html");
+                "text/html",
+                "is the address that of an RPC server?");
     }
 
     @Test
