@@ -161,12 +161,12 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void work() {
         Thread self = Thread.currentThread();
         try {
+            waking.set(false); // first: what follows needs memory, and nobody is woken while this is set
             alive.add(self);
-            boolean woken = true;
-            while (woken) {
+            runQueued();
+            while (keepAliveNanos > 0 && !closed && waitForWork()) {
                 waking.set(false);
                 runQueued();
-                woken = keepAliveNanos > 0 && !closed && waitForWork();
             }
         } finally { // also when memory is short, or the pool would be a thread short for ever
             alive.remove(self);

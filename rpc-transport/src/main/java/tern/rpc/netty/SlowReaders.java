@@ -110,14 +110,25 @@ final class SlowReaders {
     }
 
     private void look() {
+        boolean again = false;
+        try {
+            again = lookOnce();
+        } finally { // also after a failure, or nobody would look again
+            if (!again) {
+                last = Map.of();
+                looking.set(false);
+            }
+        }
+        if (!again && unsent.used() > unsent.manyBytes()) {
+            queued(); // for answers that came meanwhile and found this task still there
+        }
+    }
+
+    /** @return whether another look is scheduled */
+    private boolean lookOnce() {
         long used = unsent.used();
         if (used <= unsent.manyBytes()) {
-            last = Map.of();
-            looking.set(false);
-            if (unsent.used() > unsent.manyBytes()) {
-                queued(); // for answers that came meanwhile and found this task still there
-            }
-            return;
+            return false;
         }
         Map<Open, Look> before = last;
         close(used - unsent.manyBytes(), unsent.manyBytes(), connection -> {
@@ -128,6 +139,7 @@ final class SlowReaders {
         open.forEach(connection -> now.put(connection, Look.at(connection)));
         last = now;
         executor.schedule(this::look, BETWEEN_LOOKS_MILLIS, TimeUnit.MILLISECONDS);
+        return true;
     }
 
     private void close(long bytes, long limit, Predicate<Open> which) {

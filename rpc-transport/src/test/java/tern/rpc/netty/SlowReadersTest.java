@@ -4,8 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.util.AbstractCollection;
+import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import tern.rpc.netty.peer.Await;
 
 class SlowReadersTest {
 
@@ -93,5 +100,35 @@ class SlowReadersTest {
         Reader reader = new Reader(1, 0);
 
         assertThat(SlowReaders.Look.at(reader).isSlow(reader)).isFalse();
+    }
+
+    @Test
+    void lookThatFailsIsNotTheLast() {
+        AtomicInteger looks = new AtomicInteger();
+        Collection<Reader> failing = new AbstractCollection<>() {
+            @Override
+            public Iterator<Reader> iterator() {
+                looks.incrementAndGet();
+                throw new IllegalStateException("a connection that cannot be looked at");
+            }
+
+            @Override
+            public int size() {
+                return 1;
+            }
+        };
+        UnsentBudget unsent = new UnsentBudget(1 << 20, 1 << 20);
+        unsent.add(unsent.manyBytes() + 1);
+        ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
+        try {
+            SlowReaders readers = new SlowReaders(failing, unsent, executor);
+
+            Await.until("there is a third look", () -> {
+                readers.queued();
+                return looks.get() >= 3;
+            });
+        } finally {
+            executor.shutdownNow();
+        }
     }
 }
