@@ -64,7 +64,8 @@ final class Descriptor {
             return position + 1;
         }
         int semicolon = kind == 'L' ? descriptor.indexOf(';', position) : -1;
-        if (semicolon < 0) {
+        if (semicolon <= position + 1
+                || descriptor.substring(position, semicolon).indexOf('[') >= 0) {
             throw new SerializationException("the types of parameters make no sense from character " + start + " on");
         }
         return semicolon + 1;

@@ -32,7 +32,8 @@ class DescriptorTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"V", "L", "[", "Ljava/lang/String", "I;", "java.lang.String"})
+    @ValueSource(
+            strings = {"V", "L", "[", "Ljava/lang/String", "I;", "java.lang.String", "L;", "Ljava/lang/Strin[;", "L[;"})
     void whatIsNoDescriptorIsRefused(String descriptor) {
         assertThatThrownBy(() -> Descriptor.parameters(descriptor)).isInstanceOf(SerializationException.class);
     }
