@@ -244,8 +244,16 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         }
         lastReason = connection.closeReason();
         lastFailure = lastReason;
-        boolean byCall = begunByCalls.remove(connection);
-        replaceLater(connection, byCall);
+        if (begunByCalls.remove(connection)) {
+            replaceAfter(backoff.sameMillis(), connection);
+            return;
+        }
+        resetIfOfUse(connection);
+        long pauseMillis = backoff.nextMillis();
+        if (pauseMillis > 0 && backoff.isNew()) {
+            LOG.info("{} is not connected: {}; next attempt in {} ms", endpoint, lastFailure, pauseMillis);
+        }
+        replaceAfter(pauseMillis, connection);
     }
 
     /** It lives on until its last answer. */
@@ -253,24 +261,23 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         for (int i = 0; i < current.length(); i++) {
             if (current.get(i) == connection) {
                 retiring.add(connection);
-                replaceLater(connection, false);
+                resetIfOfUse(connection);
+                replaceAfter(backoff.nextMillisAfterItLeft(), connection);
                 return;
             }
         }
     }
 
-    /** At once after a connection that was of use, else after a pause. */
-    private void replaceLater(Connection connection, boolean byCall) {
+    private void resetIfOfUse(Connection connection) {
         if (connection.wasOfUse()) {
             backoff.reset();
         }
-        long pauseMillis = byCall ? backoff.sameMillis() : backoff.nextMillis();
+    }
+
+    private void replaceAfter(long pauseMillis, Connection connection) {
         if (pauseMillis == 0) {
             replace(connection);
             return;
-        }
-        if (!byCall && backoff.isNew()) {
-            LOG.info("{} is not connected: {}; next attempt in {} ms", endpoint, lastFailure, pauseMillis);
         }
         pauses.put(connection, loops.group().schedule(() -> replace(connection), pauseMillis, TimeUnit.MILLISECONDS));
     }

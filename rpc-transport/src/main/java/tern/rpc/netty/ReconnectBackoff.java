@@ -13,6 +13,7 @@ final class ReconnectBackoff {
     private final long minMillis;
     private final long maxMillis;
     private int failures; // connections in a row that were of no use
+    private boolean leftBefore; // a server has announced its end since the last reset
 
     ReconnectBackoff(ClientTransportSettings settings) {
         this.minMillis = settings.reconnectMin().toMillis();
@@ -28,6 +29,15 @@ final class ReconnectBackoff {
         return pauseMillis(before - 1);
     }
 
+    /** The server announced its end. A replacement is connected at once the first time; later ends count as losses. */
+    long nextMillisAfterItLeft() {
+        if (leftBefore) {
+            return nextMillis();
+        }
+        leftBefore = true;
+        return 0;
+    }
+
     /** An attempt that was begun by a call failed: a pause as after the last failure. */
     long sameMillis() {
         return pauseMillis(Math.max(0, failures - 2));
@@ -41,6 +51,7 @@ final class ReconnectBackoff {
     /** The server is there and answers. */
     void reset() {
         failures = 0;
+        leftBefore = false;
     }
 
     /** Whether a failure is still news. */

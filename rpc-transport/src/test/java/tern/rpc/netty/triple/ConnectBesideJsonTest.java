@@ -30,7 +30,7 @@ class ConnectBesideJsonTest {
 
     /** A printer of JSON may escape the sign of equality. */
     private static final String METADATA =
-            "none\\\\nx-a(=|\\\\u003d)b\\\\nc(=|\\\\u003d)AQ(==|\\\\u003d\\\\u003d)\\\\n\"$";
+            "none\\\\nx-a(=|\\\\u003d)b\\\\nc-bin(=|\\\\u003d)AQ(==|\\\\u003d\\\\u003d)\\\\n\"$";
 
     private static final byte[] HI = StringValue.of("hi").toByteArray();
 
