@@ -1,8 +1,11 @@
 package tern.rpc.netty;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.io.ByteArrayOutputStream;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
@@ -65,8 +68,26 @@ public final class EmbeddedServer implements AutoCloseable {
     /** Feeds one connection, in pieces that depend on the input alone. */
     public void feed(byte[] input) {
         int cut = Math.floorMod(Arrays.hashCode(input), input.length + 1);
-        InboundBudget budget = InboundBudget.forAll(settings.maxInboundBytes());
-        EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
+        try (Peer peer = connect()) {
+            peer.write(input, 0, cut);
+            peer.write(input, cut, input.length);
+            peer.run();
+        }
+    }
+
+    /** A new connection. Its end is looked at when it is closed here. */
+    public Peer connect() {
+        return new Peer();
+    }
+
+    /** The other end of one connection. */
+    public final class Peer implements AutoCloseable {
+        private final InboundBudget budget = InboundBudget.forAll(settings.maxInboundBytes());
+        private final InboundBudget strangers = InboundBudget.forStrangers(settings.maxInboundBytes());
+        private final FairBudget heads = new FairBudget(settings.maxHeadBytes());
+        private final UnsentBudget unsent =
+                new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes());
+        private final EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel made) {
                 buffers.count(made);
@@ -76,9 +97,9 @@ public final class EmbeddedServer implements AutoCloseable {
                         Objects.requireNonNull(EmbeddedServer.this.handler),
                         new NettyServerTransport.Counters(),
                         budget,
-                        InboundBudget.forStrangers(settings.maxInboundBytes()),
-                        new FairBudget(settings.maxHeadBytes()),
-                        new UnsentBudget(settings.maxStreamUnsentBytes(), settings.maxUnsentBytes()),
+                        strangers,
+                        heads,
+                        unsent,
                         new Tenancy.Of(),
                         new IdleSweep(settings.idleTimeout(), connections));
                 ServerConnection connection = new ServerConnection(port, made, InetAddress.getLoopbackAddress());
@@ -87,30 +108,55 @@ public final class EmbeddedServer implements AutoCloseable {
                 made.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
             }
         });
-        try {
-            write(channel, input, 0, cut);
-            write(channel, input, cut, input.length);
+
+        private void write(byte[] input, int from, int to) {
+            if (channel.isOpen() && from < to) {
+                channel.writeInbound(buffers.of(input, from, to));
+            }
+        }
+
+        /** Sends bytes, the next of which may come later. */
+        public void send(byte[] input, int from, int to) {
+            write(input, from, to);
+        }
+
+        /** Does everything that follows from what was sent so far. */
+        public void run() {
             channel.runPendingTasks();
             channel.runScheduledPendingTasks();
-        } finally {
+        }
+
+        /** The bytes that the server has sent since the last look. */
+        public byte[] received() {
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            for (Object out = channel.readOutbound(); out != null; out = channel.readOutbound()) {
+                ByteBuf buffer = (ByteBuf) out;
+                bytes.writeBytes(ByteBufUtil.getBytes(buffer));
+                buffer.release();
+            }
+            return bytes.toByteArray();
+        }
+
+        /** Whether the server has not closed the connection. */
+        public boolean isOpen() {
+            return channel.isOpen();
+        }
+
+        @Override
+        public void close() {
             channel.finishAndReleaseAll();
+            long counted = budget.used() + strangers.used() + heads.used() + unsent.used();
+            if (counted != 0) {
+                throw new AssertionError(counted + " bytes are still counted for a connection that is gone");
+            }
+            buffers.check();
+            unforeseen.check();
         }
-        if (budget.used() != 0) {
-            throw new AssertionError(budget.used() + " bytes are still counted for a connection that is gone");
-        }
-        buffers.check();
-        unforeseen.check();
     }
 
     /** Calls that were answered with a result, so that a test can tell that it reaches the services at all. */
     public long replies() {
         return replies;
-    }
-
-    private void write(EmbeddedChannel channel, byte[] input, int from, int to) {
-        if (channel.isOpen() && from < to) {
-            channel.writeInbound(buffers.of(input, from, to));
-        }
     }
 
     @Override

@@ -455,7 +455,28 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     protected void onStreamError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
         int streamId = error.streamId();
+        boolean idle = !outbound && streamId > connection().remote().lastStreamCreated();
+        String how = String.valueOf(error.getMessage());
+        if (idle && (error.error() == Http2Error.FRAME_SIZE_ERROR || how.startsWith("Received WINDOW_UPDATE"))) {
+            fail(failed, error.error(), how); // no RST_STREAM may name an idle stream
+            return;
+        }
+        if (idle && !(error instanceof Http2Exception.HeaderListSizeException)) {
+            // Malformed headers open their stream, too. Netty makes none for them, and would end the connection at the
+            // next frame of the request, which may be on its way.
+            try {
+                connection().remote().createStream(streamId, false);
+            } catch (Http2Exception notAllowed) {
+                if (!Http2Exception.isStreamError(notAllowed)) { // an even id
+                    onConnectionError(failed, false, notAllowed, notAllowed);
+                    return;
+                }
+            }
+        }
         Http2Stream stream = connection().stream(streamId);
+        if (outbound && stream != null && stream.state() == Http2Stream.State.CLOSED) {
+            return; // a write that waited was cancelled by the client's reset, which is not answered by another one
+        }
         if (!outbound && stream == null && history.wasResetByUs(streamId)) {
             frameInVain(failed); // Netty has given the bytes back to the window of the connection
             return;

@@ -7,7 +7,6 @@ import com.example.wire.GreetService;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -15,6 +14,7 @@ import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -80,27 +80,16 @@ class Http2ServerTest {
         }
     }
 
-    /** Sends, as long as the server does not end the connection. */
-    private static void sendUntilCutOff(Runnable sends) {
-        try {
-            sends.run();
-        } catch (UncheckedIOException closed) {
-            // what the server said before can still be read
-        }
-    }
-
     @Test
     void rapidResetsEndTheConnection() {
-        try (Http2Wire wire = Http2Wire.open(serve().port())) {
-            sendUntilCutOff(() -> {
-                for (int i = 0; i < 400; i++) {
-                    wire.request(1 + 2 * i, ECHO, false);
-                    wire.frame(Http2Wire.RST_STREAM, 0, 1 + 2 * i, (byte) 0, (byte) 0, (byte) 0, (byte) 8);
-                }
-            });
-
-            assertThat(wire.endOfConnection()).isEqualTo(ENHANCE_YOUR_CALM);
-        }
+        assertCutOff(
+                wire -> {
+                    for (int i = 0; i < 400; i++) {
+                        wire.request(1 + 2 * i, ECHO, false);
+                        wire.frame(Http2Wire.RST_STREAM, 0, 1 + 2 * i, (byte) 0, (byte) 0, (byte) 0, (byte) 8);
+                    }
+                },
+                ENHANCE_YOUR_CALM);
     }
 
     /** A server that reads late meets the request and the reset of a client whose time is over together. */
@@ -188,40 +177,40 @@ class Http2ServerTest {
 
     @Test
     void floodOfEmptyDataEndsTheConnection() {
-        try (Http2Wire wire = Http2Wire.open(serve().port())) {
-            wire.request(1, ECHO, false);
-            sendUntilCutOff(() -> {
-                for (int i = 0; i < 10; i++) {
-                    wire.frame(Http2Wire.DATA, 0, 1);
-                }
-            });
-
-            assertThat(wire.endOfConnection()).isEqualTo(ENHANCE_YOUR_CALM);
-        }
+        assertCutOff(
+                wire -> {
+                    wire.request(1, ECHO, false);
+                    for (int i = 0; i < 10; i++) {
+                        wire.frame(Http2Wire.DATA, 0, 1);
+                    }
+                },
+                ENHANCE_YOUR_CALM);
     }
 
     @Test
     void floodOfContinuationsEndsTheConnection() {
-        try (Http2Wire wire = Http2Wire.open(serve().port())) {
-            wire.frame(Http2Wire.HEADERS, 0, 1, Http2Wire.block(ECHO));
-            sendUntilCutOff(() -> {
-                for (int i = 0; i < 40; i++) {
-                    wire.frame(Http2Wire.CONTINUATION, 0, 1);
-                }
-            });
-
-            assertThat(wire.endOfConnection()).isEqualTo(ENHANCE_YOUR_CALM);
-        }
+        assertCutOff(
+                wire -> {
+                    wire.frame(Http2Wire.HEADERS, 0, 1, Http2Wire.block(ECHO));
+                    for (int i = 0; i < 40; i++) {
+                        wire.frame(Http2Wire.CONTINUATION, 0, 1);
+                    }
+                },
+                ENHANCE_YOUR_CALM);
     }
 
     @Test
     void frameAboveTheAnnouncedSizeEndsTheConnection() {
-        try (Http2Wire wire = Http2Wire.open(serve().port())) {
-            wire.request(1, ECHO, false);
-            wire.frame(Http2Wire.DATA, 0, 1, new byte[20_000]);
+        assertCutOff(
+                wire -> {
+                    wire.request(1, ECHO, false);
+                    wire.frame(Http2Wire.DATA, 0, 1, new byte[20_000]);
+                },
+                FRAME_SIZE_ERROR);
+    }
 
-            assertThat(wire.endOfConnection()).isEqualTo(FRAME_SIZE_ERROR);
-        }
+    private void assertCutOff(Consumer<Http2Wire> frames, long code) {
+        Http2Wire.assertCutOff(serve().port(), frames, code);
     }
 
     private interface Frame {
@@ -229,15 +218,13 @@ class Http2ServerTest {
     }
 
     private void assertCutOff(Frame frame, int times, long code) {
-        try (Http2Wire wire = Http2Wire.open(serve().port())) {
-            sendUntilCutOff(() -> {
-                for (int i = 0; i < times; i++) {
-                    frame.sendOn(wire);
-                }
-            });
-
-            assertThat(wire.endOfConnection()).isEqualTo(code);
-        }
+        assertCutOff(
+                wire -> {
+                    for (int i = 0; i < times; i++) {
+                        frame.sendOn(wire);
+                    }
+                },
+                code);
     }
 
     @Test
@@ -272,6 +259,60 @@ class Http2ServerTest {
 
             call(wire, 3);
             assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
+        }
+    }
+
+    /** They may be on their way when the client learns that its headers were malformed. */
+    @Test
+    void restOfARequestWithMalformedHeadersDoesNotEndTheConnection() {
+        byte[] malformed = HttpFuzzTest.joined(Http2Wire.block(ECHO), Http2Script.block("X-Upper", "1"));
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.frame(Http2Wire.HEADERS, Http2Wire.END_HEADERS, 1, malformed);
+            wire.message(1, true, 0, HELLO);
+            call(wire, 3);
+
+            assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
+            assertThat(wire.answer(1).reset).isEqualTo(Http2Error.PROTOCOL_ERROR.code());
+            assertThat(wire.resets()).isOne();
+        }
+    }
+
+    @Test
+    void malformedHeadersOnAnEvenStreamEndTheConnection() {
+        byte[] malformed = HttpFuzzTest.joined(Http2Wire.block(ECHO), Http2Script.block("X-Upper", "1"));
+
+        assertCutOff(
+                wire -> wire.frame(Http2Wire.HEADERS, Http2Wire.END_HEADERS, 2, malformed),
+                1,
+                Http2Error.PROTOCOL_ERROR.code());
+    }
+
+    /** RFC 9113, 5.1: no RST_STREAM may name an idle stream. */
+    @Test
+    void priorityOfAWrongSizeOnAnIdleStreamEndsTheConnection() {
+        assertCutOff(wire -> wire.frame(Http2Model.PRIORITY, 0, 5, new byte[3]), 1, FRAME_SIZE_ERROR);
+    }
+
+    @Test
+    void emptyWindowUpdateOnAnIdleStreamEndsTheConnection() {
+        assertCutOff(
+                wire -> wire.frame(Http2Wire.WINDOW_UPDATE, 0, 5, Http2Script.fourBytes(0)),
+                1,
+                Http2Error.PROTOCOL_ERROR.code());
+    }
+
+    @Test
+    void resetOfAStreamWhoseAnswerWaitsForItsWindowIsNotAnsweredByAReset() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 0));
+            call(wire, 1);
+            wire.begun(1); // heads need no window
+            wire.frame(Http2Wire.RST_STREAM, 0, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 8);
+            wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 65_535));
+            call(wire, 3);
+
+            assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
+            assertThat(wire.resets()).isZero();
         }
     }
 
@@ -331,17 +372,15 @@ class Http2ServerTest {
 
     @Test
     void framesAfterTheClientsOwnResetAreCounted() {
-        try (Http2Wire wire = Http2Wire.open(serve().port())) {
-            wire.request(1, ECHO, false);
-            wire.frame(Http2Wire.RST_STREAM, 0, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 8);
-            sendUntilCutOff(() -> {
-                for (int i = 0; i < 5_000; i++) {
-                    wire.message(1, false, 0, HELLO);
-                }
-            });
-
-            assertThat(wire.endOfConnection()).isEqualTo(ENHANCE_YOUR_CALM);
-        }
+        assertCutOff(
+                wire -> {
+                    wire.request(1, ECHO, false);
+                    wire.frame(Http2Wire.RST_STREAM, 0, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 8);
+                    for (int i = 0; i < 5_000; i++) {
+                        wire.message(1, false, 0, HELLO);
+                    }
+                },
+                ENHANCE_YOUR_CALM);
     }
 
     @Test

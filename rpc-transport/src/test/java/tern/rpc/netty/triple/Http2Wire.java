@@ -1,6 +1,7 @@
 package tern.rpc.netty.triple;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -34,6 +35,7 @@ import org.jspecify.annotations.Nullable;
 final class Http2Wire implements AutoCloseable {
 
     private static final int PREFACE_BYTES = 24;
+    private static final int MAX_LOST_GOAWAYS = 20;
     private static final int FRAME_HEADER_BYTES = 9;
     private static final int LARGEST_FRAME = 16 << 10;
     static final byte DATA = 0;
@@ -300,6 +302,28 @@ final class Http2Wire implements AutoCloseable {
             // until the peer closes
         }
         return goAway;
+    }
+
+    /**
+     * The frames end the connection, with a GOAWAY of this code. A server that closes with bytes unread makes TCP reset the
+     * connection, and the reset can overtake the GOAWAY: then they are sent again on a new connection.
+     */
+    static void assertCutOff(int port, Consumer<Http2Wire> frames, long code) {
+        for (int attempt = 0; attempt < MAX_LOST_GOAWAYS; attempt++) {
+            try (Http2Wire wire = open(port)) {
+                try {
+                    frames.accept(wire);
+                } catch (UncheckedIOException closed) {
+                    // what the server said before can still be read
+                }
+                Long told = wire.endOfConnection();
+                if (told != null) {
+                    assertThat(told).isEqualTo(code);
+                    return;
+                }
+            }
+        }
+        throw new AssertionError("no GOAWAY came on any of " + MAX_LOST_GOAWAYS + " connections");
     }
 
     /** Reads until the condition holds. */
