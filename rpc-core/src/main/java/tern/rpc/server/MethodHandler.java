@@ -13,6 +13,7 @@ import tern.rpc.Invoker;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.NanoClock;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.ServerFilter;
 import tern.rpc.ServiceKey;
@@ -107,7 +108,7 @@ final class MethodHandler {
             return cause;
         }
         if (ExceptionPolicy.isViolation(cause)) {
-            refused.warn(method + " refused what it was given: " + Thrown.message(cause));
+            refused.warn(method + " refused what it was given: " + textOf(cause));
             return ExceptionPolicy.violation(cause);
         }
         if (ExceptionPolicy.travels(method, cause)) {
@@ -120,9 +121,14 @@ final class MethodHandler {
         String line = method + " failed with an exception that callers do not know; they are told "
                 + RemoteFailures.foreignText(cause.getClass().getName(), id);
         if (!unexpected.warn(() -> line, cause)) {
-            LOG.warn("{}: {}", line, Thrown.message(cause));
+            LOG.warn("{}: {}", line, textOf(cause));
         }
         return ExceptionPolicy.foreign(cause, exceptionTexts, id);
+    }
+
+    /** For one line of the log. Messages of exceptions often quote an argument of the caller. */
+    private static String textOf(Throwable failure) {
+        return PeerText.text(String.valueOf(Thrown.message(failure)));
     }
 
     PhaseMeters phases() {

@@ -26,6 +26,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.opentest4j.IncompleteExecutionException;
 import org.slf4j.LoggerFactory;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -56,6 +57,8 @@ class OverloadTest {
         CompletableFuture<String> later(String name);
 
         String fails(String name);
+
+        String quotes(String argument);
     }
 
     /** A service that has to answer however much there is to do. */
@@ -99,6 +102,11 @@ class OverloadTest {
         @Override
         public String fails(String name) {
             throw new UnsupportedOperationException(name);
+        }
+
+        @Override
+        public String quotes(String argument) {
+            throw new IncompleteExecutionException("cannot read " + argument); // callers have no such class
         }
     }
 
@@ -369,11 +377,7 @@ class OverloadTest {
 
     @Test
     void tracesOfAMethodThatAlwaysFailsAreHeldBack() {
-        Logger logger = (Logger) LoggerFactory.getLogger(MethodHandler.class);
-        ListAppender<ILoggingEvent> log = new ListAppender<>();
-        log.start();
-        logger.addAppender(log);
-        try {
+        try (Logged logged = new Logged()) {
             Work work = serve(settings -> {});
             for (int i = 0; i < 100; i++) {
                 assertThatThrownBy(() -> work.fails("always")).isInstanceOf(UnsupportedOperationException.class);
@@ -381,10 +385,40 @@ class OverloadTest {
             now.addAndGet(Duration.ofSeconds(1).toNanos());
             assertThatThrownBy(() -> work.fails("again")).isInstanceOf(UnsupportedOperationException.class);
 
-            assertThat(log.list).hasSize(2);
-            assertThat(log.list.get(1).getFormattedMessage()).contains("99 more");
-        } finally {
-            logger.detachAppender(log);
+            assertThat(logged.events.list).hasSize(2);
+            assertThat(logged.events.list.get(1).getFormattedMessage()).contains("99 more");
+        }
+    }
+
+    @Test
+    void argumentInTheMessageOfAnExceptionForgesNoLineOfTheLog() {
+        try (Logged logged = new Logged()) {
+            Work work = serve(settings -> {});
+            for (int i = 0; i < 2; i++) { // the trace of the second one is held back
+                assertThatThrownBy(() -> work.quotes("1\n2026-01-01 ERROR forged"))
+                        .isInstanceOf(RuntimeException.class);
+            }
+
+            assertThat(logged.events.list).hasSize(2);
+            assertThat(logged.events.list.get(1).getFormattedMessage())
+                    .contains("cannot read 1", "ERROR forged")
+                    .doesNotContain("\n");
+        }
+    }
+
+    /** What the server logs about failures of methods. */
+    private static final class Logged implements AutoCloseable {
+        private final Logger logger = (Logger) LoggerFactory.getLogger(MethodHandler.class);
+        private final ListAppender<ILoggingEvent> events = new ListAppender<>();
+
+        Logged() {
+            events.start();
+            logger.addAppender(events);
+        }
+
+        @Override
+        public void close() {
+            logger.detachAppender(events);
         }
     }
 
