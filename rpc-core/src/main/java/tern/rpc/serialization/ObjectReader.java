@@ -36,7 +36,8 @@ public interface ObjectReader {
 
     /**
      * A value at a position where only an exception may stand. A class that may not be read, or does not exist here,
-     * becomes an {@link tern.rpc.RpcException} with code UNKNOWN that carries its name and message.
+     * becomes an {@link tern.rpc.RpcException} with code UNKNOWN that carries its name and message. So does the first value of
+     * a message if a part of it cannot be read.
      */
     Throwable readThrowable();
 

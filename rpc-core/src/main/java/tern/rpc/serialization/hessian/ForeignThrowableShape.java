@@ -6,10 +6,13 @@ import tern.rpc.RpcException;
 final class ForeignThrowableShape extends Shape {
 
     private final String name;
+    private final String end;
 
-    ForeignThrowableShape(String name) {
+    /** @param end of its message */
+    ForeignThrowableShape(String name, String end) {
         super(RpcException.class, ThrowableParts.NAMES);
         this.name = name;
+        this.end = end;
     }
 
     @Override
@@ -25,7 +28,7 @@ final class ForeignThrowableShape extends Shape {
                 parts.read(place, reader.throwables());
             }
         }
-        RpcException made = LinkedThrowables.foreign(name, parts);
+        RpcException made = LinkedThrowables.foreign(name, parts, end);
         reader.references().finish(number, made);
         return made;
     }

@@ -97,12 +97,30 @@ final class HessianReader implements ObjectReader {
     @Override
     public Throwable readThrowable() {
         checkTrust();
+        int start = in.position();
+        boolean isFirst = values.references().next() == 0;
         try {
             return values.throwables().read();
         } catch (SerializationException failure) {
-            throw failure;
+            return isFirst ? readPlainly(start, failure) : rethrow(failure);
         } catch (RuntimeException | StackOverflowError | LinkageError failure) {
-            throw broken("an exception", failure);
+            SerializationException broken = broken("an exception", failure);
+            return isFirst ? readPlainly(start, broken) : rethrow(broken);
+        }
+    }
+
+    private static Throwable rethrow(SerializationException failure) {
+        throw failure;
+    }
+
+    /** A failed call is told with the provider's reason, even if a field of its exception cannot be read. */
+    private Throwable readPlainly(int start, SerializationException failure) {
+        try {
+            in.moveTo(start, 0);
+            values.startAgain();
+            return values.throwables().readWithoutClass(String.valueOf(failure.getMessage()));
+        } catch (SerializationException | StackOverflowError alsoNot) {
+            throw failure;
         }
     }
 

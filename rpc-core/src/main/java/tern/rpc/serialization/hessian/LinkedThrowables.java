@@ -27,6 +27,7 @@ final class LinkedThrowables {
     private final ValueReader values;
     private int links;
     private int made;
+    private @Nullable String withoutClass; // why all of them are read by their names
 
     LinkedThrowables(HessianInput in, ValueReader values) {
         this.in = in;
@@ -61,11 +62,30 @@ final class LinkedThrowables {
         }
         WireClass wire = values.classOf(tag);
         Shape shape = values.policy().throwableShape(wire.name);
-        Object made = values.object(wire, shape == null ? new ForeignThrowableShape(wire.name) : shape);
+        if (withoutClass != null) {
+            shape = new ForeignThrowableShape(wire.name, links == 0 ? withoutClass : "");
+        } else if (shape == null) {
+            shape = new ForeignThrowableShape(wire.name, "");
+        }
+        Object made = values.object(wire, shape);
         if (made instanceof Throwable throwable) {
             return throwable;
         }
         throw new SerializationException(wire.name + " became no exception" + in.here());
+    }
+
+    /**
+     * The next value, which must be an exception, by the name of its class, its message and its trace alone.
+     *
+     * @param why for the message
+     */
+    Throwable readWithoutClass(String why) {
+        withoutClass = "; it was read without its class: " + why;
+        try {
+            return read();
+        } finally {
+            withoutClass = null;
+        }
     }
 
     /** A cause or suppressed exception; null for none, which is written as a reference to the exception itself. */
@@ -146,12 +166,16 @@ final class LinkedThrowables {
         }
     }
 
-    /** In the place of an exception that may not be made here. */
-    static RpcException foreign(String className, ThrowableParts parts) {
+    /**
+     * In the place of an exception that may not be made here.
+     *
+     * @param end of its message
+     */
+    static RpcException foreign(String className, ThrowableParts parts, String end) {
         return parts.addTo(new RpcException(
                 StatusCode.UNKNOWN,
-                Texts.shortened(className) + ": " + parts.message(),
+                Texts.shortened(className) + ": " + parts.message() + end,
                 RpcException.Executed.YES,
-                null));
+                parts.cause()));
     }
 }

@@ -71,6 +71,13 @@ final class ValueReader {
         shellBytes = SPARE_SHELL_BYTES + 4L * in.remaining();
     }
 
+    /** From the first value again, for the same service. */
+    void startAgain() {
+        ServicePolicy trusted = policy;
+        start();
+        policy = trusted;
+    }
+
     void trust(ServicePolicy service) {
         this.policy = service;
     }

@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.time.format.DateTimeParseException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.MissingResourceException;
 import java.util.NoSuchElementException;
 import java.util.concurrent.TimeoutException;
@@ -25,7 +26,7 @@ import tern.rpc.serialization.SerializationException;
 class ThrowablesTest {
 
     interface Failing {
-        void fail(Report report) throws OutOfStock;
+        void fail(Report report) throws OutOfStock, Rejected;
     }
 
     /** Its constructor makes the message of something else, and its message is not what was given. */
@@ -60,6 +61,26 @@ class ThrowablesTest {
 
         @Nullable
         OutOfStock stock;
+    }
+
+    /** Not reached by the interface, and so not allowed. */
+    @SuppressWarnings("UnusedVariable") // read by the writer
+    static class Order implements Serializable {
+        private final int number;
+
+        Order(int number) {
+            this.number = number;
+        }
+    }
+
+    @SuppressWarnings("UnusedVariable") // read by the writer
+    static class Rejected extends Exception {
+        private final Object order;
+
+        Rejected(String message, Order order) {
+            super(message, new IllegalStateException("cause"));
+            this.order = Map.of("order", List.of(order));
+        }
     }
 
     static class GenericFailure extends RuntimeException {
@@ -348,13 +369,52 @@ class ThrowablesTest {
     }
 
     @Test
-    void anErrorInAFieldOfAnExceptionIsRefused() {
+    void aFieldThatMayNotBeReadDoesNotHideTheFailure() {
+        byte[] bytes = coding.writeThrowable(new Rejected("order 7 was rejected", new Order(7)), 8);
+
+        Throwable read = coding.readThrowable(bytes);
+
+        assertThat(read)
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining(Rejected.class.getName() + ": order 7 was rejected")
+                .hasMessageContaining(Order.class.getName() + " may not be read")
+                .hasMessageContaining("rpc.limits.allowed-classes");
+        assertThat(((RpcException) read).code()).isEqualTo(StatusCode.UNKNOWN);
+        assertThat(read.getStackTrace()[0].getMethodName()).isEqualTo("aFieldThatMayNotBeReadDoesNotHideTheFailure");
+        assertThat(read.getCause())
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("IllegalStateException: cause");
+    }
+
+    @Test
+    void aFieldOfAnotherTypeDoesNotHideTheFailure() {
+        byte[] bytes = Coding.bytes(
+                "43 \"" + OutOfStock.class.getName() + "\" 92 \"detailMessage\" \"item\" 60 \"none\" \"seven\"");
+
+        assertThat(coding.readThrowable(bytes))
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("OutOfStock: none; it was read without its class: ")
+                .hasMessageContaining("item");
+    }
+
+    @Test
+    void aClassInAFieldOfAnExceptionIsNotMadeAndIsTold() {
         byte[] bytes =
                 Coding.bytes("43 \"" + OutOfStock.class.getName() + "\" 91 \"others\" 60 43 \"com.evil.Evil\" 90 61");
 
-        assertThatThrownBy(() -> coding.readThrowable(bytes))
-                .isInstanceOf(SerializationException.class)
+        assertThat(coding.readThrowable(bytes))
+                .isInstanceOf(RpcException.class)
                 .hasMessageContaining("com.evil.Evil may not be read");
+    }
+
+    @Test
+    void anExceptionThatIsCutOffIsRefused() {
+        byte[] whole = coding.writeThrowable(new Rejected("order 7 was rejected", new Order(7)), 8);
+
+        for (int length = 0; length < whole.length; length++) {
+            byte[] cut = Arrays.copyOf(whole, length);
+            assertThatThrownBy(() -> coding.readThrowable(cut)).isInstanceOf(SerializationException.class);
+        }
     }
 
     /** Its readers know no other name, and whoever makes a server need not. */
