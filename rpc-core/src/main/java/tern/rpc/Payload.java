@@ -13,7 +13,7 @@ public enum Payload {
 
     private static final String MESSAGE = "com.google.protobuf.MessageLite";
 
-    /** @throws IllegalArgumentException for protobuf messages and other types side by side (wire document 3.4) */
+    /** @throws IllegalArgumentException for protobuf messages and other types side by side (docs/wire-protocol.md 3.4) */
     static Payload of(String position, List<ValueType> parameters, ValueType result) {
         long messages =
                 parameters.stream().filter(type -> isMessage(type.raw())).count();

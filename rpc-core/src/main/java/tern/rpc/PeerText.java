@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 public final class PeerText {
 
     private static final int LONGEST_NAME = 200;
-    private static final int LONGEST_TEXT = 8 << 10; // reliability table, message of an exception
+    private static final int LONGEST_TEXT = 8 << 10; // docs/limits.md
 
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
 

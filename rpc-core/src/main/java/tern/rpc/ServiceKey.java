@@ -9,7 +9,7 @@ package tern.rpc;
  */
 public record ServiceKey(String interfaceName, String group, String version) {
 
-    /** How "no version" is written on the dubbo protocol (wire document, chapter 0). */
+    /** How "no version" is written on the dubbo protocol (docs/wire-protocol.md 0). */
     public static final String NO_VERSION = "0.0.0";
 
     public ServiceKey {

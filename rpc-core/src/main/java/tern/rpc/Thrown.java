@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class Thrown {
 
     /** Longer chains of causes are not followed. */
-    private static final int MOST_CAUSES = 64;
+    private static final int MAX_CAUSES = 64;
 
     private static final StackTraceElement[] NO_TRACE = {};
 
@@ -59,7 +59,7 @@ public final class Thrown {
     /** The first of this class among the exception and its causes; null if there is none. */
     public static <T> @Nullable T find(Throwable thrown, Class<T> type) {
         Throwable next = thrown;
-        for (int i = 0; next != null && i < MOST_CAUSES; i++) {
+        for (int i = 0; next != null && i < MAX_CAUSES; i++) {
             if (type.isInstance(next)) {
                 return type.cast(next);
             }

@@ -13,19 +13,19 @@ import java.time.Duration;
 public record Sizing(Goal goal, int workers) {
 
     /** Below this a pool saves nothing, and the first burst waits. */
-    private static final int LEAST_CONNECTIONS = 8;
+    private static final int MIN_CONNECTIONS = 8;
 
-    private static final int LEAST_PER_HOST = 64;
-    private static final Duration LEAST_WAIT = Duration.ofMillis(10);
+    private static final int MIN_PER_HOST = 64;
+    private static final Duration MIN_WAIT = Duration.ofMillis(10);
 
     /** Of a database or Redis: as many as calls run at once at the target. */
     public int connections() {
-        return Math.max(1, Math.min(workers, Math.max(LEAST_CONNECTIONS, goal.callsAtOnce())));
+        return Math.max(1, Math.min(workers, Math.max(MIN_CONNECTIONS, goal.callsAtOnce())));
     }
 
     /** To one host by HTTP: as many as calls run at once at the target, and not fewer than 64. */
     public int connectionsPerHost() {
-        return Math.max(LEAST_PER_HOST, Math.min(workers, goal.callsAtOnce()));
+        return Math.max(MIN_PER_HOST, Math.min(workers, goal.callsAtOnce()));
     }
 
     /** To all hosts together: no call waits because others talk to other hosts. */
@@ -53,6 +53,6 @@ public record Sizing(Goal goal, int workers) {
         if (derived.compareTo(most) > 0) {
             return most;
         }
-        return derived.compareTo(LEAST_WAIT) < 0 ? LEAST_WAIT : derived;
+        return derived.compareTo(MIN_WAIT) < 0 ? MIN_WAIT : derived;
     }
 }

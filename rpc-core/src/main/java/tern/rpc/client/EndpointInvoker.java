@@ -31,7 +31,7 @@ final class EndpointInvoker implements AutoCloseable {
     private record Targets(
             List<ClientConnection> connections, @Nullable EndpointPicker picker) {}
 
-    private static final int MOST_ADDRESSES_NAMED = 5;
+    private static final int MAX_ADDRESSES_NAMED = 5;
 
     private final ServiceKey service;
     private final EndpointResolver resolver;
@@ -116,7 +116,7 @@ final class EndpointInvoker implements AutoCloseable {
 
     /**
      * The failure of the last attempt names one address. Where no other one can be reached either, they and their reasons
-     * are added, {@value #MOST_ADDRESSES_NAMED} at most.
+     * are added, {@value #MAX_ADDRESSES_NAMED} at most.
      */
     RpcException withOtherAddresses(RpcException failure, ClientConnection used) {
         List<ClientConnection> others = targets.connections().stream()
@@ -129,11 +129,11 @@ final class EndpointInvoker implements AutoCloseable {
                 || others.stream().anyMatch(ClientConnection::isAvailable)) {
             return failure;
         }
-        int more = others.size() - MOST_ADDRESSES_NAMED;
+        int more = others.size() - MAX_ADDRESSES_NAMED;
         String text = failure.status().description() + "; the " + (others.size() + 1)
                 + " addresses are all out of reach, also "
                 + others.stream()
-                        .limit(MOST_ADDRESSES_NAMED)
+                        .limit(MAX_ADDRESSES_NAMED)
                         .map(EndpointInvoker::withReason)
                         .collect(Collectors.joining(", "))
                 + (more > 0 ? " and " + more + " more" : "");

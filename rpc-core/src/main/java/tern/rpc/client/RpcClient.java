@@ -50,7 +50,7 @@ import tern.rpc.transport.Token;
  */
 public final class RpcClient implements AutoCloseable {
 
-    /** How long a call may take when nothing else is set (reliability table, client deadline). */
+    /** How long a call may take when nothing else is set (docs/limits.md). */
     public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(3);
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcClient.class);

@@ -1,4 +1,7 @@
-/** Tells load balancers and probes whether this server wants calls, as {@code grpc.health.v1} (wire document, 6.1). */
+/**
+ * Tells load balancers and probes whether this server wants calls, as {@code grpc.health.v1} (docs/wire-protocol.md
+ * 6.1).
+ */
 @NullMarked
 package tern.rpc.health;
 

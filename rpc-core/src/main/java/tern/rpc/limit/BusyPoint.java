@@ -19,7 +19,7 @@ import tern.rpc.limit.Limit.Window;
  *   <li>Half as many do nearly as much, 85 % or more: they were too many. The same downwards.
  * </ul>
  *
- * <p>Used by one thread at a time. Constants: decision note 20.
+ * <p>Used by one thread at a time. Constants: docs/decisions/0020.
  */
 final class BusyPoint {
 

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>No queue: the limit stands in nobody's way. The mean time t is learnt as the usual time u, and the limit doubles.
  *   <li>A queue, and t at most s = 2u + 25 ms: the limit grows by a fifth, or doubles where t is at most 1.25 u.
  *   <li>A queue, and t more than s: the limit shrinks to 0.75 n * s / t, by 30 to 50 %, and by up to 80 % if the step
- *       before was right. The next window tells whether this one was. A gradient of less than 0.5 says that calls became slow
+ *       before was right. The next window tells whether this one was. A gradient of less than 0.5 says that calls
+ * became slow
  *       for a reason of their own, such as a slow dependency or a new kind of call: the limit goes back to n. When it
  *       says so three times, the t that was measured is the usual time from here on.
  *   <li>After a step down that was right the limit stays, since more would only wait, and so it does at its minimum. It
@@ -37,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * <p>So a limit shrinks only where there is a queue and calls take longer than they used to, and stays shrunk only where
  * that cost no throughput. Comparing two levels of concurrency instead of trusting the shortest time ever seen is what
  * hill climbing in thread pools does (Hellerstein, Morrison, Eilebrecht: Applying Control Theory in the Real World,
- * 2010); shrinking by the ratio of times is what TCP Vegas and limits derived from it do. Constants: decision note 16.
+ * 2010); shrinking by the ratio of times is what TCP Vegas and limits derived from it do. Constants: docs/decisions/0016.
  *
  * <p>Used by one thread at a time.
  */
@@ -47,8 +48,8 @@ public final class GradientLimit implements Limit {
     private static final double TOLERANCE = 2;
 
     /**
-     * And so much more, which half of the wait is that a server may cost its callers under overload (reliability page,
-     * promise 6): hundreds of quick calls at once are no overload as long as each has its turn within milliseconds.
+     * Calls may take this much longer on top. Hundreds of quick calls at once are no overload while each of them has its
+     * turn within milliseconds. The value is half of the longest wait in the queue.
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
@@ -80,7 +81,7 @@ public final class GradientLimit implements Limit {
     private static final double CHANGED = 1.5;
 
     /** Of the least limit one in so many calls is enough in any case. */
-    private static final int LEAST_ENOUGH = 4;
+    private static final int MIN_ENOUGH = 4;
 
     /** Where less of the limit is used, more of it would change nothing. */
     private static final double REACHED = 0.5;
@@ -117,7 +118,7 @@ public final class GradientLimit implements Limit {
         this.least = least;
         this.most = most;
         this.limit = most;
-        this.busy = new BusyPoint(Math.max(1, least / LEAST_ENOUGH));
+        this.busy = new BusyPoint(Math.max(1, least / MIN_ENOUGH));
     }
 
     @Override

@@ -34,7 +34,7 @@ public final class Limiter {
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** When only one of so many calls of earlier windows is left, their effect is small. */
-    private static final int MOST_HAVE_LEFT = 8;
+    private static final int MAX_HAVE_LEFT = 8;
 
     /** So many times the mean time of a call, but a second at least, is the longest wait for calls to end. */
     private static final int HANGING = 8;
@@ -247,7 +247,7 @@ public final class Limiter {
         phaseBegun = now;
         int present = inside.get();
         before.set(present);
-        fewBefore = present / MOST_HAVE_LEFT;
+        fewBefore = present / MAX_HAVE_LEFT;
     }
 
     private void forget() {

@@ -13,7 +13,7 @@ import com.google.protobuf.DescriptorProtos.ServiceDescriptorProto;
 import java.util.List;
 import java.util.Map;
 
-/** The public files of the services whose messages are written by hand (wire document, chapter 6). */
+/** The public files of the services whose messages are written by hand (docs/wire-protocol.md 6). */
 final class BuiltInFiles {
 
     private static final String HEALTH = "grpc.health.v1.Health";

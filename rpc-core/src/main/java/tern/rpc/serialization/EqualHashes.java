@@ -24,7 +24,7 @@ public final class EqualHashes {
     private static final int FEW = 64;
 
     private static final int KEYS_PER_PLACE = 16;
-    private static final int LEAST_PLACES = 64;
+    private static final int MIN_PLACES = 64;
 
     /** Nobody outside knows which hashes share a place. */
     private static final int SEED = ThreadLocalRandom.current().nextInt();
@@ -46,7 +46,7 @@ public final class EqualHashes {
     };
 
     private final Collection<?> keys;
-    private int[] places = new int[LEAST_PLACES];
+    private int[] places = new int[MIN_PLACES];
     private int counted;
 
     private EqualHashes(Collection<?> keys) {

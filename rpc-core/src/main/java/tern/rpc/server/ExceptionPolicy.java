@@ -23,7 +23,7 @@ final class ExceptionPolicy {
     private static final String CONSTRAINT_VIOLATION = "jakarta.validation.ConstraintViolationException";
 
     /** A stage adds one; more than so many are wrapped around each other in a circle. */
-    private static final int MOST_WRAPPERS = 64;
+    private static final int MAX_WRAPPERS = 64;
 
     private ExceptionPolicy() {}
 
@@ -52,7 +52,7 @@ final class ExceptionPolicy {
     /** Without what futures wrap around it. */
     static Throwable unwrapped(Throwable failure) {
         Throwable cause = failure;
-        for (int i = 0; i < MOST_WRAPPERS && isWrapper(cause); i++) {
+        for (int i = 0; i < MAX_WRAPPERS && isWrapper(cause); i++) {
             Throwable inner = Thrown.cause(cause);
             if (inner == null) {
                 return cause;

@@ -32,24 +32,24 @@ import tern.rpc.serialization.hessian.HessianLimits;
 
 /**
  * Turns beans into maps for generic callers and back. The declared type alone decides what a map becomes; an entry
- * {@code class} in it is passed over (wire document 1.9). For one call; not thread-safe.
+ * {@code class} in it is passed over (docs/wire-protocol.md 1.9). For one call; not thread-safe.
  */
 final class GenericValues {
 
     private static final String CLASS_ENTRY = "class";
 
     /** A value that stands in many places is copied for each, so that a small message may stand for endlessly many. */
-    private static final int MOST_VALUES = 1 << 20;
+    private static final int MAX_VALUES = 1 << 20;
 
     private int values;
     private long steps;
 
     private void count() {
         values++;
-        if (values > MOST_VALUES) {
+        if (values > MAX_VALUES) {
             throw RpcException.refusal(
                     StatusCode.INVALID_ARGUMENT,
-                    "generic call: more than " + MOST_VALUES + " values when each is counted wherever it stands",
+                    "generic call: more than " + MAX_VALUES + " values when each is counted wherever it stands",
                     Executed.NO);
         }
     }

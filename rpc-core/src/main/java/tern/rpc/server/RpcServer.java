@@ -42,7 +42,7 @@ public final class RpcServer implements AutoCloseable {
     /** How long nothing may happen before a drained server counts as quiet. */
     private static final Duration QUIET = Duration.ofSeconds(2);
 
-    /** One worker of so many more is kept for critical services, and a short queue (reliability table, reserve). */
+    /** One worker of so many more is kept for critical services, and a short queue (docs/limits.md). */
     private static final int KEPT_FOR_CRITICAL = 20;
 
     private static final int QUEUED_PER_KEPT = 16;
@@ -53,13 +53,13 @@ public final class RpcServer implements AutoCloseable {
      * An adaptive limit never goes below: a call for each processor, and ten more, so that chance neither leaves a
      * processor without work nor calls of other connections without a place.
      */
-    public static final int LEAST_CALLS = Runtime.getRuntime().availableProcessors() + 10;
+    public static final int MIN_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
     /**
      * An adaptive limit goes up to here, or to threads and queue together: asynchronous calls need no thread while they
-     * wait, but memory. As many as there may be connections (reliability table).
+     * wait, but memory. As many as there may be connections (docs/limits.md).
      */
-    public static final int MOST_CALLS = 8_192;
+    public static final int MAX_CALLS = 8_192;
 
     private enum State {
         BUILT,
@@ -332,7 +332,7 @@ public final class RpcServer implements AutoCloseable {
 
         /**
          * How many calls may have a worker, wait for one, or go on without one until an asynchronous method completes them.
-         * An adaptive limit between {@link #LEAST_CALLS} and {@link #MOST_CALLS} when never set.
+         * An adaptive limit between {@link #MIN_CALLS} and {@link #MAX_CALLS} when never set.
          *
          * @param chosen asked once
          */
@@ -345,8 +345,8 @@ public final class RpcServer implements AutoCloseable {
             if (limit != null) {
                 return limit.get();
             }
-            int most = (int) Math.min(Integer.MAX_VALUE, Math.max(MOST_CALLS, (long) threads + queueCapacity));
-            return new GradientLimit(Math.min(LEAST_CALLS, most), most);
+            int most = (int) Math.min(Integer.MAX_VALUE, Math.max(MAX_CALLS, (long) threads + queueCapacity));
+            return new GradientLimit(Math.min(MIN_CALLS, most), most);
         }
 
         /**

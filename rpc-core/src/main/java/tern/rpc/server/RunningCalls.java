@@ -15,7 +15,7 @@ final class RunningCalls {
     /** What {@link #add} answers when there is no room. */
     static final int NOWHERE = -1;
 
-    private static final int MOST_TRIES = 8;
+    private static final int MAX_TRIES = 8;
     private static final int FEWEST = 1 << 8;
     private static final int MOST = 1 << 14;
 
@@ -33,7 +33,7 @@ final class RunningCalls {
     /** @return where it is, for {@link #remove} */
     int add(ServedCall call) {
         int place = (int) (Thread.currentThread().getId() * 0x9E3779B9L) >>> shift;
-        for (int i = 0; i < MOST_TRIES; i++) {
+        for (int i = 0; i < MAX_TRIES; i++) {
             if (places.get(place) == null && places.compareAndSet(place, null, call)) {
                 return place;
             }

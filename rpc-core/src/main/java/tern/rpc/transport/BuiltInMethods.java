@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 
-/** What callers may ask of every service besides its own methods (wire document 1.9). */
+/** What callers may ask of every service besides its own methods (docs/wire-protocol.md 1.9). */
 public interface BuiltInMethods {
 
     ServiceDescriptor DESCRIPTOR = ServiceDescriptor.of(BuiltInMethods.class);

@@ -6,7 +6,7 @@ import tern.rpc.WireName;
 
 /**
  * The failure of a generic call, told in words because such a caller has no classes. On the dubbo protocol it bears the
- * class name that Dubbo gives it (wire document 1.9).
+ * class name that Dubbo gives it (docs/wire-protocol.md 1.9).
  */
 @WireName(GenericException.WIRE_NAME)
 public final class GenericException extends RuntimeException {

@@ -32,7 +32,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     /** As in addresses and meters. */
     public static final String PROTOCOL = "local";
 
-    private static final int DEFAULT_MESSAGE_BYTES = 8 << 20; // reliability table, largest message
+    private static final int DEFAULT_MESSAGE_BYTES = 8 << 20; // docs/limits.md
 
     private static final long SWEEP_MILLIS = 20;
 

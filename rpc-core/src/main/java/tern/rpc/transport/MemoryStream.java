@@ -25,7 +25,7 @@ final class MemoryStream implements ClientStream {
     private static final long READY_BYTES = 32 << 10;
 
     /** Bytes waiting at the peer from which on nothing may be sent. */
-    private static final long MOST_BYTES = 64 << 20;
+    private static final long MAX_BYTES = 64 << 20;
 
     /** So that empty messages are not free. */
     private static final int BYTES_PER_MESSAGE = 32;
@@ -91,10 +91,10 @@ final class MemoryStream implements ClientStream {
                     e);
         }
         long waiting = to.waitingBytes.get();
-        if (waiting > MOST_BYTES) {
+        if (waiting > MAX_BYTES) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    method + ": " + waiting + " of " + MOST_BYTES + " bytes wait to be read by the peer",
+                    method + ": " + waiting + " of " + MAX_BYTES + " bytes wait to be read by the peer",
                     Executed.MAYBE);
         }
         to.add(bytes);

@@ -14,7 +14,7 @@ import tern.rpc.RunningCall;
 public final class ThreadDump {
 
     /** Enough for proxies and filters between a wait and the service's method. */
-    private static final int MOST_FRAMES = 128;
+    private static final int MAX_FRAMES = 128;
 
     private static final String SERVED_CALL = "tern.rpc.server.ServedCall";
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -30,7 +30,7 @@ public final class ThreadDump {
         Set<Long> serving = running.stream().map(RunningCall::threadId).collect(Collectors.toSet());
         long self = Thread.currentThread().getId();
         List<ThreadStack> stacks = new ArrayList<>();
-        for (ThreadInfo info : THREADS.dumpAllThreads(false, false, MOST_FRAMES)) {
+        for (ThreadInfo info : THREADS.dumpAllThreads(false, false, MAX_FRAMES)) {
             if (info.getThreadId() != self) {
                 stacks.add(stack(info, serving));
             }

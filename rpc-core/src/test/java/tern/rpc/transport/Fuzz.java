@@ -21,7 +21,7 @@ public final class Fuzz {
     }
 
     private static final int EVERY_BUILD = 100_000;
-    private static final long MOST_CPU_NANOS = 2_000_000_000;
+    private static final long MAX_CPU_NANOS = 2_000_000_000;
     private static final int LONGEST = 64 << 10;
     private static final int[] BOUNDARIES = {
         0, 1, -1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, 0x0010_0000, 0x0080_0001
@@ -63,7 +63,7 @@ public final class Fuzz {
         byte[] input = input(number);
         try {
             Cost cost = Cost.of(() -> feed(input, target));
-            if (cost.cpuNanos() > MOST_CPU_NANOS) {
+            if (cost.cpuNanos() > MAX_CPU_NANOS) {
                 throw new AssertionError("took " + cost.cpuNanos() + " ns");
             }
         } catch (Throwable e) {

@@ -60,7 +60,7 @@ public abstract class StreamContractTest extends TransportTest {
     private static final int CHUNKS = 2_048;
 
     /** Chunks that may be under way between a writer and a reader: windows, queues and sockets of any transport. */
-    private static final int MOST_UNDER_WAY = 512;
+    private static final int MAX_UNDER_WAY = 512;
 
     protected final StreamServer service = new StreamServer();
 
@@ -845,7 +845,7 @@ public abstract class StreamContractTest extends TransportTest {
         for (int read = 1; read <= 1_000; read++) {
             answers.request(1);
             assertThat(answers.next()).isEqualTo(chunk);
-            assertThat(items.given.get()).isLessThanOrEqualTo(read + MOST_UNDER_WAY);
+            assertThat(items.given.get()).isLessThanOrEqualTo(read + MAX_UNDER_WAY);
         }
 
         answers.cancel();
@@ -867,7 +867,7 @@ public abstract class StreamContractTest extends TransportTest {
         for (int read = 1; read <= 1_000; read++) {
             requests.request(1);
             assertThat(requests.next()).isEqualTo(chunk);
-            assertThat(items.given.get()).isLessThanOrEqualTo(read + MOST_UNDER_WAY);
+            assertThat(items.given.get()).isLessThanOrEqualTo(read + MAX_UNDER_WAY);
         }
 
         answer.complete(100);
@@ -891,7 +891,7 @@ public abstract class StreamContractTest extends TransportTest {
         });
         proxy().exchange(answers);
 
-        assertThat(take(paused)).isLessThanOrEqualTo(MOST_UNDER_WAY);
+        assertThat(take(paused)).isLessThanOrEqualTo(MAX_UNDER_WAY);
         read.countDown();
 
         assertThat(answers.rest()).hasSize(CHUNKS);
@@ -909,7 +909,7 @@ public abstract class StreamContractTest extends TransportTest {
         StreamObserver<byte[]> requests = proxy().exchange(Probe.ofAll());
         requests.onReady(() -> writeWhileReady(requests, written, paused));
 
-        assertThat(take(paused)).isLessThanOrEqualTo(MOST_UNDER_WAY);
+        assertThat(take(paused)).isLessThanOrEqualTo(MAX_UNDER_WAY);
         read.countDown();
 
         assertThat(received.rest()).hasSize(CHUNKS);
@@ -948,7 +948,7 @@ public abstract class StreamContractTest extends TransportTest {
         proxy().observe("", answers);
 
         await("the writer waits", () -> isWaiting(writer.get()) && written.get() > 0);
-        assertThat(written.get()).isLessThanOrEqualTo(MOST_UNDER_WAY);
+        assertThat(written.get()).isLessThanOrEqualTo(MAX_UNDER_WAY);
         read.countDown();
 
         assertThat(answers.rest()).hasSize(CHUNKS);
@@ -966,7 +966,7 @@ public abstract class StreamContractTest extends TransportTest {
         writer.start();
 
         await("the writer waits", () -> isWaiting(writer) && written.get() > 0);
-        assertThat(written.get()).isLessThanOrEqualTo(MOST_UNDER_WAY);
+        assertThat(written.get()).isLessThanOrEqualTo(MAX_UNDER_WAY);
         read.countDown();
 
         assertThat(received.rest()).hasSize(CHUNKS);

@@ -21,7 +21,7 @@ public final class Tally {
 
     private static final long HIGHEST_MICROS = TimeUnit.MINUTES.toMicros(10);
     private static final int DIGITS = 3;
-    private static final int MOST_ERROR_KINDS = 20;
+    private static final int MAX_ERROR_KINDS = 20;
 
     private final Scenario scenario;
     private final Load load;
@@ -112,7 +112,7 @@ public final class Tally {
     }
 
     private void countError(String kind, String message) {
-        String known = errorKinds.size() < MOST_ERROR_KINDS || errorKinds.containsKey(kind) ? kind : "other";
+        String known = errorKinds.size() < MAX_ERROR_KINDS || errorKinds.containsKey(kind) ? kind : "other";
         errorKinds.merge(known, new ErrorCount(1, message), ErrorCount::plus);
     }
 

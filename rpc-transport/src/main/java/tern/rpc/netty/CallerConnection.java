@@ -32,7 +32,7 @@ final class CallerConnection implements PendingCall.Carrier {
     private static final Logger LOG = LoggerFactory.getLogger(CallerConnection.class);
 
     /** As much as is read or written at once, so that the JVM's buffers of the thread stay small. */
-    private static final int MOST_BYTES = 64 << 10;
+    private static final int MAX_BYTES = 64 << 10;
 
     private static final int USUAL_BYTES = 8 << 10;
 
@@ -160,7 +160,7 @@ final class CallerConnection implements PendingCall.Carrier {
         for (byte[] part : parts) {
             ByteBuffer left = ByteBuffer.wrap(part);
             while (left.position() < part.length) {
-                left.limit(Math.min(part.length, left.position() + MOST_BYTES));
+                left.limit(Math.min(part.length, left.position() + MAX_BYTES));
                 socket.write(left);
             }
         }
@@ -183,8 +183,8 @@ final class CallerConnection implements PendingCall.Carrier {
     /** @return null if the connection ends before */
     private @Nullable Answer read(PendingCall call, SocketChannel socket) throws IOException {
         while (true) {
-            makeRoom(Math.max(USUAL_BYTES, Math.min(MOST_BYTES, reader.missingBytes())));
-            if (unread.writeBytes(socket, Math.min(MOST_BYTES, unread.writableBytes())) < 0) {
+            makeRoom(Math.max(USUAL_BYTES, Math.min(MAX_BYTES, reader.missingBytes())));
+            if (unread.writeBytes(socket, Math.min(MAX_BYTES, unread.writableBytes())) < 0) {
                 return null;
             }
             Answer answer = reader.read(unread, call);

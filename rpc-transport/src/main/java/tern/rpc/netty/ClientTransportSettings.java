@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.Tls;
 
 /**
- * How a client connects and what it bears (reliability table).
+ * How a client connects and what it bears (docs/limits.md).
  *
  * @param application name told to servers; may be empty
  * @param connectTimeout for one attempt

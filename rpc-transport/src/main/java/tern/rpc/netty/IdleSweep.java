@@ -20,7 +20,7 @@ final class IdleSweep {
     private static final int FEWEST_LOOKS = 4;
 
     /** Looks, at most, in that time; so a connection is closed at most one 64th of it too late. */
-    private static final int MOST_LOOKS = 64;
+    private static final int MAX_LOOKS = 64;
 
     private final long patienceNanos;
     private final Collection<ServerConnection> connections;
@@ -41,7 +41,7 @@ final class IdleSweep {
 
     /** @param leftNanos until the first connection may be idle for too long */
     private void lookLater(EventLoop loop, long leftNanos) {
-        long pause = Math.max(patienceNanos / MOST_LOOKS, Math.min(patienceNanos / FEWEST_LOOKS, leftNanos));
+        long pause = Math.max(patienceNanos / MAX_LOOKS, Math.min(patienceNanos / FEWEST_LOOKS, leftNanos));
         loop.schedule(() -> look(loop), Math.max(1, pause), TimeUnit.NANOSECONDS);
     }
 

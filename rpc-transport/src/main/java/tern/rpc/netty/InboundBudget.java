@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class InboundBudget {
 
     /** Two messages of the usual limit: whoever is known gets along with small requests first. */
-    private static final long MOST_FOR_STRANGERS = 16 << 20;
+    private static final long MAX_FOR_STRANGERS = 16 << 20;
 
     private static final int PART_FOR_STRANGERS = 16;
 
@@ -48,7 +48,7 @@ final class InboundBudget {
     /** For connections of which nobody knows yet who is at their other end: a small part of that of the others. */
     static InboundBudget forStrangers(long maxBytesForAll) {
         return new InboundBudget(
-                Math.min(MOST_FOR_STRANGERS, maxBytesForAll / PART_FOR_STRANGERS),
+                Math.min(MAX_FOR_STRANGERS, maxBytesForAll / PART_FOR_STRANGERS),
                 " of connections that have not shown yet who they are (one in " + PART_FOR_STRANGERS
                         + " of rpc.limits.max-inbound-bytes; a small request that is let in shows it)");
     }

@@ -33,14 +33,14 @@ public final class NettyServerTransport implements ServerTransport {
 
     private static final Logger LOG = LoggerFactory.getLogger(NettyServerTransport.class);
     private static final int BACKLOG = 1_024;
-    private static final int MOST_READS_IN_A_ROW = 16; // Netty's default for channels of TCP
+    private static final int MAX_READS_IN_A_ROW = 16; // Netty's default for channels of TCP
     private static final long CLOSE_SECONDS = 5;
 
     /** Connections that are asked at once to give way; a look at all of them makes room for so many new ones. */
     private static final int LEAVE_AT_ONCE = 16;
 
     /** Connections that give way and are not closed yet; so many may be open beyond the limit. */
-    private static final int MOST_LEAVING = 256;
+    private static final int MAX_LEAVING = 256;
 
     /** After a look that found nobody silent. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -207,7 +207,7 @@ public final class NettyServerTransport implements ServerTransport {
         }
         long now = clock.nanoTime();
         long next = nextLookNanos.get();
-        if (leaving.size() >= MOST_LEAVING || now - next < 0) {
+        if (leaving.size() >= MAX_LEAVING || now - next < 0) {
             return false;
         }
         List<ServerConnection> silent =
@@ -242,7 +242,7 @@ public final class NettyServerTransport implements ServerTransport {
 
     /** What each channel has by default, but one for all: what it learns is kept by its channels. */
     private static RecvByteBufAllocator readSizes() {
-        return new AdaptiveRecvByteBufAllocator().maxMessagesPerRead(MOST_READS_IN_A_ROW);
+        return new AdaptiveRecvByteBufAllocator().maxMessagesPerRead(MAX_READS_IN_A_ROW);
     }
 
     private static @Nullable Integer sumOrNothing(int count, int change) {

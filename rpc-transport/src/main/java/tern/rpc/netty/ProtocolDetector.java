@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.netty.ServerProtocol.Match;
 
 /**
- * Tells from the first bytes of a connection which protocol it speaks (wire document 1.15), and makes way for it. For
+ * Tells from the first bytes of a connection which protocol it speaks (docs/wire-protocol.md 1.15), and makes way for
+ * it. For
  * TLS it makes way too, and another detector looks at the first bytes inside.
  */
 final class ProtocolDetector extends ByteToMessageDecoder {

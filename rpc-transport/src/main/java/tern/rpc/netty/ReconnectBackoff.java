@@ -8,7 +8,7 @@ import java.util.concurrent.ThreadLocalRandom;
  */
 final class ReconnectBackoff {
 
-    private static final int MOST_DOUBLINGS = 20;
+    private static final int MAX_DOUBLINGS = 20;
 
     private final long minMillis;
     private final long maxMillis;
@@ -44,7 +44,7 @@ final class ReconnectBackoff {
     }
 
     private long pauseMillis(int doublings) {
-        long bound = Math.min(minMillis << Math.min(MOST_DOUBLINGS, doublings), maxMillis);
+        long bound = Math.min(minMillis << Math.min(MAX_DOUBLINGS, doublings), maxMillis);
         return ThreadLocalRandom.current().nextLong(1, bound + 1);
     }
 

@@ -39,12 +39,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     /** How long a peer that broke the protocol may take to read why. */
     private static final long LINGER_MILLIS = 1_000;
 
-    /** Above this many unsent bytes no more requests are read; below the other they are again (reliability table). */
+    /** Above this many unsent bytes no more requests are read; below the other they are again (docs/limits.md). */
     private static final long HIGH_WATERMARK = 1 << 20;
 
     private static final long LOW_WATERMARK = 512 << 10;
 
-    /** A body slower than this much a second is given up once its time of grace is over (reliability table, slow peers). */
+    /** A body slower than this much a second is given up once its time of grace is over (docs/limits.md). */
     private static final long SLOWEST_BODY_BYTES = 1 << 10;
 
     /** Queued answers count in steps of this power of two, so that small ones do not touch what all connections share. */
@@ -141,7 +141,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Somebody at the other end has shown who he is, and was let in: no stranger any more. Any thread, any number of times. */
+    /**
+     * Somebody at the other end has shown who he is, and was let in: no stranger any more. Any thread, any number of
+     * times.
+     */
     public void callerIsKnown() {
         if (known) {
             return;
@@ -319,7 +322,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * A compressed request is about to be unpacked by so many bytes, which count until {@link #unpacked}. Any thread; those that ask at
+     * A compressed request is about to be unpacked by so many bytes, which count until {@link #unpacked}. Any thread;
+     * those that ask at
      * the same moment may all be let in.
      *
      * @return why there is no room for them, for people; null if there is

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.Tls;
 
 /**
- * How a server listens and what it bears (reliability table).
+ * How a server listens and what it bears (docs/limits.md).
  *
  * @param address host name or IP address to bind, IPv6 without brackets; null for all addresses
  * @param port 0 for a free one
@@ -44,7 +44,7 @@ public record ServerTransportSettings(
         @Nullable Supplier<Tls> tls,
         boolean clearTextToo) {
 
-    private static final long MOST_INBOUND_BYTES = 256 << 20;
+    private static final long MAX_INBOUND_BYTES = 256 << 20;
 
     /** Default of {@link #maxStreamUnsentBytes}. */
     public static final int STREAM_UNSENT_BYTES = 1 << 20;
@@ -83,10 +83,10 @@ public record ServerTransportSettings(
                 false);
     }
 
-    /** 256 MiB, but no more than a quarter of what heap and direct memory may grow to (reliability table, buffers). */
+    /** 256 MiB, but no more than a quarter of what heap and direct memory may grow to (docs/limits.md). */
     public static long defaultInboundBytes() {
         long memory = Runtime.getRuntime().maxMemory() + PlatformDependent.maxDirectMemory();
-        return Math.min(MOST_INBOUND_BYTES, memory / 4);
+        return Math.min(MAX_INBOUND_BYTES, memory / 4);
     }
 
     /** All defaults, in clear text, on the given port of all addresses. */

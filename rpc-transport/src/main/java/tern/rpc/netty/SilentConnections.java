@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SilentConnections {
 
-    /** No call was answered for so long (reliability table). */
+    /** No call was answered for so long (docs/limits.md). */
     static final long SILENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     /** A connection that never made a call may be silent for so long, handshakes included. */

@@ -17,7 +17,7 @@ public final class Strangers {
     /** Bytes that most of them can be told apart by. */
     static final int ENOUGH_BYTES = 5;
 
-    private static final int MOST_SHOWN = 60;
+    private static final int MAX_SHOWN = 60;
     private static final int SETTINGS = 4; // RFC 9113, section 6.5; a server begins with it
     private static final int HTTP2_HEADER_BYTES = 9;
     private static final int MYSQL_VERSION = 10; // of its handshake, behind the four bytes of a packet's head
@@ -119,7 +119,7 @@ public final class Strangers {
     }
 
     private static String shown(ByteBuf first) {
-        int bytes = Math.min(MOST_SHOWN, first.readableBytes());
+        int bytes = Math.min(MAX_SHOWN, first.readableBytes());
         return isText(first)
                 ? "'"
                         + PeerText.text(first.toString(first.readerIndex(), bytes, StandardCharsets.US_ASCII)

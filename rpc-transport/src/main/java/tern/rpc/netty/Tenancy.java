@@ -11,7 +11,7 @@ import tern.rpc.limit.Share;
 /**
  * Whose share of the server the calls of a connection count to: of whoever its certificate names; else of its address, if
  * there are connections from several, which may be proxies with many behind each but are more than the one proxy in front
- * of everybody; else of the connection alone (decision note 19). Event loop only.
+ * of everybody; else of the connection alone (docs/decisions/0019). Event loop only.
  */
 final class Tenancy {
 

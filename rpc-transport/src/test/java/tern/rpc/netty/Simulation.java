@@ -40,9 +40,9 @@ import tern.rpc.ServerContext;
 final class Simulation {
 
     /** Steps after which something goes round in circles. */
-    private static final int MOST_STEPS = 200_000;
+    private static final int MAX_STEPS = 200_000;
 
-    private static final int MOST_NESTED = 3;
+    private static final int MAX_NESTED = 3;
 
     /** A thread: it takes its tasks in order, one in a step. */
     private static final class Actor {
@@ -127,8 +127,8 @@ final class Simulation {
     }
 
     private void step() {
-        if (++steps > MOST_STEPS) {
-            throw new AssertionError("no end after " + MOST_STEPS + " steps");
+        if (++steps > MAX_STEPS) {
+            throw new AssertionError("no end after " + MAX_STEPS + " steps");
         }
         int chosen = random.nextInt(ready.size());
         Actor actor = ready.get(chosen);
@@ -160,7 +160,7 @@ final class Simulation {
 
     /** In user code: others may go on before this thread does. Not while a lock is held, which would not keep them out. */
     void pause() {
-        if (nested == MOST_NESTED || running == null) {
+        if (nested == MAX_NESTED || running == null) {
             return;
         }
         nested++;

@@ -38,7 +38,7 @@ final class RawHttp2 implements AutoCloseable {
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
     private static final int SETTING_BYTES = 6;
     private static final int BUFFER_BYTES = 64 << 10;
-    private static final int MOST_FRAME_BYTES = 16_384;
+    private static final int MAX_FRAME_BYTES = 16_384;
     private static final int SEVEN_BITS = 0x7f;
     private static final int PREFIX_BYTES = 5;
 
@@ -115,8 +115,8 @@ final class RawHttp2 implements AutoCloseable {
             field(block, moreHeaders[i], moreHeaders[i + 1]);
         }
         byte[] bytes = block.toByteArray();
-        for (int from = 0; from < bytes.length; from += MOST_FRAME_BYTES) {
-            int length = Math.min(MOST_FRAME_BYTES, bytes.length - from);
+        for (int from = 0; from < bytes.length; from += MAX_FRAME_BYTES) {
+            int length = Math.min(MAX_FRAME_BYTES, bytes.length - from);
             byte[] part = new byte[length];
             System.arraycopy(bytes, from, part, 0, length);
             boolean last = from + length == bytes.length;

@@ -13,7 +13,7 @@ import java.util.function.ToDoubleFunction;
 final class Flatness {
 
     private static final double MEGABYTE = 1e6;
-    private static final double MOST_MEGABYTES = 1;
+    private static final double MAX_MEGABYTES = 1;
     private static final double MINUTES = 10;
     private static final double LESS_THAN_ONE = 0.5;
 
@@ -46,8 +46,8 @@ final class Flatness {
         double grown = slope(figure).over(minutes) / MEGABYTE;
         return new Verdict(
                 what,
-                String.format(Locale.ROOT, "%+.2f MB in %.1f min, at most %+.0f", grown, minutes, MOST_MEGABYTES),
-                grown <= MOST_MEGABYTES);
+                String.format(Locale.ROOT, "%+.2f MB in %.1f min, at most %+.0f", grown, minutes, MAX_MEGABYTES),
+                grown <= MAX_MEGABYTES);
     }
 
     /** What goes up and down counts only as far as the line through it rises over the whole run. */

@@ -23,8 +23,8 @@ public final class IdleConnections {
             List.of("tern-proto", "grpc-java", "dubbo-tri", "tern-dubbo", "dubbo-hessian2");
 
     private static final int EARLIER = 500;
-    private static final int MOST_CONNECTIONS = 15_000;
-    private static final int MOST_CLASSES = 1_000;
+    private static final int MAX_CONNECTIONS = 15_000;
+    private static final int MAX_CLASSES = 1_000;
 
     /** For what a server does some time after a call or a handshake. */
     private static final long SETTLE_MILLIS = 2_000;
@@ -49,8 +49,8 @@ public final class IdleConnections {
             String value = option.substring(option.indexOf('=') + 1);
             switch (option.substring(0, option.length() - value.length())) {
                 case "--peers=" -> chosen = peers(value);
-                case "--connections=" -> many = Selection.number("--connections", value, MOST_CONNECTIONS);
-                case "--classes=" -> shown = Selection.number("--classes", value, MOST_CLASSES);
+                case "--connections=" -> many = Selection.number("--connections", value, MAX_CONNECTIONS);
+                case "--classes=" -> shown = Selection.number("--classes", value, MAX_CLASSES);
                 default -> throw new IllegalArgumentException("option '" + option + "' is not known; --help shows all");
             }
         }

@@ -20,7 +20,7 @@ import java.util.Map;
 public final class PeerComparison {
 
     /** Less leaves too much to the compiler, which would be measured. */
-    private static final int LEAST_TRAINING_MILLIS = 2_000;
+    private static final int MIN_TRAINING_MILLIS = 2_000;
 
     private final Selection selection;
     private final Results results;
@@ -88,7 +88,7 @@ public final class PeerComparison {
             return;
         }
         try (Trial trial = new Trial(peer, pairs)) {
-            int training = Math.max(LEAST_TRAINING_MILLIS, selection.millis());
+            int training = Math.max(MIN_TRAINING_MILLIS, selection.millis());
             trial.run(List.copyOf(missing), training, selection.millis(), (scene, round) -> {
                 results.add(peer, scene, round);
                 missing.remove(scene);

@@ -26,8 +26,8 @@ record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis,
     private static final int LONG_ROUNDS = 5;
     private static final int MILLIS = 2_000;
     private static final int LONGEST_MILLIS = 600_000;
-    private static final int MOST_CALLERS = 1_000;
-    private static final int MOST_ROUNDS = 99;
+    private static final int MAX_CALLERS = 1_000;
+    private static final int MAX_ROUNDS = 99;
 
     static final String HELP = """
             Options (names separated by commas, or 'all'):
@@ -70,9 +70,9 @@ record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis,
             switch (option.substring(0, option.length() - value.length())) {
                 case "--peers=" -> peers = names("--peers", value, Peer.NAMES);
                 case "--scenes=" -> scenes = names("--scenes", value, Scene.NAMES);
-                case "--rounds=" -> rounds = number("--rounds", value, MOST_ROUNDS);
+                case "--rounds=" -> rounds = number("--rounds", value, MAX_ROUNDS);
                 case "--millis=" -> millis = number("--millis", value, LONGEST_MILLIS);
-                case "--callers=" -> callers = number("--callers", value, MOST_CALLERS);
+                case "--callers=" -> callers = number("--callers", value, MAX_CALLERS);
                 case "--report=" -> report = Path.of(value);
                 default -> {
                     if (!option.equals("--long")) {

@@ -22,8 +22,8 @@ public final class SlowReaders {
     static final List<String> PEERS = List.of("tern-proto", "grpc-java", "armeria");
 
     private static final int LOOKS = 6;
-    private static final int MOST_READERS = 1_000;
-    private static final int MOST_SECONDS = 3_600;
+    private static final int MAX_READERS = 1_000;
+    private static final int MAX_SECONDS = 3_600;
     private static final long MILLIS = 1_000;
     private static final long CALLS_MILLIS = 200;
 
@@ -54,9 +54,9 @@ public final class SlowReaders {
             String value = option.substring(option.indexOf('=') + 1);
             switch (option.substring(0, option.length() - value.length())) {
                 case "--peers=" -> chosen = List.of(value.split(",", -1));
-                case "--readers=" -> many = Selection.number("--readers", value, MOST_READERS);
-                case "--seconds=" -> time = Selection.number("--seconds", value, MOST_SECONDS);
-                case "--stop-after=" -> last = Selection.number("--stop-after", value, MOST_SECONDS);
+                case "--readers=" -> many = Selection.number("--readers", value, MAX_READERS);
+                case "--seconds=" -> time = Selection.number("--seconds", value, MAX_SECONDS);
+                case "--stop-after=" -> last = Selection.number("--stop-after", value, MAX_SECONDS);
                 default -> throw new IllegalArgumentException("option '" + option + "' is not known; --help shows all");
             }
         }

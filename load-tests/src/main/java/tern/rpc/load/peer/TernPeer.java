@@ -40,7 +40,7 @@ final class TernPeer implements Peer {
     /** More than any scene has callers. */
     private static final int CALLS = 2_000;
 
-    private static final int MOST_CONNECTIONS = 20_000;
+    private static final int MAX_CONNECTIONS = 20_000;
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
@@ -95,8 +95,8 @@ final class TernPeer implements Peer {
         ServerTransportSettings settings = new ServerTransportSettings(
                 null,
                 port,
-                MOST_CONNECTIONS,
-                MOST_CONNECTIONS,
+                MAX_CONNECTIONS,
+                MAX_CONNECTIONS,
                 defaults.maxInFlight(),
                 defaults.maxRequestBytes(),
                 defaults.idleTimeout(),

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** What arrays of the JDK are called on the wire: {@code [int}, {@code [string}, {@code [[java.lang.Long}. Immutable. */
 final class ArrayTypes {
 
-    static final int MOST_DIMENSIONS = 16;
+    static final int MAX_DIMENSIONS = 16;
 
     private static final Map<String, Class<?>> COMPONENTS = components();
 

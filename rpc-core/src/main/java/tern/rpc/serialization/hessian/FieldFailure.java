@@ -7,7 +7,7 @@ import tern.rpc.serialization.MessageTooLargeException;
 final class FieldFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
-    private static final int MOST_FIELDS = 32;
+    private static final int MAX_FIELDS = 32;
 
     private final StringBuilder text;
     private int fields;
@@ -24,7 +24,7 @@ final class FieldFailure extends RuntimeException {
         }
         FieldFailure known = failure instanceof FieldFailure deeper ? deeper : new FieldFailure(failure);
         known.fields++;
-        if (known.fields <= MOST_FIELDS) {
+        if (known.fields <= MAX_FIELDS) {
             known.text.append(", field: ").append(field);
         }
         return known;

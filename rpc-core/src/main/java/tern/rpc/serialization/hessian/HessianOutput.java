@@ -14,8 +14,8 @@ import tern.rpc.serialization.OutputBuffer;
  */
 final class HessianOutput extends AbstractHessianOutput {
 
-    private static final int MOST_SHORT_LENGTH = 7;
-    private static final int MOST_SHORT_DEFINITION = 15;
+    private static final int MAX_SHORT_LENGTH = 7;
+    private static final int MAX_SHORT_DEFINITION = 15;
 
     /** How many stack frames are written of each exception. */
     int frames;
@@ -214,7 +214,7 @@ final class HessianOutput extends AbstractHessianOutput {
             writeType(type);
             return true;
         }
-        if (length <= MOST_SHORT_LENGTH) {
+        if (length <= MAX_SHORT_LENGTH) {
             scalars.tag((type == null ? 0x78 : 0x70) + length);
             writeType(type);
         } else {
@@ -286,7 +286,7 @@ final class HessianOutput extends AbstractHessianOutput {
 
     private void writeInstanceOf(int definition) {
         scalars.room(ScalarOutput.WIDE_ROOM);
-        if (definition <= MOST_SHORT_DEFINITION) {
+        if (definition <= MAX_SHORT_DEFINITION) {
             scalars.tag(0x60 + definition);
         } else {
             scalars.tag('O');

@@ -46,7 +46,7 @@ final class HessianWriter implements ObjectWriter {
 
     @Override
     public void writeThrowable(Throwable value, int frames) {
-        hessian.frames = Math.min(frames, LinkedThrowables.MOST_FRAMES);
+        hessian.frames = Math.min(frames, LinkedThrowables.MAX_FRAMES);
         writeObject(value);
         hessian.frames = 0;
     }

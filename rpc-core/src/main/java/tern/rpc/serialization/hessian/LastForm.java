@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LastForm {
 
-    private static final int MOST_CHANGES = 16;
+    private static final int MAX_CHANGES = 16;
 
     private @Nullable Known known;
     private int changes;
@@ -21,7 +21,7 @@ final class LastForm {
 
     private WireForm lookUp(Class<?> type, WireForms forms) throws HessianProtocolException {
         WireForm form = forms.of(type);
-        if (changes < MOST_CHANGES) {
+        if (changes < MAX_CHANGES) {
             changes++;
             known = new Known(type, form);
         }

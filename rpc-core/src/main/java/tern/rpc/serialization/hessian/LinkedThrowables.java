@@ -13,12 +13,12 @@ import tern.rpc.serialization.SerializationException;
  */
 final class LinkedThrowables {
 
-    static final int MOST_FRAMES = 64;
-    static final int MOST_LINKS = 8;
+    static final int MAX_FRAMES = 64;
+    static final int MAX_LINKS = 8;
     static final int LONGEST_MESSAGE = 8 << 10;
 
     /** In one message; making an exception costs a walk over the stack, whatever the message says of it. */
-    static final int MOST_IN_ALL = 512;
+    static final int MAX_IN_ALL = 512;
 
     private static final Slot FRAME = Slot.of(StackTraceElement.class);
     private static final Slot TEXT = Slot.of(String.class);
@@ -42,8 +42,8 @@ final class LinkedThrowables {
     /** One more exception is about to be made. */
     void count() {
         made++;
-        if (made > MOST_IN_ALL) {
-            throw new SerializationException("more than " + MOST_IN_ALL + " exceptions" + in.here());
+        if (made > MAX_IN_ALL) {
+            throw new SerializationException("more than " + MAX_IN_ALL + " exceptions" + in.here());
         }
     }
 
@@ -104,7 +104,7 @@ final class LinkedThrowables {
                     ? known
                     : null;
         }
-        if (links >= MOST_LINKS || made >= MOST_IN_ALL) {
+        if (links >= MAX_LINKS || made >= MAX_IN_ALL) {
             values.skipDeep();
             return null;
         }
@@ -116,7 +116,7 @@ final class LinkedThrowables {
 
     List<Throwable> readSuppressed() {
         List<Throwable> suppressed = new ArrayList<>();
-        readList(MOST_LINKS, () -> {
+        readList(MAX_LINKS, () -> {
             Throwable linked = readLinked();
             if (linked != null) {
                 suppressed.add(linked);
@@ -127,7 +127,7 @@ final class LinkedThrowables {
 
     StackTraceElement[] readFrames() {
         List<StackTraceElement> frames = new ArrayList<>();
-        readList(MOST_FRAMES, () -> {
+        readList(MAX_FRAMES, () -> {
             if (values.read(FRAME) instanceof StackTraceElement frame) {
                 frames.add(frame);
             }

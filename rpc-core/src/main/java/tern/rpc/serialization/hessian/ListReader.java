@@ -99,7 +99,7 @@ final class ListReader {
         while (type.startsWith("[", dimensions)) {
             dimensions++;
         }
-        if (dimensions > ArrayTypes.MOST_DIMENSIONS) {
+        if (dimensions > ArrayTypes.MAX_DIMENSIONS) {
             throw new SerializationException("an array of " + dimensions + " dimensions" + in.here());
         }
         Slot innermost = slot;

@@ -7,8 +7,8 @@ import tern.rpc.serialization.SerializationException;
 /** Reads a map of attachments; needs no trust, as it makes text and bytes alone. Not thread-safe. */
 final class MetadataReader {
 
-    private static final int MOST_ENTRIES = 128;
-    private static final int MOST_BYTES = 64 << 10;
+    private static final int MAX_ENTRIES = 128;
+    private static final int MAX_BYTES = 64 << 10;
     private static final String CALLER = "remote.application";
 
     private final HessianInput in;
@@ -36,8 +36,8 @@ final class MetadataReader {
         values.references().addSkipped(start - 1);
         for (int entries = 1; !in.isEnd(); entries++) {
             readEntry(into, start);
-            if (entries > MOST_ENTRIES) {
-                throw new SerializationException("more than " + MOST_ENTRIES + " attachments");
+            if (entries > MAX_ENTRIES) {
+                throw new SerializationException("more than " + MAX_ENTRIES + " attachments");
             }
             checkBytes(start);
         }
@@ -65,7 +65,7 @@ final class MetadataReader {
         switch (Tags.kind(tag)) {
             case Tags.TEXT -> {
                 values.nextTag();
-                return in.textOf(tag, MOST_BYTES, known, learn);
+                return in.textOf(tag, MAX_BYTES, known, learn);
             }
             case Tags.BOOLEAN -> {
                 values.nextTag();
@@ -92,8 +92,8 @@ final class MetadataReader {
     }
 
     private void checkBytes(int start) {
-        if (in.position() - start > MOST_BYTES) {
-            throw new SerializationException("attachments longer than " + MOST_BYTES + " bytes");
+        if (in.position() - start > MAX_BYTES) {
+            throw new SerializationException("attachments longer than " + MAX_BYTES + " bytes");
         }
     }
 }

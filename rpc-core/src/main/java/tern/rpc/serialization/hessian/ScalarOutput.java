@@ -26,7 +26,7 @@ final class ScalarOutput {
     static final int WIDE_ROOM = 32;
 
     private static final int TEXT_CHUNK = 0x8000;
-    private static final int LEAST_SHORTEST = -0x10;
+    private static final int MIN_SHORTEST = -0x10;
     private static final int GREATEST_SHORTEST = 0x2f;
     private static final long MINUTE = 60_000;
 
@@ -83,7 +83,7 @@ final class ScalarOutput {
 
     void writeInt(int value) {
         room(ROOM + 1);
-        if (value >= LEAST_SHORTEST && value <= GREATEST_SHORTEST) {
+        if (value >= MIN_SHORTEST && value <= GREATEST_SHORTEST) {
             out.write(0x90 + value);
         } else if (value >= -0x800 && value <= 0x7ff) {
             write(0xc8 + (value >> 8), value);
@@ -105,7 +105,7 @@ final class ScalarOutput {
         int run = 0;
         while (run < most
                 && elements.get(from + run) instanceof Integer value
-                && value >= LEAST_SHORTEST
+                && value >= MIN_SHORTEST
                 && value <= GREATEST_SHORTEST) {
             array[at + run] = (byte) (0x90 + value);
             run++;

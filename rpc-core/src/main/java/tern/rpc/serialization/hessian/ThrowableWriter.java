@@ -55,7 +55,7 @@ final class ThrowableWriter implements WireForm {
     }
 
     private void writeFields(Throwable throwable, HessianOutput out) throws IOException {
-        boolean linked = out.links <= LinkedThrowables.MOST_LINKS;
+        boolean linked = out.links <= LinkedThrowables.MAX_LINKS;
         out.writeObject(linked ? suppressed(throwable) : Collections.emptyList());
         out.writeObject(frames(throwable, out.frames));
         Throwable cause = throwable.getCause();
@@ -70,7 +70,7 @@ final class ThrowableWriter implements WireForm {
         Throwable[] all = throwable.getSuppressed();
         return all.length == 0
                 ? Collections.emptyList()
-                : new ArrayList<>(Arrays.asList(all).subList(0, Math.min(all.length, LinkedThrowables.MOST_LINKS)));
+                : new ArrayList<>(Arrays.asList(all).subList(0, Math.min(all.length, LinkedThrowables.MAX_LINKS)));
     }
 
     private static StackTraceElement[] frames(Throwable throwable, int most) {

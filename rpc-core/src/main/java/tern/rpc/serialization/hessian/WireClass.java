@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class WireClass {
 
     /** Positions of one class that are remembered; more of them take turns. */
-    private static final int MOST_USES = 16;
+    private static final int MAX_USES = 16;
 
     private static final Use[] UNUSED = {};
 
@@ -52,7 +52,7 @@ final class WireClass {
     Shape shape(ServicePolicy service, Slot position) {
         Shape shape = service.shape(name, position);
         Use[] old = uses;
-        Use[] more = Arrays.copyOf(old, Math.min(old.length + 1, MOST_USES));
+        Use[] more = Arrays.copyOf(old, Math.min(old.length + 1, MAX_USES));
         System.arraycopy(old, 0, more, 1, more.length - 1);
         more[0] = new Use(service, position, shape);
         uses = more;

@@ -30,7 +30,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
     private static final int LONGEST_TIME = 100;
 
     /** Before the point; the largest long has as many. */
-    private static final int MOST_SECOND_DIGITS = 19;
+    private static final int MAX_SECOND_DIGITS = 19;
 
     private final int digits;
     private final int textLength;
@@ -75,7 +75,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
 
     /** Jackson takes a number of seconds that is out of range, or has a huge exponent, for the year 1970. */
     private static void checkTime(BigDecimal seconds, int digits) {
-        boolean large = seconds.signum() != 0 && (long) seconds.precision() - seconds.scale() > MOST_SECOND_DIGITS;
+        boolean large = seconds.signum() != 0 && (long) seconds.precision() - seconds.scale() > MAX_SECOND_DIGITS;
         if (large || seconds.scale() > digits) {
             throw new StreamConstraintsException("a number that is out of the range of a time in seconds");
         }

@@ -10,7 +10,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * An error as answers in JSON have it (wire document 4.5 and 7.1).
+ * An error as answers in JSON have it (docs/wire-protocol.md 4.5 and 7.1).
  *
  * @param code as Connect names it, such as {@code not_found}; empty from a server of Dubbo, which has none
  * @param message for people; may be empty

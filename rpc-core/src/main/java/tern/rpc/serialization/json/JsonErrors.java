@@ -24,8 +24,8 @@ import tools.jackson.databind.exc.UnrecognizedPropertyException;
 final class JsonErrors {
 
     private static final int LONGEST_SHOWN_NAME = 64;
-    private static final int MOST_SHOWN_CONSTANTS = 10;
-    private static final int MOST_WRAPPERS = 64;
+    private static final int MAX_SHOWN_CONSTANTS = 10;
+    private static final int MAX_WRAPPERS = 64;
 
     private JsonErrors() {}
 
@@ -77,10 +77,10 @@ final class JsonErrors {
             return "";
         }
         String names = Arrays.stream(constants)
-                .limit(MOST_SHOWN_CONSTANTS)
+                .limit(MAX_SHOWN_CONSTANTS)
                 .map(constant -> ((Enum<?>) constant).name())
                 .collect(Collectors.joining(", "));
-        int more = constants.length - MOST_SHOWN_CONSTANTS;
+        int more = constants.length - MAX_SHOWN_CONSTANTS;
         return ", one of " + names + (more > 0 ? " and " + more + " more" : "");
     }
 
@@ -107,7 +107,7 @@ final class JsonErrors {
             return new SerializationException(where + ": " + definition.getOriginalMessage());
         }
         Throwable root = failure;
-        for (int i = 0; i < MOST_WRAPPERS && root instanceof JacksonException; i++) {
+        for (int i = 0; i < MAX_WRAPPERS && root instanceof JacksonException; i++) {
             Throwable cause = Thrown.cause(root);
             if (cause == null) {
                 break;

@@ -14,7 +14,7 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Arguments and result of one method as JSON, chapter 4.2 of the wire document. Thread-safe; nothing is resolved per
+ * Arguments and result of one method as JSON, docs/wire-protocol.md 4.2. Thread-safe; nothing is resolved per
  * call. A request message of a stream is read and written as the one argument, a response message as the result.
  *
  * <p>What reads throws {@link tern.rpc.serialization.SerializationException}, which names the parameter, the path inside

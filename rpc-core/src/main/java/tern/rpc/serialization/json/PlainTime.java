@@ -22,8 +22,8 @@ final class PlainTime {
     private static final int MINUTE_LENGTH = 16;
     private static final int SECOND_LENGTH = 19;
     private static final int NONE = -1;
-    private static final int MOST_FRACTION_DIGITS = 9;
-    private static final int MOST_YEAR = 9_999;
+    private static final int MAX_FRACTION_DIGITS = 9;
+    private static final int MAX_YEAR = 9_999;
 
     private PlainTime() {}
 
@@ -84,7 +84,7 @@ final class PlainTime {
         int nano = digits == 0 || text[from + SECOND_LENGTH] != '.'
                 ? NONE
                 : number(text, from + SECOND_LENGTH + 1, digits);
-        for (int i = digits; i < MOST_FRACTION_DIGITS && nano > 0; i++) {
+        for (int i = digits; i < MAX_FRACTION_DIGITS && nano > 0; i++) {
             nano *= 10;
         }
         return nano;
@@ -104,7 +104,7 @@ final class PlainTime {
 
     /** Whether it has this form. */
     static boolean fits(LocalDate date) {
-        return date.getYear() >= 0 && date.getYear() <= MOST_YEAR;
+        return date.getYear() >= 0 && date.getYear() <= MAX_YEAR;
     }
 
     /** @return how many characters were written */
@@ -130,7 +130,7 @@ final class PlainTime {
         if (fraction == 0) {
             return SECOND_LENGTH;
         }
-        int count = MOST_FRACTION_DIGITS;
+        int count = MAX_FRACTION_DIGITS;
         for (; fraction % 10 == 0; fraction /= 10) {
             count--;
         }

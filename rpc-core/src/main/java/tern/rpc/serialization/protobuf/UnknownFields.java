@@ -21,7 +21,7 @@ final class UnknownFields {
     private static final int BYTES_OF_A_MESSAGE = 8;
 
     /** What an unknown field that is counted takes on the wire. */
-    private static final int LEAST_BYTES = 2;
+    private static final int MIN_BYTES = 2;
 
     private final byte[] bytes;
     private final int length;
@@ -43,7 +43,7 @@ final class UnknownFields {
 
     /** Whether so many bytes can hold more than is kept; else there is no need to count. */
     static boolean canBeTooMany(int length) {
-        return length > LEAST_BYTES * FREE;
+        return length > MIN_BYTES * FREE;
     }
 
     /** Unknown fields, once where several of one number follow each other: those share what keeps them. */

@@ -175,7 +175,7 @@ public class JsonBombsTest {
         }
     }
 
-    /** An entry of a map whose keys have equal hashes is the dearest that so few bytes can ask for (decision 17). */
+    /** An entry of a map whose keys have equal hashes is the dearest that so few bytes can ask for. */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 160L * Math.min(size, MIB);
     }

@@ -211,7 +211,7 @@ class ProtobufBombsTest {
         }
     }
 
-    /** Two bytes make a message of whatever its class takes, and what builds it takes the same again (decision 17). */
+    /** Two bytes make a message of whatever its class takes, and what builds it takes the same again. */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 200L * size;
     }

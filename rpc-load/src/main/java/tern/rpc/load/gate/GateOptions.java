@@ -67,7 +67,7 @@ record GateOptions(
     private static final String SEE_HELP = "; see --help";
 
     /** A server takes no more calls on one connection. */
-    private static final int MOST_USERS = 1_000;
+    private static final int MAX_USERS = 1_000;
 
     static GateOptions parse(List<String> arguments) throws CannotRunException {
         Map<String, String> given = new LinkedHashMap<>();
@@ -117,7 +117,7 @@ record GateOptions(
                     rate,
                     Duration.ofSeconds(number("warm-up", 10, 0, 3_600)),
                     Duration.ofSeconds(number("seconds", 30, 1, 86_400)),
-                    number("users", 200, 1, MOST_USERS));
+                    number("users", 200, 1, MAX_USERS));
             String actuator = given.get("actuator");
             return new GateOptions(
                     server,

@@ -10,7 +10,7 @@ import tern.rpc.transport.GenericException;
 final class Serializers {
 
     /** Deeper values would overflow the stack. */
-    private static final int MOST_DEPTH = 512;
+    private static final int MAX_DEPTH = 512;
 
     private Serializers() {}
 
@@ -73,6 +73,6 @@ final class Serializers {
     }
 
     private static int depth(RpcLimitsProperties limits) {
-        return PropertyCheck.between("rpc.limits.max-depth", limits.maxDepth(), 1, MOST_DEPTH);
+        return PropertyCheck.between("rpc.limits.max-depth", limits.maxDepth(), 1, MAX_DEPTH);
     }
 }

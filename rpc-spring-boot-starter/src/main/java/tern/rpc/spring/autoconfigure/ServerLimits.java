@@ -70,7 +70,7 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
         }
         Integer fixed = number(property(service, method), value);
         Supplier<Limit> chosen = fixed == null
-                ? () -> new GradientLimit(Math.min(RpcServer.LEAST_CALLS, threads), threads)
+                ? () -> new GradientLimit(Math.min(RpcServer.MIN_CALLS, threads), threads)
                 : () -> new FixedLimit(fixed);
         List<ServiceDescriptor> meant = builder.exports().stream()
                 .map(ServiceExport::service)

@@ -46,15 +46,15 @@ record ServerSettings(
         Duration shutdownTimeout) {
 
     /** Far more threads than help; a typing error is likelier. */
-    static final int MOST_THREADS = 10_000;
+    static final int MAX_THREADS = 10_000;
 
-    static final int MOST_QUEUED = 1_000_000;
-    private static final int MOST_FRAMES = 64; // reliability table, exceptions on the wire
-    private static final DataSize LEAST_MESSAGE = DataSize.ofKilobytes(1);
-    private static final DataSize MOST_MESSAGE = DataSize.ofMegabytes(1_024);
+    static final int MAX_QUEUED = 1_000_000;
+    private static final int MAX_FRAMES = 64; // docs/limits.md
+    private static final DataSize MIN_MESSAGE = DataSize.ofKilobytes(1);
+    private static final DataSize MAX_MESSAGE = DataSize.ofMegabytes(1_024);
 
     static ServerSettings of(RpcServerProperties server, RpcLimitsProperties limits, TlsBundles bundles) {
-        int threads = PropertyCheck.between("rpc.server.threads", server.threads(), 1, MOST_THREADS);
+        int threads = PropertyCheck.between("rpc.server.threads", server.threads(), 1, MAX_THREADS);
         return new ServerSettings(
                 withTls(transport(server, limits), server.ssl(), bundles),
                 http(server),
@@ -70,7 +70,7 @@ record ServerSettings(
                 server.genericCalls(),
                 server.ledger(),
                 server.exceptionTexts(),
-                PropertyCheck.between("rpc.server.exception-frames", server.exceptionFrames(), 0, MOST_FRAMES),
+                PropertyCheck.between("rpc.server.exception-frames", server.exceptionFrames(), 0, MAX_FRAMES),
                 PropertyCheck.atLeast("rpc.limits.max-unpacked-ratio", limits.maxUnpackedRatio(), 1),
                 PropertyCheck.notNegative("rpc.server.shutdown-timeout", server.shutdownTimeout()));
     }
@@ -88,7 +88,7 @@ record ServerSettings(
     }
 
     private static int queueCapacity(@Nullable Integer set, int threads) {
-        return set == null ? 2 * threads : PropertyCheck.between("rpc.server.queue-capacity", set, 0, MOST_QUEUED);
+        return set == null ? 2 * threads : PropertyCheck.between("rpc.server.queue-capacity", set, 0, MAX_QUEUED);
     }
 
     private static ServerTransportSettings transport(RpcServerProperties server, RpcLimitsProperties limits) {
@@ -105,7 +105,7 @@ record ServerSettings(
                                 "rpc.limits.max-unsent-per-stream",
                                 limits.maxUnsentPerStream(),
                                 DataSize.ofKilobytes(64),
-                                MOST_MESSAGE)
+                                MAX_MESSAGE)
                         .toBytes()),
                 PropertyCheck.between(
                                 "rpc.limits.max-unsent-answers",
@@ -234,9 +234,8 @@ record ServerSettings(
     }
 
     private static int messageBytes(String property, @Nullable DataSize set, RpcLimitsProperties limits) {
-        DataSize both =
-                PropertyCheck.between("rpc.limits.max-message", limits.maxMessage(), LEAST_MESSAGE, MOST_MESSAGE);
-        DataSize size = set == null ? both : PropertyCheck.between(property, set, LEAST_MESSAGE, MOST_MESSAGE);
+        DataSize both = PropertyCheck.between("rpc.limits.max-message", limits.maxMessage(), MIN_MESSAGE, MAX_MESSAGE);
+        DataSize size = set == null ? both : PropertyCheck.between(property, set, MIN_MESSAGE, MAX_MESSAGE);
         return Math.toIntExact(size.toBytes());
     }
 

@@ -5,7 +5,7 @@ import java.util.List;
 /** The lines that an application logs once it has started, which stay short however many services it has. */
 final class StartLine {
 
-    private static final int MOST_NAMES = 20;
+    private static final int MAX_NAMES = 20;
 
     private StartLine() {}
 
@@ -15,8 +15,8 @@ final class StartLine {
             return "none";
         }
         List<String> sorted = all.stream().sorted().toList();
-        return sorted.size() <= MOST_NAMES
+        return sorted.size() <= MAX_NAMES
                 ? String.join(", ", sorted)
-                : String.join(", ", sorted.subList(0, MOST_NAMES)) + " and " + (sorted.size() - MOST_NAMES) + " more";
+                : String.join(", ", sorted.subList(0, MAX_NAMES)) + " and " + (sorted.size() - MAX_NAMES) + " more";
     }
 }

@@ -32,13 +32,13 @@ final class WorkerPoolSource implements PoolSource {
                 .waitLimit(settings.maxQueueWait())
                 .settings(List.of(
                         origins.setting("rpc.server.threads", settings.threads(), Source.TUNED, Use.MAX)
-                                .accepting(new Range(1, ServerSettings.MOST_THREADS)),
+                                .accepting(new Range(1, ServerSettings.MAX_THREADS)),
                         origins.setting(
                                         "rpc.server.queue-capacity",
                                         settings.queueCapacity(),
                                         Source.TUNED,
                                         Use.QUEUE_CAPACITY)
-                                .accepting(new Range(0, ServerSettings.MOST_QUEUED)),
+                                .accepting(new Range(0, ServerSettings.MAX_QUEUED)),
                         origins.setting(
                                 "rpc.server.max-queue-wait", settings.maxQueueWait(), Source.TUNED, Use.WAIT_LIMIT)))
                 .build();

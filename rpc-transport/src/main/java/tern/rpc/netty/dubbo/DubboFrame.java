@@ -10,7 +10,7 @@ class DubboFrame extends WriteCommand {
 
     private static final byte[] NULL_EVENT = {'N'};
 
-    /** The one-unit string "R" (wire document 1.6). */
+    /** The one-unit string "R" (docs/wire-protocol.md 1.6). */
     private static final byte[] READ_ONLY_EVENT = {1, 'R'};
 
     private final byte[] bytes;

@@ -1,6 +1,6 @@
 package tern.rpc.netty.dubbo;
 
-/** The 16 bytes in front of every body (wire document 1.1): magic, flags, status, request id, body length. */
+/** The 16 bytes in front of every body (docs/wire-protocol.md 1.1): magic, flags, status, request id, body length. */
 final class DubboHeader {
 
     static final int BYTES = 16;
@@ -19,7 +19,7 @@ final class DubboHeader {
     /** Flag byte: the serialization of the body. */
     static final int SERIALIZATION_MASK = 0x1F;
 
-    /** Serialization id of hessian2 (wire document 1.2). */
+    /** Serialization id of hessian2 (docs/wire-protocol.md 1.2). */
     static final int HESSIAN2 = 2;
 
     private DubboHeader() {}

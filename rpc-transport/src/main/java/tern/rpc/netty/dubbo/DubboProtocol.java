@@ -35,8 +35,8 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
     /** As in an address: {@code dubbo://host:port}. */
     public static final String NAME = "dubbo";
 
-    /** Most stack frames that an answer may carry (reliability table). */
-    public static final int MOST_EXCEPTION_FRAMES = 64;
+    /** Most stack frames that an answer may carry (docs/limits.md). */
+    public static final int MAX_EXCEPTION_FRAMES = 64;
 
     private final CoderPool coders;
     private final int exceptionFrames;
@@ -49,9 +49,9 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
      * @param exceptionFrames stack frames sent with an exception, 0 to 64
      */
     public DubboProtocol(Serializer serializer, int exceptionFrames) {
-        if (exceptionFrames < 0 || exceptionFrames > MOST_EXCEPTION_FRAMES) {
+        if (exceptionFrames < 0 || exceptionFrames > MAX_EXCEPTION_FRAMES) {
             throw new IllegalArgumentException(
-                    "rpc.server.exception-frames is " + exceptionFrames + "; expected 0 to " + MOST_EXCEPTION_FRAMES);
+                    "rpc.server.exception-frames is " + exceptionFrames + "; expected 0 to " + MAX_EXCEPTION_FRAMES);
         }
         this.coders = new CoderPool(serializer);
         this.exceptionFrames = exceptionFrames;

@@ -28,8 +28,8 @@ import tern.rpc.transport.ServiceLookup;
 import tern.rpc.transport.WrongArguments;
 
 /**
- * The body of a request: version, interface, service version, method, descriptors, arguments, attachments (wire document
- * 1.4).
+ * The body of a request: version, interface, service version, method, descriptors, arguments, attachments
+ * (docs/wire-protocol.md 1.4).
  */
 final class DubboRequestBody {
 
@@ -51,7 +51,7 @@ final class DubboRequestBody {
     /** Attachments of most requests: path, interface, version, time-out and the caller's name. */
     private static final int USUAL = 5;
 
-    private static final int MOST_DIGITS = 18;
+    private static final int MAX_DIGITS = 18;
 
     private DubboRequestBody() {}
 
@@ -200,7 +200,7 @@ final class DubboRequestBody {
     private static void checkGeneric(Metadata metadata) {
         String generic = metadata.get(GENERIC);
         if (generic != null && !generic.equals("true") && !generic.equals("false")) {
-            // Status 70, as Dubbo's callers know it (wire document 1.9).
+            // Status 70, as Dubbo's callers know it (docs/wire-protocol.md 1.9).
             throw RpcException.refusal(
                     StatusCode.FAILED_PRECONDITION,
                     "generic calls of kind '" + PeerText.name(generic) + "' are not served; use generic=true",
@@ -227,7 +227,7 @@ final class DubboRequestBody {
     /** 0 for what is no number. */
     private static long number(String digits) {
         long number = 0;
-        if (digits.length() > MOST_DIGITS) {
+        if (digits.length() > MAX_DIGITS) {
             return 0;
         }
         for (int i = 0; i < digits.length(); i++) {

@@ -9,7 +9,7 @@ import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.SerializationException;
 
-/** The body of a response with status 20: a result type, a value or exception, attachments (wire document 1.5). */
+/** The body of a response with status 20: a result type, a value or exception, attachments (docs/wire-protocol.md 1.5). */
 final class DubboResponseBody {
 
     private static final int EXCEPTION = 0;

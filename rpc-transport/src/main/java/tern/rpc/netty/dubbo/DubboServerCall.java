@@ -32,7 +32,7 @@ final class DubboServerCall extends NettyServerCall {
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerCall.class);
 
-    /** Longest text in an answer that tells an error (reliability table, message of an exception). */
+    /** Longest text in an answer that tells an error (docs/limits.md). */
     private static final int LONGEST_TEXT = 8 << 10;
 
     private static final VarHandle BODY;
@@ -163,7 +163,7 @@ final class DubboServerCall extends NettyServerCall {
         answerFailure(failure, new Metadata());
     }
 
-    /** Refuses a request that is too large, with the status that Dubbo's callers expect (wire document 1.11). */
+    /** Refuses a request that is too large, with the status that Dubbo's callers expect (docs/wire-protocol.md 1.11). */
     void refuseTooLarge(RpcException failure) {
         discardRequest();
         if (DubboHeader.isTwoWay(flags)) {

@@ -17,7 +17,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerHandler.class);
 
-    /** Longer events are refused, as by Dubbo (wire document 1.6). */
+    /** Longer events are refused, as by Dubbo (docs/wire-protocol.md 1.6). */
     private static final int LONGEST_EVENT_BYTES = 15;
 
     private final DubboProtocol protocol;

@@ -9,7 +9,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.RemoteFailures;
 
-/** The status byte of a response (wire document 1.3) and the codes that it stands for. */
+/** The status byte of a response (docs/wire-protocol.md 1.3) and the codes that it stands for. */
 final class DubboStatus {
 
     static final int OK = 20;

@@ -2,7 +2,7 @@ package tern.rpc.netty.dubbo;
 
 import org.jspecify.annotations.Nullable;
 
-/** The protocol version that stands first in a request (wire document 1.8). */
+/** The protocol version that stands first in a request (docs/wire-protocol.md 1.8). */
 final class DubboVersion {
 
     /** What we send, as Dubbo does. */

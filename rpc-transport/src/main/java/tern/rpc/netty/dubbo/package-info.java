@@ -1,4 +1,4 @@
-/** The dubbo protocol: 16-byte headers around bodies of one serialization (wire document, chapter 1). */
+/** The dubbo protocol: 16-byte headers around bodies of one serialization (docs/wire-protocol.md 1). */
 @NullMarked
 package tern.rpc.netty.dubbo;
 

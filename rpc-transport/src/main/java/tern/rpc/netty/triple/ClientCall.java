@@ -19,8 +19,8 @@ import tern.rpc.transport.PendingCall;
  */
 abstract class ClientCall implements MessageDeframer.Receiver {
 
-    /** Reliability table, HTTP/2. */
-    private static final int MOST_FIELDS = 128;
+    /** Headers or trailers of an answer (docs/limits.md). */
+    private static final int MAX_FIELDS = 128;
 
     private static final AsciiPrefix GRPC = new AsciiPrefix(GrpcForm.GRPC);
 
@@ -87,10 +87,10 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         if (isOver()) {
             return;
         }
-        if (headers.size() > MOST_FIELDS) {
+        if (headers.size() > MAX_FIELDS) {
             fail(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "its answer has " + headers.size() + " header fields; at most " + MOST_FIELDS + " are accepted",
+                    "its answer has " + headers.size() + " header fields; at most " + MAX_FIELDS + " are accepted",
                     Executed.YES);
             return;
         }

@@ -12,7 +12,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
-/** The headers of Connect (Connect protocol reference, wire document 7.1). */
+/** The headers of Connect (Connect protocol reference, docs/wire-protocol.md 7.1). */
 final class ConnectHeaders {
 
     static final AsciiString PROTOCOL_VERSION = AsciiString.cached("connect-protocol-version");
@@ -25,7 +25,7 @@ final class ConnectHeaders {
 
     static final AsciiString TRIPLE_TIMEOUT = AsciiString.cached("tri-service-timeout");
     private static final String RESERVED = "connect-";
-    private static final int MOST_DIGITS = 10;
+    private static final int MAX_DIGITS = 10;
 
     private ConnectHeaders() {}
 
@@ -53,14 +53,14 @@ final class ConnectHeaders {
         long millis = 0;
         for (int i = 0; i < digits; i++) {
             char digit = text.charAt(i);
-            if (digit < '0' || digit > '9' || digits > MOST_DIGITS) {
+            if (digit < '0' || digit > '9' || digits > MAX_DIGITS) {
                 digits = 0;
                 break;
             }
             millis = millis * 10 + (digit - '0');
         }
         if (digits == 0) {
-            throw invalid(name + " is no number of milliseconds of 1 to " + MOST_DIGITS + " digits");
+            throw invalid(name + " is no number of milliseconds of 1 to " + MAX_DIGITS + " digits");
         }
         return TimeUnit.MILLISECONDS.toNanos(millis);
     }

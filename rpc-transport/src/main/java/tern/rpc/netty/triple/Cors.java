@@ -7,7 +7,7 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * Which pages of other sites may call (wire document 4.8). Immutable.
+ * Which pages of other sites may call (docs/wire-protocol.md 4.8). Immutable.
  *
  * @param origins as browsers send them, {@code https://shop.example} or {@code http://localhost:3000}; {@code *} for all
  * @param headers of requests that such pages may set; empty for all

@@ -5,7 +5,7 @@ import tern.rpc.Status;
 
 /**
  * An error as JSON, for those who look at {@code code} as Connect has it and those who look at {@code status} as Dubbo
- * has it (wire document 4.5 and 7.1). Made by hand, so that it can be told that Jackson is missing.
+ * has it (docs/wire-protocol.md 4.5 and 7.1). Made by hand, so that it can be told that Jackson is missing.
  */
 final class ErrorBody {
 

@@ -19,7 +19,7 @@ import java.util.List;
 final class GatheredMessages {
 
     /** Payload of the largest frame that fits into one buffer of {@link JoinedWrites} and into every peer's frame size. */
-    static final int MAX_BYTES = JoinedWrites.MOST_ROOM_BYTES - Http2Frames.HEAD_BYTES;
+    static final int MAX_BYTES = JoinedWrites.MAX_ROOM_BYTES - Http2Frames.HEAD_BYTES;
 
     private final List<byte[]> messages = new ArrayList<>();
     private int bytes;

@@ -13,14 +13,14 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * What the headers and the trailers of an answer say (wire document 3.6).
+ * What the headers and the trailers of an answer say (docs/wire-protocol.md 3.6).
  *
  * @param head the first block of headers
  * @param end the last one, which is the first where there is only one; null when the answer ended without it
  */
 record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
 
-    /** The numbers of {@code tri-exception-code} are those of wire document 8.1; this one is for none. */
+    /** The numbers of {@code tri-exception-code} are those of docs/wire-protocol.md 8.1; this one is for none. */
     private static final String NO_EXCEPTION = "0";
 
     /** What came before the messages. */

@@ -13,7 +13,7 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.transport.ServiceLookup;
 
-/** gRPC on HTTP/2, which Triple is too: framed messages and trailers (wire document, chapter 3). Stateless. */
+/** gRPC on HTTP/2, which Triple is too: framed messages and trailers (docs/wire-protocol.md 3). Stateless. */
 final class GrpcForm implements HttpForm {
 
     static final AsciiString GRPC = AsciiString.cached("application/grpc");
@@ -32,7 +32,7 @@ final class GrpcForm implements HttpForm {
     static final AsciiString GROUP = AsciiString.cached("tri-service-group");
     static final AsciiString VERSION = AsciiString.cached("tri-service-version");
     static final AsciiString EXCEPTION = AsciiString.cached("tri-exception-code");
-    static final AsciiString BUSINESS = AsciiString.cached("3"); // wire document 8.1
+    static final AsciiString BUSINESS = AsciiString.cached("3"); // docs/wire-protocol.md 8.1
 
     /** Whether the method ran; said of failures. Where it did not, another server may be asked. */
     private static final AsciiString EXECUTED = AsciiString.cached("tern-executed");

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
-/** The header {@code grpc-message}: UTF-8, percent-encoded (wire document 3.6). */
+/** The header {@code grpc-message}: UTF-8, percent-encoded (docs/wire-protocol.md 3.6). */
 final class GrpcMessage {
 
     private static final int LONGEST_ENCODED = 1 << 10;

@@ -131,7 +131,8 @@ final class GrpcServerCall extends MessageCall {
     }
 
     /**
-     * Callers of Triple wait for a Java exception, which travels as an answer that is marked (wire document 3.6); those
+     * Callers of Triple wait for a Java exception, which travels as an answer that is marked (docs/wire-protocol.md
+     * 3.6); those
      * of gRPC would not see the mark.
      */
     private HttpWrite exception(WrapperCodec wrapper, Throwable failure, Metadata metadata) {

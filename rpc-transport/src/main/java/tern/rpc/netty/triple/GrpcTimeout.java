@@ -3,10 +3,10 @@ package tern.rpc.netty.triple;
 import io.netty.util.AsciiString;
 import java.util.concurrent.TimeUnit;
 
-/** The header {@code grpc-timeout}: at most eight digits and a unit (wire document 3.2). */
+/** The header {@code grpc-timeout}: at most eight digits and a unit (docs/wire-protocol.md 3.2). */
 final class GrpcTimeout {
 
-    private static final int MOST_DIGITS = 8;
+    private static final int MAX_DIGITS = 8;
     private static final long LONGEST_SENT = 100_000_000;
     private static final long LONGEST_NANOS = TimeUnit.DAYS.toNanos(365);
 
@@ -18,7 +18,7 @@ final class GrpcTimeout {
      */
     static long parseNanos(CharSequence text) {
         int digits = text.length() - 1;
-        if (digits < 1 || digits > MOST_DIGITS) {
+        if (digits < 1 || digits > MAX_DIGITS) {
             throw wrong(text);
         }
         long amount = 0;

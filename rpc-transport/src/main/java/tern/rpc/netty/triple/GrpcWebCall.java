@@ -16,7 +16,7 @@ import tern.rpc.transport.ServiceLookup;
 /** A call in the form of gRPC-Web. */
 final class GrpcWebCall extends MessageCall {
 
-    /** Flag of the frame that has the trailers (gRPC-Web protocol, wire document 3.12). */
+    /** Flag of the frame that has the trailers (gRPC-Web protocol, docs/wire-protocol.md 3.12). */
     private static final int TRAILERS = 0x80;
 
     private final GrpcWebForm form;

@@ -14,7 +14,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * gRPC-Web (wire document 3.12): gRPC for those who cannot read trailers, which are a frame at the end of the body; in
+ * gRPC-Web (docs/wire-protocol.md 3.12): gRPC for those who cannot read trailers, which are a frame at the end of the
+ * body; in
  * base64 for those who cannot read bytes either. Stateless.
  */
 final class GrpcWebForm implements HttpForm {

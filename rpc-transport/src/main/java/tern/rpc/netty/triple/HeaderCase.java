@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The header {@code tri-header-convert}, which tells what names looked like before they became lower case: a URL-encoded
- * JSON object of lower-case names to original ones (wire document 3.3).
+ * JSON object of lower-case names to original ones (docs/wire-protocol.md 3.3).
  */
 final class HeaderCase {
 

@@ -23,14 +23,14 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     private static final int ENTRY_BYTES = 32;
 
     /** What peers start with (RFC 9113, 6.5.2); more is not used. */
-    private static final int MOST_TABLE_BYTES = 4 << 10;
+    private static final int MAX_TABLE_BYTES = 4 << 10;
 
     /** Entries of the static table (RFC 7541, appendix A). */
     private static final int STATIC = 61;
 
-    private static final int MOST_ENTRIES = MOST_TABLE_BYTES / ENTRY_BYTES;
+    private static final int MAX_ENTRIES = MAX_TABLE_BYTES / ENTRY_BYTES;
     private static final int FEWEST_ENTRIES = 8;
-    private static final int MOST_SEEN = 1 << 6;
+    private static final int MAX_SEEN = 1 << 6;
     private static final int FEWEST_SEEN = 8;
 
     /** So many blocks must pass before a full table is given up for a new one. */
@@ -58,7 +58,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     private int bytes;
     private int blocks; // since the table began
     private int timeoutName = -1; // an entry with this name
-    private int capacity = MOST_TABLE_BYTES;
+    private int capacity = MAX_TABLE_BYTES;
     private long settled = Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE;
     private long listBytes = Long.MAX_VALUE;
     private boolean emptied; // which the next block has to say
@@ -71,7 +71,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     @Override
     public void maxHeaderTableSize(long most) {
         settled = most;
-        int allowed = (int) Math.min(MOST_TABLE_BYTES, most);
+        int allowed = (int) Math.min(MAX_TABLE_BYTES, most);
         if (allowed != capacity) {
             capacity = allowed;
             empty(); // the next block tells the new size
@@ -147,7 +147,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
             }
         }
         if (nextSeen == seen.length) {
-            if (nextSeen < MOST_SEEN) {
+            if (nextSeen < MAX_SEEN) {
                 seen = Arrays.copyOf(seen, nextSeen * 2);
             } else {
                 nextSeen = 0;
@@ -190,7 +190,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
 
     private boolean remember(AsciiString name, AsciiString value) {
         int size = name.length() + value.length() + ENTRY_BYTES;
-        if (entries == MOST_ENTRIES || bytes + size > capacity) {
+        if (entries == MAX_ENTRIES || bytes + size > capacity) {
             if (blocks > BLOCKS_OF_A_TABLE) {
                 empty(); // for the next block: this one may refer to it
             }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Http1AnswerReader {
 
-    /** Reliability table, HTTP/1.1 and metadata. */
+    /** A longer status line ends the connection (docs/limits.md). */
     private static final int LINE_BYTES = 4 << 10;
 
     private static final int FIELDS_BYTES = 32 << 10;

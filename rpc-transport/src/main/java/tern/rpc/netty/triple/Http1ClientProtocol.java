@@ -29,7 +29,7 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * Calls as JSON over HTTP/1.1 (wire document, chapter 4) at a client, for the way through proxies that know nothing
+ * Calls as JSON over HTTP/1.1 (docs/wire-protocol.md 4) at a client, for the way through proxies that know nothing
  * else: one request and one answer at a time on a connection, no streams, exceptions as code and text. Thread-safe.
  */
 public final class Http1ClientProtocol implements ClientProtocol {

@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Http1HeadReader {
 
-    /** Reliability table, HTTP/1.1. */
+    /** A longer request line is refused (docs/limits.md). */
     private static final int LINE_BYTES = 4 << 10;
 
     private static final int FIELDS_BYTES = 8 << 10;
-    static final int MOST_FIELDS = 128;
+    static final int MAX_FIELDS = 128;
 
     private static final AsciiString HTTP_1_1 = AsciiString.cached("HTTP/1.1");
     private static final AsciiString HTTP_1_0 = AsciiString.cached("HTTP/1.0");
@@ -155,9 +155,9 @@ final class Http1HeadReader {
 
     private void readField(AsciiString line, Http2Headers present) {
         fieldBytes += line.length() + 2;
-        if (++fields > MOST_FIELDS) {
+        if (++fields > MAX_FIELDS) {
             throw new Http1Violation(
-                    HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "more than " + MOST_FIELDS + " header fields");
+                    HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "more than " + MAX_FIELDS + " header fields");
         }
         int colon = line.indexOf(':', 0);
         AsciiString name = colon < 0 ? AsciiString.EMPTY_STRING : line.subSequence(0, colon);

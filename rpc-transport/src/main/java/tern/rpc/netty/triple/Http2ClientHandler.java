@@ -59,10 +59,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http2ClientHandler.class);
 
-    /** Settings of the wire document, 3.1. */
+    /** Settings of docs/wire-protocol.md 3.1. */
     private static final int HEADER_LIST_BYTES = 32 << 10;
 
-    /** Reliability table, HTTP/2. */
+    /** Frames in a row that say nothing; more of them are a flood (docs/limits.md). */
     private static final int EMPTY_DATA_FRAMES = 2;
 
     private static final int CONTINUATIONS = 16;
@@ -341,7 +341,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private boolean fitsOneGo(OpenCall request, byte[] message) {
         Http2RemoteFlowController windows = encoder().flowController();
         return !request.call().pending().isOneWay() // which has to be told when it is written
-                && oneGoBytes(request) <= JoinedWrites.MOST_ROOM_BYTES
+                && oneGoBytes(request) <= JoinedWrites.MAX_ROOM_BYTES
                 && oneGoBytes(request) < table.maxHeaderListSize()
                 && message.length <= windows.initialWindowSize()
                 && message.length <= windows.windowSize(connection().connectionStream());

@@ -90,7 +90,7 @@ final class Http2Exchange extends HttpExchange {
         }
     }
 
-    /** Whether a reset now is one of those that floods are made of: nothing was run or answered for it (decision 15). */
+    /** Whether a reset now is one of those that floods are made of: nothing was run or answered for it. */
     boolean countsAsReset() {
         HttpCall open = call();
         return open != null && !open.hasBegun();

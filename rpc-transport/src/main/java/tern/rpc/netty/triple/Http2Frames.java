@@ -18,7 +18,7 @@ final class Http2Frames {
     static final int END_HEADERS = 0x4;
 
     /** The largest frame that every peer takes (RFC 9113, 6.5.2). */
-    static final int MOST_BYTES = 16 << 10;
+    static final int MAX_BYTES = 16 << 10;
 
     /** First byte of a field with an index into the tables (RFC 7541, 6.1). */
     static final int INDEXED = 0x80;

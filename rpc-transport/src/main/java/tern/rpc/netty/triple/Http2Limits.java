@@ -5,7 +5,7 @@ import io.netty.handler.codec.http2.Http2Exception;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a peer may do on one connection of HTTP/2 before it is cut off with ENHANCE_YOUR_CALM (reliability table, HTTP/2).
+ * What a peer may do on one connection of HTTP/2 before it is cut off with ENHANCE_YOUR_CALM (docs/limits.md).
  * Windows of time begin with the first event after the last one ended. Event loop only.
  */
 final class Http2Limits {
@@ -14,7 +14,7 @@ final class Http2Limits {
     static final int MANY_RESETS = 200;
 
     /** Resets in a window that nobody needs. */
-    static final int MOST_RESETS = 2_000;
+    static final int MAX_RESETS = 2_000;
 
     /**
      * The longest time limit of a call whose reset may have come by that limit. Its client counts from the moment it
@@ -23,13 +23,13 @@ final class Http2Limits {
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** Frames that carry nothing for a call, in a window in which no request and no answer moved. */
-    static final int MOST_CONTROL_FRAMES = 1_000;
+    static final int MAX_CONTROL_FRAMES = 1_000;
 
     /** Frames on streams that we have reset, in a window: what the window of a connection takes, in frames of half a KiB. */
-    static final int MOST_FRAMES_IN_VAIN = 16 << 10;
+    static final int MAX_FRAMES_IN_VAIN = 16 << 10;
 
     /** Frames of data in a row that are empty and do not end their stream. */
-    static final int MOST_EMPTY_DATA = 2;
+    static final int MAX_EMPTY_DATA = 2;
 
     /**
      * Control frames that one DATA frame allows: a client may tell the window of the stream and of the connection after
@@ -39,7 +39,7 @@ final class Http2Limits {
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** Pings closer to each other than this are strikes: with calls in flight, and without (decision 16). */
+    /** Pings closer to each other than this are strikes: with calls in flight, and without. */
     private static final long PING_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final long IDLE_PING_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -75,7 +75,7 @@ final class Http2Limits {
             resetsByTimeout++;
         }
         int wilful = resets - resetsByTimeout;
-        if (resets > MOST_RESETS || (wilful > MANY_RESETS && wilful * 2L > ended + 1L)) {
+        if (resets > MAX_RESETS || (wilful > MANY_RESETS && wilful * 2L > ended + 1L)) {
             throw calmDown(resets + " streams were reset before their answer within 30 s, " + ended + " ended in all");
         }
     }
@@ -83,7 +83,7 @@ final class Http2Limits {
     /** A frame that carries nothing for a call. */
     void controlFrame(long now) throws Http2Exception {
         window(now);
-        if (++controlFrames > MOST_CONTROL_FRAMES) {
+        if (++controlFrames > MAX_CONTROL_FRAMES) {
             throw calmDown(controlFrames + " control frames within 30 s without any call");
         }
     }
@@ -91,7 +91,7 @@ final class Http2Limits {
     /** A frame came on a stream that we have reset. */
     void frameInVain(long now) throws Http2Exception {
         window(now);
-        if (++framesInVain > MOST_FRAMES_IN_VAIN) {
+        if (++framesInVain > MAX_FRAMES_IN_VAIN) {
             throw calmDown(framesInVain + " frames came within 30 s on streams that had been reset");
         }
     }
@@ -100,7 +100,7 @@ final class Http2Limits {
     void arrived(boolean something) throws Http2Exception {
         if (something) {
             emptyData = 0;
-        } else if (++emptyData > MOST_EMPTY_DATA) {
+        } else if (++emptyData > MAX_EMPTY_DATA) {
             throw calmDown(emptyData + " frames of data in a row were empty and did not end their stream");
         }
     }

@@ -48,13 +48,13 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http2ServerHandler.class);
 
-    /** Settings of the wire document, 3.1. */
+    /** Settings of docs/wire-protocol.md 3.1. */
     private static final int HEADER_LIST_BYTES = 32 << 10;
 
-    /** Reliability table, HTTP/2. */
+    /** Frames that one block of headers may consist of (docs/limits.md). */
     private static final int CONTINUATIONS = 16;
 
-    private static final int MOST_FIELDS = 128;
+    private static final int MAX_FIELDS = 128;
 
     /** What a header field takes beside its bytes. */
     private static final int FIELD_BYTES = 64;
@@ -66,12 +66,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private static final int SMALL_HEAD_BYTES = 2 << 10;
 
     /** Of a plain answer: the message, all that is around it, what its headers count. */
-    private static final int MOST_PLAIN_BYTES = 8 << 10;
+    private static final int MAX_PLAIN_BYTES = 8 << 10;
 
     private static final int PLAIN_HEADS_BYTES = 64;
-    private static final int MOST_PLAIN_LIST = 256;
+    private static final int MAX_PLAIN_LIST = 256;
 
-    /** What the peer of wire document 3.11 asks before its second GOAWAY. */
+    /** What the peer of docs/wire-protocol.md 3.11 asks before its second GOAWAY. */
     private static final long DRAIN_PING = 0x97ACEF001L;
 
     private static final long DRAIN_PING_MILLIS = 10_000;
@@ -320,11 +320,11 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         Http2RemoteFlowController windows = encoder().flowController();
         if (draining
                 || stream.state() != Http2Stream.State.HALF_CLOSED_REMOTE
-                || message.length > MOST_PLAIN_BYTES
+                || message.length > MAX_PLAIN_BYTES
                 || windows.hasFlowControlled(stream)
                 || message.length > windows.windowSize(stream)
                 || message.length > windows.windowSize(whole)
-                || headersConfiguration().maxHeaderListSize() < MOST_PLAIN_LIST) {
+                || headersConfiguration().maxHeaderListSize() < MAX_PLAIN_LIST) {
             return false;
         }
         try {
@@ -394,7 +394,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     RpcException overload() {
         String reason;
         if (unread.areTooMany()) {
-            reason = "; with more than " + UnreadAnswers.MOST_BYTES + " no call is added";
+            reason = "; with more than " + UnreadAnswers.MAX_BYTES + " no call is added";
         } else if (connection.refusesCalls()) {
             reason = ", and those of all connections fill the memory for them; no call is added"
                     + " (derived from rpc.limits.max-unsent-answers)";
@@ -604,7 +604,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             }
             Http2Exchange exchange = new Http2Exchange(connection, headers, Http2ServerHandler.this, stream);
             stream.setProperty(exchangeKey, exchange);
-            dispatcher.begin(exchange, headers.size() > MOST_FIELDS, hold(exchange, headers));
+            dispatcher.begin(exchange, headers.size() > MAX_FIELDS, hold(exchange, headers));
             end(exchange, endOfStream);
         }
 

@@ -17,7 +17,7 @@ import tern.rpc.RpcException;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.transport.AcceptedTokens;
 
-/** Chooses the form of a request by method, content type and headers (wire document 7.2). Thread-safe. */
+/** Chooses the form of a request by method, content type and headers (docs/wire-protocol.md 7.2). Thread-safe. */
 final class HttpDispatcher {
 
     private static final AsciiString TOKEN = AsciiString.cached(AcceptedTokens.ATTACHMENT);

@@ -18,7 +18,7 @@ import tern.rpc.netty.WriteBatch;
  */
 abstract class HttpExchange {
 
-    /** Below this many unsent bytes of a stream the next message should be sent (wire document 3.10). */
+    /** Below this many unsent bytes of a stream the next message should be sent (docs/wire-protocol.md 3.10). */
     static final int READY_BYTES = 32 << 10;
 
     /** Unsent bytes are counted in steps of so many, so that small answers do not touch what all calls share. */

@@ -25,7 +25,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
     private static final int JOINED_BYTES = 32 << 10;
 
     /** Most bytes that {@link #room} is asked for. */
-    static final int MOST_ROOM_BYTES = JOINED_BYTES / 2;
+    static final int MAX_ROOM_BYTES = JOINED_BYTES / 2;
 
     private static final int FEW = 4;
 
@@ -53,7 +53,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
     /**
      * Where the next bytes are to be written, before anything else is.
      *
-     * @param bytes at most so many, and no more than {@link #MOST_ROOM_BYTES}
+     * @param bytes at most so many, and no more than {@link #MAX_ROOM_BYTES}
      */
     ByteBuf room(int bytes) {
         ChannelHandlerContext own = Objects.requireNonNull(context);

@@ -22,7 +22,7 @@ import tern.rpc.serialization.json.JsonMethod;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.RemoteFailures;
 
-/** The answer to a call in JSON over HTTP/1.1, not read yet (wire document 4.3 and 4.5). */
+/** The answer to a call in JSON over HTTP/1.1, not read yet (docs/wire-protocol.md 4.3 and 4.5). */
 final class JsonAnswer implements Answer {
 
     private static final int LONGEST_SHOWN_BODY = 200;

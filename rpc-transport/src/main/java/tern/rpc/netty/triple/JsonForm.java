@@ -20,7 +20,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.triple.JsonServerCall.Source;
 import tern.rpc.transport.ServiceLookup;
 
-/** Arguments and results as plain JSON, for curl, browsers and Dubbo (wire document, chapter 4). Thread-safe. */
+/** Arguments and results as plain JSON, for curl, browsers and Dubbo (docs/wire-protocol.md 4). Thread-safe. */
 final class JsonForm implements HttpForm {
 
     static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");

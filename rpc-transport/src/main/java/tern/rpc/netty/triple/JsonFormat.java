@@ -7,7 +7,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 
-/** What an answer of the JSON form can be made of (wire document 4.4). */
+/** What an answer of the JSON form can be made of (docs/wire-protocol.md 4.4). */
 enum JsonFormat {
     JSON("application/json", "application/json", Object.class),
     /** For those who asked for it, of methods whose result is a text. */

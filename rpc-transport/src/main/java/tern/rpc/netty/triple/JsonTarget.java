@@ -9,7 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the path and the query of a request say: {@code /service/method~overload.format?name=value} (wire document 4.1).
+ * What the path and the query of a request say: {@code /service/method~overload.format?name=value}
+ * (docs/wire-protocol.md 4.1).
  *
  * @param path of service and method alone
  * @param overload letters of the parameters' types; null when the path has none
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 record JsonTarget(
         String path, @Nullable String overload, @Nullable String format, Map<String, List<String>> query) {
 
-    private static final int MOST_PARAMETERS = 1_024;
+    private static final int MAX_PARAMETERS = 1_024;
 
     /** @throws HttpRefusal with status 400 if it cannot be decoded */
     static JsonTarget of(@Nullable CharSequence target) {
@@ -27,7 +28,7 @@ record JsonTarget(
             throw new HttpRefusal(HttpResponseStatus.METHOD_NOT_ALLOWED, "the request has no path", "allow", "POST");
         }
         QueryStringDecoder decoder =
-                new QueryStringDecoder(target.toString(), StandardCharsets.UTF_8, true, MOST_PARAMETERS + 1, true);
+                new QueryStringDecoder(target.toString(), StandardCharsets.UTF_8, true, MAX_PARAMETERS + 1, true);
         String path = decoded(decoder);
         if (path.length() > 1 && path.endsWith("/")) {
             path = path.substring(0, path.length() - 1);
@@ -48,7 +49,7 @@ record JsonTarget(
     static Map<String, List<String>> form(byte[] bytes, int length) {
         String text = new String(bytes, 0, length, StandardCharsets.UTF_8);
         Charset charset = StandardCharsets.UTF_8;
-        return parameters(new QueryStringDecoder(text, charset, false, MOST_PARAMETERS + 1, true));
+        return parameters(new QueryStringDecoder(text, charset, false, MAX_PARAMETERS + 1, true));
     }
 
     private static String decoded(QueryStringDecoder decoder) {
@@ -70,8 +71,8 @@ record JsonTarget(
         for (List<String> values : parameters.values()) {
             count += values.size();
         }
-        if (count > MOST_PARAMETERS) {
-            throw new HttpRefusal(HttpResponseStatus.BAD_REQUEST, "more than " + MOST_PARAMETERS + " parameters");
+        if (count > MAX_PARAMETERS) {
+            throw new HttpRefusal(HttpResponseStatus.BAD_REQUEST, "more than " + MAX_PARAMETERS + " parameters");
         }
         return parameters;
     }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements ChannelFutureListener {
 
     /** Acknowledgements and resets that the socket has not taken; as many as Netty allows. */
-    static final int MOST_UNSENT = Http2CodecUtil.DEFAULT_MAX_QUEUED_CONTROL_FRAMES;
+    static final int MAX_UNSENT = Http2CodecUtil.DEFAULT_MAX_QUEUED_CONTROL_FRAMES;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
@@ -66,12 +66,12 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
         if (tooManyUnsent) {
             return promise;
         }
-        if (unsent == MOST_UNSENT) {
+        if (unsent == MAX_UNSENT) {
             context.flush(); // some of them may leave
         }
-        if (unsent == MOST_UNSENT) {
+        if (unsent == MAX_UNSENT) {
             tooManyUnsent = true;
-            end(context, MOST_UNSENT + " acknowledgements and resets wait for the client to read them");
+            end(context, MAX_UNSENT + " acknowledgements and resets wait for the client to read them");
         }
         unsent++;
         return promise.unvoid().addListener(this);
@@ -88,7 +88,7 @@ final class LimitedEncoder extends DefaultHttp2ConnectionEncoder implements Chan
             windowNanos = now;
             resets = 0;
         }
-        if (++resets > Http2Limits.MOST_RESETS) {
+        if (++resets > Http2Limits.MAX_RESETS) {
             end(context, resets + " streams had to be reset within 30 s");
         }
     }

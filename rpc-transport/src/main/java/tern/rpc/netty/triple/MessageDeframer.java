@@ -9,7 +9,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.serialization.MessageKind;
 
 /**
- * Cuts the bytes of DATA into messages: a byte of flags, four bytes of length, the payload (wire document 3.4). Hands out
+ * Cuts the bytes of DATA into messages: a byte of flags, four bytes of length, the payload (docs/wire-protocol.md 3.4).
+ * Hands out
  * no more messages than were asked for, and tells how many bytes the peer may send in their place. Memory grows with
  * what came, never with a length that was merely claimed. Used by one thread; its receiver may call it.
  */

@@ -11,7 +11,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
 
-/** From the name in a path to the methods that it may mean (wire document 3.5). */
+/** From the name in a path to the methods that it may mean (docs/wire-protocol.md 3.5). */
 final class MethodLookup {
 
     private MethodLookup() {}

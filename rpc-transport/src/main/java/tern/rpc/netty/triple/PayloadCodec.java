@@ -12,7 +12,7 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 
 /**
- * What the messages of one method are made of (wire document 3.4). Of a streaming method one message carries one
+ * What the messages of one method are made of (docs/wire-protocol.md 3.4). Of a streaming method one message carries one
  * element. Thread-safe. Every method throws {@link SerializationException} when a value cannot be written or bytes make
  * no sense.
  */

@@ -42,7 +42,7 @@ final class ReceiveWindows {
     private static final int MANY_UNREAD_BYTES = CONNECTION_BYTES / 2;
 
     /** From this many unread bytes on, new windows of streams are smallest. */
-    private static final int MOST_UNREAD_BYTES = 2 * CONNECTION_BYTES;
+    private static final int MAX_UNREAD_BYTES = 2 * CONNECTION_BYTES;
 
     /** Below this many unread bytes everything is as at the start. */
     private static final int FEW_UNREAD_BYTES = CONNECTION_BYTES / 8;
@@ -121,7 +121,7 @@ final class ReceiveWindows {
     }
 
     private int wantedStreamBytes(int unread) {
-        if (unread >= MOST_UNREAD_BYTES) {
+        if (unread >= MAX_UNREAD_BYTES) {
             return SMALLEST_STREAM_BYTES;
         }
         if (unread >= MANY_UNREAD_BYTES) {

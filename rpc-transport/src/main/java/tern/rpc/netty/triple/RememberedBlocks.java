@@ -26,17 +26,17 @@ import org.jspecify.annotations.Nullable;
  * index and of texts that are to be kept nowhere, and with each change of the settings. A block with a text that nobody may
  * keep (6.2.3) is not remembered, nor one with the length of a body.
  *
- * <p>Holds {@value #MOST_PLACES} blocks of {@value #MOST_BYTES} bytes and {@value #MOST_FIELDS} fields at the most. Event
+ * <p>Holds {@value #MAX_PLACES} blocks of {@value #MAX_BYTES} bytes and {@value #MAX_FIELDS} fields at the most. Event
  * loop only.
  */
 final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder.Configuration {
 
-    private static final int MOST_PLACES = 32;
+    private static final int MAX_PLACES = 32;
     private static final int FEWEST_PLACES = 4;
-    private static final int MOST_BYTES = 128;
+    private static final int MAX_BYTES = 128;
 
     /** Fields that are known again are looked through one by one. */
-    private static final int MOST_FIELDS = 32;
+    private static final int MAX_FIELDS = 32;
 
     private static final long HASH_FACTOR = 0x9E3779B97F4A7C15L; // 2^64 by the golden ratio, as in Fibonacci hashing
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
@@ -74,7 +74,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         int start = in.readerIndex();
         int length = in.readableBytes();
         lastBytes = length;
-        if (length > MOST_BYTES) {
+        if (length > MAX_BYTES) {
             known = null;
             return decoder().decodeHeaders(streamId, in);
         }
@@ -106,10 +106,10 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private boolean cameBefore(int hash) {
         byte[] hashes = seen;
         if (hashes == null) {
-            hashes = new byte[MOST_PLACES];
+            hashes = new byte[MAX_PLACES];
             seen = hashes;
         }
-        int place = hash & (MOST_PLACES - 1);
+        int place = hash & (MAX_PLACES - 1);
         byte part = (byte) ((hash >>> 24) | 1); // not 0, as those are that did not come
         boolean before = hashes[place] == part;
         hashes[place] = part;
@@ -118,7 +118,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
 
     private void keep(Known block) {
         Known[] places = known == null ? new Known[FEWEST_PLACES] : known;
-        while (places[block.hash & (places.length - 1)] != null && places.length < MOST_PLACES) {
+        while (places[block.hash & (places.length - 1)] != null && places.length < MAX_PLACES) {
             Known[] more = new Known[places.length * 2];
             for (Known one : places) {
                 if (one != null) {
@@ -165,7 +165,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
 
     /** Netty's connection decoder writes a length that it has checked back into the headers. */
     private static boolean isKept(Http2Headers headers) {
-        return headers.size() <= MOST_FIELDS && !headers.contains(HttpHeaderNames.CONTENT_LENGTH);
+        return headers.size() <= MAX_FIELDS && !headers.contains(HttpHeaderNames.CONTENT_LENGTH);
     }
 
     /** With the same fields in the same order; those of HTTP/2's own were among the others' place before, too. */

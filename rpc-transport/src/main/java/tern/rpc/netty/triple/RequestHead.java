@@ -10,7 +10,10 @@ import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceKey;
 
-/** The headers of a method's requests: what is the same in all of them is made once (wire document 3.2). Thread-safe. */
+/**
+ * The headers of a method's requests: what is the same in all of them is made once (docs/wire-protocol.md 3.2).
+ * Thread-safe.
+ */
 final class RequestHead {
 
     private static final AsciiString TE = AsciiString.cached("te");

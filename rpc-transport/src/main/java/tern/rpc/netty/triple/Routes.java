@@ -14,7 +14,7 @@ import tern.rpc.transport.ServiceLookup;
  */
 final class Routes<R> {
 
-    /** Reliability table: caches that names on the wire fill. Only paths that lead somewhere are kept. */
+    /** docs/limits.md: caches that names on the wire fill. Only paths that lead somewhere are kept. */
     private static final int MOST = 1_024;
 
     /** Those of one server, since a form may serve several. */

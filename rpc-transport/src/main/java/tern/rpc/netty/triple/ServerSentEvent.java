@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import tern.rpc.Status;
 import tern.rpc.serialization.OutputBuffer;
 
-/** Items of a stream as browsers read them, {@code text/event-stream} (wire document 4.6). */
+/** Items of a stream as browsers read them, {@code text/event-stream} (docs/wire-protocol.md 4.6). */
 final class ServerSentEvent {
 
     private static final byte[] DATA = "data:".getBytes(US_ASCII);

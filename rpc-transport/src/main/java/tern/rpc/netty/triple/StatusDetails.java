@@ -12,7 +12,7 @@ import tern.rpc.serialization.SerializationException;
 
 /**
  * The header {@code grpc-status-details-bin}: {@code google.rpc.Status{int32 code = 1; string message = 2; repeated Any
- * details = 3}} (wire document 3.6).
+ * details = 3}} (docs/wire-protocol.md 3.6).
  */
 final class StatusDetails {
 
@@ -27,7 +27,7 @@ final class StatusDetails {
     private static final int DETAILS = 3;
     private static final int TYPE_URL = 1;
     private static final int VALUE = 2;
-    private static final int MOST_DETAILS = 128;
+    private static final int MAX_DETAILS = 128;
 
     private StatusDetails() {}
 
@@ -57,7 +57,7 @@ final class StatusDetails {
                 code = reader.varint();
             } else if (reader.is(MESSAGE, ProtoReader.BYTES)) {
                 message = reader.text();
-            } else if (reader.is(DETAILS, ProtoReader.BYTES) && details.size() < MOST_DETAILS) {
+            } else if (reader.is(DETAILS, ProtoReader.BYTES) && details.size() < MAX_DETAILS) {
                 int length = reader.bytes();
                 details.add(detail(new ProtoReader(bytes, reader.position() - length, length), bytes));
             } else {

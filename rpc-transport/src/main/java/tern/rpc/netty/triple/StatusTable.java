@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
-/** What a status is called by gRPC, Connect, HTTP and HTTP/2 (wire document 3.6, 8.2 and 8.3). */
+/** What a status is called by gRPC, Connect, HTTP and HTTP/2 (docs/wire-protocol.md 3.6, 8.2 and 8.3). */
 final class StatusTable {
 
     private static final StatusCode[] CODES = StatusCode.values();

@@ -28,7 +28,7 @@ public final class TripleClientProtocol implements ClientProtocol {
     /** As in an address: {@code tri://host:port}. */
     public static final String NAME = "tri";
 
-    /** Decision 16. */
+    /** A server that does not answer a ping for so long is given up; the same as in gRPC's keep-alive. */
     private static final Duration PING_TIMEOUT = Duration.ofSeconds(20);
 
     private final TripleCodecs codecs;

@@ -19,8 +19,8 @@ import tern.rpc.transport.PendingCall;
 /** What a caller sends and asks for on a stream, from any thread; all of it goes through the connection's queue. */
 final class TripleClientStream implements ClientStream {
 
-    /** Bytes waiting to be sent that no heedful writer reaches (decision 16). */
-    static final long MOST_BYTES = 1 << 20;
+    /** Bytes waiting to be sent that no heedful writer reaches. */
+    static final long MAX_BYTES = 1 << 20;
 
     /** So that empty messages are not free. */
     private static final int BYTES_PER_MESSAGE = 32;
@@ -56,12 +56,12 @@ final class TripleClientStream implements ClientStream {
         long waiting = call.unsentBytes();
         long queued = connection().queue().queuedBytes();
         long mostQueued = connection().settings().maxQueuedBytes();
-        if (waiting > MOST_BYTES || queued > mostQueued) {
+        if (waiting > MAX_BYTES || queued > mostQueued) {
             RpcException failure = RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
                     pending + " at " + connection().endpoint() + ": "
-                            + (waiting > MOST_BYTES
-                                    ? waiting + " of " + MOST_BYTES + " bytes of the stream"
+                            + (waiting > MAX_BYTES
+                                    ? waiting + " of " + MAX_BYTES + " bytes of the stream"
                                     : queued + " of " + mostQueued + " bytes (set by rpc.limits.max-unsent)")
                             + " are waiting to be sent; send when the stream is ready",
                     Executed.MAYBE);

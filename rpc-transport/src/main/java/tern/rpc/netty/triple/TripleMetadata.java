@@ -13,7 +13,8 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Metadata as headers or trailers of HTTP (wire document 3.3): text as it is, bytes as base64 under a name that ends in
+ * Metadata as headers or trailers of HTTP (docs/wire-protocol.md 3.3): text as it is, bytes as base64 under a name that
+ * ends in
  * {@code -bin}. Names are lower case there; their capitals travel in a header of their own.
  */
 final class TripleMetadata {
@@ -24,8 +25,8 @@ final class TripleMetadata {
     private static final String CONSUMER = "tri-consumer-appname";
 
     private static final String REMOTE_APPLICATION = "remote.application";
-    private static final int MOST_ENTRIES = 128;
-    private static final int MOST_BYTES = 64 << 10;
+    private static final int MAX_ENTRIES = 128;
+    private static final int MAX_BYTES = 64 << 10;
 
     /** What belongs to HTTP, to gRPC and to Triple; it is neither sent from metadata nor received as metadata. */
     private static final Set<String> NOT_METADATA = Set.of(
@@ -172,11 +173,11 @@ final class TripleMetadata {
     }
 
     private static void check(int entries, int bytes) {
-        if (entries > MOST_ENTRIES || bytes > MOST_BYTES) {
+        if (entries > MAX_ENTRIES || bytes > MAX_BYTES) {
             throw RpcException.refusal(
                     StatusCode.RESOURCE_EXHAUSTED,
-                    "metadata of " + entries + " entries and " + bytes + " bytes; at most " + MOST_ENTRIES + " and "
-                            + MOST_BYTES + " travel, so put the rest into the message",
+                    "metadata of " + entries + " entries and " + bytes + " bytes; at most " + MAX_ENTRIES + " and "
+                            + MAX_BYTES + " travel, so put the rest into the message",
                     Executed.NO);
         }
     }

@@ -4,12 +4,12 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * How much of the answers on one connection of HTTP/2 its client has not taken, which a window of zero can make as much as
- * it likes (reliability table, slow peers). Event loop only.
+ * it likes (docs/limits.md). Event loop only.
  */
 final class UnreadAnswers {
 
     /** With more than this, new calls are refused. */
-    static final long MOST_BYTES = 64 << 20;
+    static final long MAX_BYTES = 64 << 20;
 
     /** Less than this is what slow readers of streams are allowed to leave, for as long as they want. */
     static final long STALL_BYTES = 8 << 20;
@@ -42,7 +42,7 @@ final class UnreadAnswers {
     }
 
     boolean areTooMany() {
-        return bytes > MOST_BYTES;
+        return bytes > MAX_BYTES;
     }
 
     /** Whether so much waits that somebody has to look again. */

@@ -36,7 +36,7 @@ final class ValueMessages {
         ProtoReader.BYTES
     };
 
-    /** Values inside values, as for all JSON (reliability table). */
+    /** Values inside values, as for all JSON (docs/limits.md). */
     static final int MAX_DEPTH = 64;
 
     private ValueMessages() {}

@@ -23,8 +23,8 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.WrongArguments;
 
 /**
- * Java values in the protobuf envelopes {@code TripleRequestWrapper} and {@code TripleResponseWrapper} (wire document
- * 3.4). Each value is a hessian stream of its own. One per method; thread-safe.
+ * Java values in the protobuf envelopes {@code TripleRequestWrapper} and {@code TripleResponseWrapper}
+ * (docs/wire-protocol.md 3.4). Each value is a hessian stream of its own. One per method; thread-safe.
  */
 final class WrapperCodec implements PayloadCodec {
 
@@ -35,7 +35,7 @@ final class WrapperCodec implements PayloadCodec {
 
     private static final String[] USUAL_TYPES = {HESSIAN4, HESSIAN2};
 
-    /** Dubbo's own type, which stands for the stream of answers among the types of arguments (wire document 3.5). */
+    /** Dubbo's own type, which stands for the stream of answers among the types of arguments (docs/wire-protocol.md 3.5). */
     static final String OBSERVER = "org.apache.dubbo.common.stream.StreamObserver";
 
     /** {@code serializeType} of both envelopes. */
@@ -44,7 +44,7 @@ final class WrapperCodec implements PayloadCodec {
     private static final int RESPONSE_DATA = 2;
     private static final int RESPONSE_TYPE = 3;
 
-    /** What a Dubbo provider throws when a call's time is over (wire document 3.7). */
+    /** What a Dubbo provider throws when a call's time is over (docs/wire-protocol.md 3.7). */
     private static final String TIMEOUT_CLASS = "org.apache.dubbo.remoting.http12.exception.HttpRequestTimeout";
 
     private final CoderPool coders;

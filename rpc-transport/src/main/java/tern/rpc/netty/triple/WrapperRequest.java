@@ -17,7 +17,8 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * A {@code TripleRequestWrapper} of which the arguments were not read yet (wire document 3.4). Valid as long as the array
+ * A {@code TripleRequestWrapper} of which the arguments were not read yet (docs/wire-protocol.md 3.4). Valid as long as
+ * the array
  * is.
  */
 final class WrapperRequest {
@@ -26,7 +27,7 @@ final class WrapperRequest {
     static final int ARGUMENT_TYPES = 3;
 
     /** No Java method has more parameters. */
-    private static final int MOST_ARGUMENTS = 255;
+    private static final int MAX_ARGUMENTS = 255;
 
     private static final int LONGEST_TYPE = 512;
 
@@ -60,7 +61,7 @@ final class WrapperRequest {
             if (fields.is(WrapperCodec.SERIALIZE_TYPE, ProtoReader.BYTES)) {
                 serializeType = WrapperCodec.serializeType(fields);
             } else if (fields.is(ARGUMENTS, ProtoReader.BYTES)) {
-                check("arguments", count + 1, MOST_ARGUMENTS);
+                check("arguments", count + 1, MAX_ARGUMENTS);
                 int size = fields.bytes();
                 if (ranges.length == 2 * count) {
                     ranges = Arrays.copyOf(ranges, 4 * count);
@@ -69,7 +70,7 @@ final class WrapperRequest {
                 ranges[2 * count + 1] = size;
                 count++;
             } else if (fields.is(ARGUMENT_TYPES, ProtoReader.BYTES)) {
-                check("argument types", ++types, MOST_ARGUMENTS + 1);
+                check("argument types", ++types, MAX_ARGUMENTS + 1);
                 check("characters in the name of an argument's type", fields.bytes(), LONGEST_TYPE);
             } else {
                 fields.skip();

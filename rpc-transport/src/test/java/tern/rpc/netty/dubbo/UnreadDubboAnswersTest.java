@@ -33,7 +33,7 @@ class UnreadDubboAnswersTest {
     private static final int CALLS = 20;
 
     /** From which on connections that do not read are closed: a quarter of it is {@code max-unsent-answers}. */
-    private static final long MOST_BYTES = 8 << 20;
+    private static final long MAX_BYTES = 8 << 20;
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final AtomicLong mostUnsent = new AtomicLong();
@@ -64,7 +64,7 @@ class UnreadDubboAnswersTest {
                 }
             }
             Await.until("much was asked for", () -> called.get() > 60);
-            Await.until("what is not read is given up", () -> unsent() <= MOST_BYTES / 2.0);
+            Await.until("what is not read is given up", () -> unsent() <= MAX_BYTES / 2.0);
 
             large = false;
             try (RawSocket good = RawSocket.connect(server.port(), 9)) {
@@ -72,7 +72,7 @@ class UnreadDubboAnswersTest {
                     assertThat(good.send(ECHO.withId(call)).read().status()).isEqualTo(20);
                 }
             }
-            assertThat(mostUnsent.get()).isBetween(MOST_BYTES / 2, 4 * MOST_BYTES);
+            assertThat(mostUnsent.get()).isBetween(MAX_BYTES / 2, 4 * MAX_BYTES);
             sockets.forEach(RawSocket::close);
             Await.until("nothing is kept for anybody", () -> unsent() == 0);
         } finally {
@@ -86,7 +86,7 @@ class UnreadDubboAnswersTest {
                 new Class<?>[] {GreetService.class},
                 (proxy, method, arguments) -> method.getDeclaringClass() == Object.class ? 1 : answer());
         RpcServer server = RpcServer.builder(new NettyServerTransport(
-                        ServerTransportSettings.onPort(0).withMaxUnsentBytes(1 << 20, MOST_BYTES / 4),
+                        ServerTransportSettings.onPort(0).withMaxUnsentBytes(1 << 20, MAX_BYTES / 4),
                         loops,
                         List.of(sides.protocol())))
                 .workers(4, 1_000)

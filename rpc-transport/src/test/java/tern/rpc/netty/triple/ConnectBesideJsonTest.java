@@ -16,7 +16,7 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** The table of wire document 7.1, row by row: Connect and the plain JSON form, told apart on one port. */
+/** The table of docs/wire-protocol.md 7.1, row by row: Connect and the plain JSON form, told apart on one port. */
 @Timeout(120)
 class ConnectBesideJsonTest {
 

@@ -42,10 +42,10 @@ class HostilePeersTest {
     private static final long ENHANCE_YOUR_CALM = 0xB;
 
     /** Frames of an attack that are sent before the connection must be over; each of the limits is below. */
-    private static final int MOST_FRAMES = 3_000;
+    private static final int MAX_FRAMES = 3_000;
 
     /** Calls that the honest client has in flight; half of what the server allows. */
-    private static final int MOST_OPEN = 512;
+    private static final int MAX_OPEN = 512;
 
     /** Sends the frame of a number; the connection is open and has one request that waits for its body, on stream 1. */
     private interface Attack {
@@ -154,7 +154,7 @@ class HostilePeersTest {
         Map<String, byte[]> bytes = new LinkedHashMap<>();
         attacks.forEach((name, attack) -> bytes.put(name, Http2Wire.bytesOf(wire -> {
             wire.request(1, GREET + "echo", false);
-            for (int number = 0; number < MOST_FRAMES; number++) {
+            for (int number = 0; number < MAX_FRAMES; number++) {
                 attack.frame(wire, number);
             }
         })));
@@ -325,7 +325,7 @@ class HostilePeersTest {
                 long due = began + calls * 500_000L;
                 LockSupport.parkNanos(due - System.nanoTime());
                 int begun = calls - cancelled;
-                while (begun - wire.finished() > MOST_OPEN && !ended.get()) {
+                while (begun - wire.finished() > MAX_OPEN && !ended.get()) {
                     LockSupport.parkNanos(100_000); // an honest client heeds the server's number of streams
                 }
                 int id = 1 + 2 * calls;

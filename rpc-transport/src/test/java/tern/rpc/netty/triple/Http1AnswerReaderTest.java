@@ -15,13 +15,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Answers on one connection, in pieces, behind each other, and what is none. */
 class Http1AnswerReaderTest {
 
-    private static final int MOST_BYTES = 1_000;
+    private static final int MAX_BYTES = 1_000;
     private static final String SIZED = "HTTP/1.1 200 OK\r\nA: 1\r\nContent-Length: 3\r\n\r\nabc";
     private static final String CHUNKED =
             "HTTP/1.1 503\r\nb:  2 \r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nab\r\n1;x\r\nc\r\n0\r\nT: 1\r\n\r\n";
     private static final String EMPTY = "HTTP/1.1 204 No Content\r\nConnection: x, Close\r\n\r\n";
 
-    private final Http1AnswerReader reader = new Http1AnswerReader(MOST_BYTES);
+    private final Http1AnswerReader reader = new Http1AnswerReader(MAX_BYTES);
     private final ByteBuf in = Unpooled.buffer();
 
     private Http1Answer next() {
@@ -36,7 +36,7 @@ class Http1AnswerReaderTest {
     void answersBehindEachOtherAreToldApartWhereverTheyAreCut() {
         String all = SIZED + CHUNKED + SIZED.replace("abc", "xyz") + EMPTY;
         for (int cut = 0; cut <= all.length(); cut++) {
-            Http1AnswerReader cutReader = new Http1AnswerReader(MOST_BYTES);
+            Http1AnswerReader cutReader = new Http1AnswerReader(MAX_BYTES);
             StringBuilder seen = new StringBuilder();
             ByteBuf bytes = Unpooled.buffer();
             for (String piece : new String[] {all.substring(0, cut), all.substring(cut)}) {

@@ -67,7 +67,7 @@ class Http1FixturesTest {
         ours("4.3: bytes are base64 in JSON", "bytes", value("\"AAEC\""));
         ours("4.3: bytes are base64 in JSON", "bytes-arr", value("\"AAEC\""));
         ours("two lengths are one too many", "chunked", error(400, "contradict"));
-        ours("decision 13: an object by name", "echo-object", value("\"hello\""));
+        ours("an object by name", "echo-object", value("\"hello\""));
         ours("README: captured without names of parameters", "form", value("\"hello\""));
         ours("README: captured without names of parameters", "get-query", value("\"hello\""));
         ours("README: captured without names of parameters", "get-query-arg", value("null"));
@@ -84,7 +84,7 @@ class Http1FixturesTest {
                 events(
                         "data:\"s\"\n\n",
                         "event:error\ndata:{\"code\":\"unknown\",\"message\":\"strm \u00e9 fail\",\"status\":\"500\"}\n\n"));
-        ours("decision 13", "stream-err-before", error(505, "takes a stream"));
+        ours("streams over HTTP/1.1 are refused", "stream-err-before", error(505, "takes a stream"));
         ours("4.5: a time-out", "timeout", error(504, "deadline"));
         ours("4.5: with a body", "too-large", error(413, "rpc.limits.max-request"));
         ours("4.2: an array of the wrong length", "toofew", error(400, "array of 2"));
@@ -137,7 +137,7 @@ class Http1FixturesTest {
         }
     }
 
-    /** @param why for the reader of this table: the place in the wire document, or another reason */
+    /** @param why for the reader of this table: the place in docs/wire-protocol.md, or another reason */
     private static void ours(String why, String name, Expectation expectation) {
         assertThat(why).isNotEmpty();
         CASES.put(name, expectation);

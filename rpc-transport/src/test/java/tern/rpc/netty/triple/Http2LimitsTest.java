@@ -41,12 +41,12 @@ class Http2LimitsTest {
             limits.streamEnded(start);
         }
 
-        assertThatThrownBy(() -> resets(Http2Limits.MOST_RESETS + 1, false)).isInstanceOf(Http2Exception.class);
+        assertThatThrownBy(() -> resets(Http2Limits.MAX_RESETS + 1, false)).isInstanceOf(Http2Exception.class);
     }
 
     @Test
     void clientsWhoseShortTimeLimitsPassAreNotCutByTheShareOfTheirResets() {
-        assertThatCode(() -> resets(Http2Limits.MOST_RESETS, true)).doesNotThrowAnyException();
+        assertThatCode(() -> resets(Http2Limits.MAX_RESETS, true)).doesNotThrowAnyException();
         assertThatThrownBy(() -> resets(1, true)).hasMessageContaining("2001 streams were reset");
     }
 
@@ -71,7 +71,7 @@ class Http2LimitsTest {
     @Test
     void controlFramesBetweenCallsAreNoFlood() {
         assertThatCode(() -> {
-                    for (int i = 0; i < 100 * Http2Limits.MOST_CONTROL_FRAMES; i++) {
+                    for (int i = 0; i < 100 * Http2Limits.MAX_CONTROL_FRAMES; i++) {
                         limits.controlFrame(start);
                         if (i % 900 == 0) {
                             limits.moved();
@@ -110,7 +110,7 @@ class Http2LimitsTest {
     @Test
     void framesOnResetStreamsAreTakenForSomeTime() {
         assertThatThrownBy(() -> {
-                    for (int i = 0; i <= Http2Limits.MOST_FRAMES_IN_VAIN; i++) {
+                    for (int i = 0; i <= Http2Limits.MAX_FRAMES_IN_VAIN; i++) {
                         limits.moved();
                         limits.frameInVain(start);
                     }

@@ -46,7 +46,7 @@ class Http2ModelTest {
         "trailers"
     };
     private static final int EVERY_BUILD = 400;
-    private static final int MOST_FRAMES = 30;
+    private static final int MAX_FRAMES = 30;
 
     private final TripleSides sides = new TripleSides();
     private final EmbeddedServer server = new EmbeddedServer(
@@ -190,7 +190,7 @@ class Http2ModelTest {
             try (EmbeddedServer.Peer peer = server.connect()) {
                 peer.send(PREFACE, 0, PREFACE.length);
                 send(peer, new Frame(Http2Script.SETTINGS, 0, 0, new byte[0]), null);
-                int count = 1 + random.nextInt(MOST_FRAMES);
+                int count = 1 + random.nextInt(MAX_FRAMES);
                 for (int i = 0; i < count && !model.isOver(); i++) {
                     next(peer);
                 }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** The table of wire document 7.2, row by row. */
+/** The table of docs/wire-protocol.md 7.2, row by row. */
 @Timeout(120)
 class HttpDispatcherTest {
 

@@ -53,7 +53,7 @@ class LimitedEncoderTest {
     @Test
     void clientThatReadsItsAcknowledgementsMayAskForAnyNumber() {
         reads = true;
-        for (int i = 0; i < 3 * LimitedEncoder.MOST_UNSENT; i++) {
+        for (int i = 0; i < 3 * LimitedEncoder.MAX_UNSENT; i++) {
             encoder.writePing(context, true, i, context.newPromise());
             encoder.writeSettingsAck(context, context.newPromise());
         }
@@ -64,7 +64,7 @@ class LimitedEncoderTest {
 
     @Test
     void clientThatDoesNotReadItsAcknowledgementsIsEnded() {
-        for (int i = 0; i < LimitedEncoder.MOST_UNSENT; i++) {
+        for (int i = 0; i < LimitedEncoder.MAX_UNSENT; i++) {
             write(i);
         }
         assertThat(channel.isOpen()).isTrue();
@@ -77,7 +77,7 @@ class LimitedEncoderTest {
 
     @Test
     void acknowledgementsThatWereReadMakeRoomForOthers() {
-        for (int i = 0; i < LimitedEncoder.MOST_UNSENT; i++) {
+        for (int i = 0; i < LimitedEncoder.MAX_UNSENT; i++) {
             write(i);
         }
         List.copyOf(unsent.subList(0, 10)).forEach(ChannelPromise::trySuccess);
@@ -99,7 +99,7 @@ class LimitedEncoderTest {
 
     @Test
     void pingsOfOurOwnDoNotCount() {
-        for (int i = 0; i <= LimitedEncoder.MOST_UNSENT; i++) {
+        for (int i = 0; i <= LimitedEncoder.MAX_UNSENT; i++) {
             encoder.writePing(context, false, i, context.newPromise());
         }
 
@@ -109,7 +109,7 @@ class LimitedEncoderTest {
     @Test
     void clientThatMakesTheServerResetTooManyStreamsIsEnded() {
         reads = true;
-        for (int i = 0; i < Http2Limits.MOST_RESETS; i++) {
+        for (int i = 0; i < Http2Limits.MAX_RESETS; i++) {
             encoder.writeRstStream(context, 1, Http2Error.PROTOCOL_ERROR.code(), context.newPromise());
             encoder.writeRstStream(context, 1, Http2Error.CANCEL.code(), context.newPromise()); // may have its reasons
         }

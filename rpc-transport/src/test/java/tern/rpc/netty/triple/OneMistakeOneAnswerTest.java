@@ -58,7 +58,7 @@ class OneMistakeOneAnswerTest {
     private static final Path FILE = Path.of("src", "test", "resources", "mistakes.txt");
     private static final String NAME = "tern.rpc.netty.triple.OneMistakeOneAnswerTest$Kitchen";
     private static final String COOK = NAME + "/cook";
-    private static final int MOST_BYTES = 100_000;
+    private static final int MAX_BYTES = 100_000;
 
     public record Dish(String name) implements Serializable {}
 
@@ -207,7 +207,7 @@ class OneMistakeOneAnswerTest {
     }
 
     private final class Side {
-        private final InMemoryTransport memory = new InMemoryTransport(hessian, MOST_BYTES, null);
+        private final InMemoryTransport memory = new InMemoryTransport(hessian, MAX_BYTES, null);
         private final RpcServer server;
         private final Map<Wire, RpcClient> clients = new LinkedHashMap<>();
         private final int port;
@@ -216,7 +216,7 @@ class OneMistakeOneAnswerTest {
             HttpSettings http = HttpSettings.defaults();
             DubboProtocol dubbo = new DubboProtocol(hessian, 0);
             NettyServerTransport sockets = new NettyServerTransport(
-                    ServerTransportSettings.onPort(0).withMaxMessageBytes(MOST_BYTES),
+                    ServerTransportSettings.onPort(0).withMaxMessageBytes(MAX_BYTES),
                     loops,
                     List.of(dubbo, new TripleProtocol(codecs, http), new Http1Protocol(codecs, http)));
             RpcServer.Builder builder = RpcServer.builder(sockets).export(ServiceExport.of(Kitchen.class, new Cook()));
@@ -372,7 +372,7 @@ class OneMistakeOneAnswerTest {
                 "argument of another type",
                 wire -> side.refer(wire, WrongTypes.class).count("x", "y"));
         on("null for a primitive", wire -> side.refer(wire, Boxes.class).count("x", null));
-        on("too large", wire -> side.refer(wire, Kitchen.class).cook(new Dish("x".repeat(2 * MOST_BYTES))));
+        on("too large", wire -> side.refer(wire, Kitchen.class).cook(new Dish("x".repeat(2 * MAX_BYTES))));
         on("declared exception", wire -> side.refer(wire, Kitchen.class).burns());
         on(
                 "exception that callers do not know",

@@ -351,7 +351,7 @@ class TripleInteropTest extends DubboInteropContract {
 
     // ---- what is not there
 
-    /** Dubbo answers with the export that has neither group nor version (wire document 3.5). */
+    /** Dubbo answers with the export that has neither group nor version (docs/wire-protocol.md 3.5). */
     @Test
     void unknownVersionIsRefusedByUsAlone() {
         GreetService theirs =
@@ -466,7 +466,10 @@ class TripleInteropTest extends DubboInteropContract {
         assertThat(theirs.all()).hasSize(3).allMatch(message -> message.length == ShapesServer.LARGE);
     }
 
-    /** Providers of Dubbo compress a message together with its prefix, as no client of gRPC expects it (wire document 3.8). */
+    /**
+     * Providers of Dubbo compress a message together with its prefix, as no client of gRPC expects it
+     * (docs/wire-protocol.md 3.8).
+     */
     @Test
     void compressedMessagesOfDubboProvidersAreNoMessages() throws Exception {
         Told<byte[]> ours = new Told<>();
@@ -477,7 +480,7 @@ class TripleInteropTest extends DubboInteropContract {
         assertThat(failure).hasMessageContaining("a message begins with the flags 0x1f");
     }
 
-    /** Providers of Dubbo look into the message before they can decompress it (wire document 3.8). */
+    /** Providers of Dubbo look into the message before they can decompress it (docs/wire-protocol.md 3.8). */
     @Test
     void compressedRequestsOfOursAreNotReadByDubbo() {
         GreetService compressed = CallOptions.none().compressed().on(usToDubbo);

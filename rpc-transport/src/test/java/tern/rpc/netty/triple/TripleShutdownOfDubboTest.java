@@ -41,7 +41,7 @@ class TripleShutdownOfDubboTest {
         }
     }
 
-    /** It sends no GOAWAY and just closes its connections (wire document 3.11), so a call or two may be lost. */
+    /** It sends no GOAWAY and just closes its connections (docs/wire-protocol.md 3.11), so a call or two may be lost. */
     @Test
     void callsGoElsewhere() throws Exception {
         try (TripleSides sides = new TripleSides();

@@ -35,14 +35,14 @@ class UnreadUnaryAnswersTest {
     private static final int CALLS = 10;
 
     /** From which on connections that do not read are closed: a quarter of it is {@code max-unsent-answers}. */
-    private static final long MOST_BYTES = 8 << 20;
+    private static final long MAX_BYTES = 8 << 20;
 
     /** So small that answers are written as bytes; what is asked for is larger than any buffer of a socket. */
     private static final int PAGE_BYTES = 8_000;
 
     private static final int PAGES = 6_000;
 
-    /** What is asked for on all connections is twelve times {@link #MOST_BYTES}. */
+    /** What is asked for on all connections is twelve times {@link #MAX_BYTES}. */
     public interface Large {
         BytesValue large(StringValue text);
 
@@ -77,7 +77,7 @@ class UnreadUnaryAnswersTest {
     private final TripleSides sides = new TripleSides();
     private final List<AutoCloseable> open = new ArrayList<>();
     private final RpcServer server = sides.serve(
-            limits -> limits.withMaxUnsentBytes(1 << 20, MOST_BYTES / 4),
+            limits -> limits.withMaxUnsentBytes(1 << 20, MAX_BYTES / 4),
             settings -> settings.workers(4, 1_000)
                     .meters(new RpcMeters(registry, Slo.DEFAULT))
                     .export(ServiceExport.of(Large.class, new LargeServer())));
@@ -144,9 +144,9 @@ class UnreadUnaryAnswersTest {
     }
 
     private void assertBounded() {
-        Await.until("what is not read is given up", () -> unsent() <= MOST_BYTES / 2.0);
+        Await.until("what is not read is given up", () -> unsent() <= MAX_BYTES / 2.0);
         assertOthersAreServed();
-        assertThat(mostUnsent.get()).isLessThan(4 * MOST_BYTES);
+        assertThat(mostUnsent.get()).isLessThan(4 * MAX_BYTES);
     }
 
     @ParameterizedTest

@@ -25,7 +25,7 @@ record ProcessorTime(long processNanos, Map<Long, ThreadTime> threads, MachineTi
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
     /** Groups that matter stand out; a list of all would not be read. */
-    private static final int MOST_GROUPS = 16;
+    private static final int MAX_GROUPS = 16;
 
     record ThreadTime(String group, long nanos) {}
 
@@ -64,7 +64,7 @@ record ProcessorTime(long processNanos, Map<Long, ThreadTime> threads, MachineTi
         double elapsed = Math.max(1, nanos);
         List<ThreadGroupCpu> groups = used.entrySet().stream()
                 .sorted(Map.Entry.<String, Long>comparingByValue().reversed())
-                .limit(MOST_GROUPS)
+                .limit(MAX_GROUPS)
                 .map(group -> new ThreadGroupCpu(
                         group.getKey(), counts.getOrDefault(group.getKey(), 0), group.getValue() / elapsed))
                 .toList();

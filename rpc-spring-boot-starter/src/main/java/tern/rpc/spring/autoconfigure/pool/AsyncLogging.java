@@ -24,7 +24,7 @@ public final class AsyncLogging implements EnvironmentPostProcessor {
 
     static final String POLICY = "log4j2.asyncQueueFullPolicy";
     static final String RING = "log4j2.asyncLoggerConfigRingBufferSize";
-    static final int RING_SIZE = 64 * 1_024; // reliability table, logging
+    static final int RING_SIZE = 64 * 1_024; // docs/limits.md
 
     private static final String LOCATION = "logging.config";
     private static final List<String> EXTENSIONS = List.of("xml", "properties", "yaml", "yml", "json", "jsn");

@@ -122,13 +122,13 @@ public final class BusinessPool extends ThreadPoolExecutor {
     private List<PoolSetting> settings() {
         return List.of(
                 origins.setting(settings.prefix() + ".threads", settings.threads(), PoolSetting.Source.TUNED, Use.MAX)
-                        .accepting(new PoolSetting.Range(1, BusinessPools.MOST_THREADS)),
+                        .accepting(new PoolSetting.Range(1, BusinessPools.MAX_THREADS)),
                 origins.setting(
                                 settings.prefix() + ".queue-capacity",
                                 settings.queueCapacity(),
                                 PoolSetting.Source.TUNED,
                                 Use.QUEUE_CAPACITY)
-                        .accepting(new PoolSetting.Range(0, BusinessPools.MOST_QUEUED)),
+                        .accepting(new PoolSetting.Range(0, BusinessPools.MAX_QUEUED)),
                 origins.setting(
                         settings.prefix() + ".rejection",
                         settings.rejection() == Rejection.ABORT ? "abort" : "caller-runs",

@@ -22,8 +22,8 @@ final class BusinessPools implements BeanDefinitionRegistryPostProcessor {
 
     static final String PREFIX = "rpc.pools.executors";
 
-    static final int MOST_THREADS = 10_000;
-    static final int MOST_QUEUED = 1_000_000;
+    static final int MAX_THREADS = 10_000;
+    static final int MAX_QUEUED = 1_000_000;
     private static final int QUEUED_PER_THREAD = 10;
 
     private final Environment environment;
@@ -46,11 +46,11 @@ final class BusinessPools implements BeanDefinitionRegistryPostProcessor {
 
     private BusinessPool.Settings settings(String name, RpcPoolsProperties.Executor pool) {
         String prefix = PREFIX + "." + name;
-        int threads = PropertyCheck.between(prefix + ".threads", pool.threads(), 1, MOST_THREADS);
+        int threads = PropertyCheck.between(prefix + ".threads", pool.threads(), 1, MAX_THREADS);
         Integer queue = pool.queueCapacity();
         int capacity = queue == null
                 ? threads * QUEUED_PER_THREAD
-                : PropertyCheck.between(prefix + ".queue-capacity", queue, 0, MOST_QUEUED);
+                : PropertyCheck.between(prefix + ".queue-capacity", queue, 0, MAX_QUEUED);
         return new BusinessPool.Settings(name, prefix, threads, capacity, pool.rejection());
     }
 

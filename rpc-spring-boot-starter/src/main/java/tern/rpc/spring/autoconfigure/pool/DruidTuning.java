@@ -15,7 +15,7 @@ final class DruidTuning {
 
     private static final String MARIADB = "jdbc:mariadb:";
 
-    private static final int MOST_CONNECTIONS = 10_000;
+    private static final int MAX_CONNECTIONS = 10_000;
     private static final int STATEMENTS_PER_CONNECTION = 20;
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
     private static final Duration READ_TIMEOUT = Duration.ofSeconds(5);
@@ -33,7 +33,7 @@ final class DruidTuning {
         Integer wanted = number("max-active");
         int max = wanted == null
                 ? Math.max(sizing.connections(), atLeastZero("min-idle"))
-                : PropertyCheck.between(PREFIX + ".max-active", wanted, 1, MOST_CONNECTIONS);
+                : PropertyCheck.between(PREFIX + ".max-active", wanted, 1, MAX_CONNECTIONS);
         Integer idle = number("min-idle");
         int minIdle = idle == null ? Math.min(max, sizing.connections()) : idle;
         pool.setName("druid");
@@ -79,7 +79,7 @@ final class DruidTuning {
 
     private int atLeastZero(String property) {
         Integer value = number(property);
-        return value == null ? 0 : PropertyCheck.between(PREFIX + "." + property, value, 0, MOST_CONNECTIONS);
+        return value == null ? 0 : PropertyCheck.between(PREFIX + "." + property, value, 0, MAX_CONNECTIONS);
     }
 
     private @Nullable Integer number(String property) {

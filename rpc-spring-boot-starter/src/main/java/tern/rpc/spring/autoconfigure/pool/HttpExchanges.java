@@ -17,7 +17,7 @@ import tern.rpc.Phase;
 final class HttpExchanges {
 
     /** Hosts beyond this make no difference to any advice. */
-    private static final int MOST_HOSTS = 64;
+    private static final int MAX_HOSTS = 64;
 
     private final Borrowings borrowings = new Borrowings();
     private final Set<String> hosts = ConcurrentHashMap.newKeySet();
@@ -33,7 +33,7 @@ final class HttpExchanges {
     /** Around the wait for a connection, and the making of one if none is free. */
     ClassicHttpResponse connect(ClassicHttpRequest request, ExecChain.Scope scope, ExecChain chain)
             throws IOException, HttpException {
-        if (hosts.size() < MOST_HOSTS) {
+        if (hosts.size() < MAX_HOSTS) {
             hosts.add(scope.route.getTargetHost().toHostString());
         }
         CallLedger ledger = CallLedger.current();

@@ -14,17 +14,17 @@ record HttpPoolSettings(int maxTotal, int maxPerHost, Duration maxWait) {
 
     static final String PREFIX = "rpc.pools.http";
 
-    private static final int MOST_CONNECTIONS = 10_000;
+    private static final int MAX_CONNECTIONS = 10_000;
 
     static HttpPoolSettings of(RpcPoolsProperties.Http properties, Sizing sizing) {
         Integer total = properties.maxTotal();
         Integer host = properties.maxPerHost();
         Duration wait = properties.maxWait();
         if (total != null) {
-            PropertyCheck.between(PREFIX + ".max-total", total, 1, MOST_CONNECTIONS);
+            PropertyCheck.between(PREFIX + ".max-total", total, 1, MAX_CONNECTIONS);
         }
         if (host != null) {
-            PropertyCheck.between(PREFIX + ".max-per-host", host, 1, MOST_CONNECTIONS);
+            PropertyCheck.between(PREFIX + ".max-per-host", host, 1, MAX_CONNECTIONS);
         }
         if (total != null && host != null && host > total) {
             throw new InvalidPropertyException(

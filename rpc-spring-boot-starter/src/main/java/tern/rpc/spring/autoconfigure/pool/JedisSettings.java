@@ -14,7 +14,7 @@ record JedisSettings(URI address, int maxTotal, Duration maxWait, Duration conne
 
     static final String PREFIX = "rpc.pools.jedis";
 
-    private static final int MOST_CONNECTIONS = 10_000;
+    private static final int MAX_CONNECTIONS = 10_000;
 
     static JedisSettings of(RpcPoolsProperties.Jedis properties, Sizing sizing) {
         Integer total = properties.maxTotal();
@@ -23,7 +23,7 @@ record JedisSettings(URI address, int maxTotal, Duration maxWait, Duration conne
                 address(properties.url() == null ? "" : properties.url()),
                 total == null
                         ? sizing.connections()
-                        : PropertyCheck.between(PREFIX + ".max-total", total, 1, MOST_CONNECTIONS),
+                        : PropertyCheck.between(PREFIX + ".max-total", total, 1, MAX_CONNECTIONS),
                 wait == null ? sizing.redisWait() : PropertyCheck.moreThanZero(PREFIX + ".max-wait", wait),
                 PropertyCheck.moreThanZero(PREFIX + ".connect-timeout", properties.connectTimeout()),
                 PropertyCheck.moreThanZero(PREFIX + ".read-timeout", properties.readTimeout()));

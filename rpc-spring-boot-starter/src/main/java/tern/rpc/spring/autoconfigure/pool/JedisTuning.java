@@ -19,7 +19,7 @@ final class JedisTuning implements BeanPostProcessor {
     static final Duration CONNECT_TIMEOUT = Duration.ofMillis(200);
     static final Duration READ_TIMEOUT = Duration.ofMillis(500);
 
-    private static final int MOST_CONNECTIONS = 10_000;
+    private static final int MAX_CONNECTIONS = 10_000;
     private static final String LETTUCE = "io.lettuce.core.RedisClient";
 
     private final ObjectProvider<Sizing> sizing;
@@ -53,7 +53,7 @@ final class JedisTuning implements BeanPostProcessor {
         if (!user.isSet(POOL + ".max-active")) {
             pool.setMaxActive(sizing.connections());
         } else if (pool.getMaxActive() >= 0) {
-            PropertyCheck.between(POOL + ".max-active", pool.getMaxActive(), 1, MOST_CONNECTIONS);
+            PropertyCheck.between(POOL + ".max-active", pool.getMaxActive(), 1, MAX_CONNECTIONS);
         }
         int max = pool.getMaxActive() < 0 ? sizing.connections() : pool.getMaxActive();
         if (!user.isSet(POOL + ".max-idle")) {

@@ -15,7 +15,7 @@ import tern.rpc.Phase;
  */
 final class RingReserve extends AbstractFilter {
 
-    static final int RESERVE = 4 * 1_024; // reliability table, logging
+    static final int RESERVE = 4 * 1_024; // docs/limits.md
 
     private final RingBufferAdmin ring;
     private final int reserve;
