@@ -408,8 +408,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Whether the server answered a call, or was there for a second. One that greets and then closes, or announces its end
-     * at once, is not worth another attempt at once.
+     * Whether the server answered a call, or was heard and stayed for a second. A server that only greets and closes is
+     * connected to again after a pause.
      */
     boolean wasOfUse() {
         return answered || (heard && System.nanoTime() - readyNanos >= SHORT_LIFE_NANOS);

@@ -248,8 +248,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             replaceAfter(backoff.sameMillis(), connection);
             return;
         }
-        resetIfOfUse(connection);
-        long pauseMillis = backoff.nextMillis();
+        long pauseMillis = connection.wasHeard() ? pauseAfterALoss(connection) : backoff.nextMillis();
         if (pauseMillis > 0 && backoff.isNew()) {
             LOG.info("{} is not connected: {}; next attempt in {} ms", endpoint, lastFailure, pauseMillis);
         }
@@ -261,17 +260,17 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         for (int i = 0; i < current.length(); i++) {
             if (current.get(i) == connection) {
                 retiring.add(connection);
-                resetIfOfUse(connection);
-                replaceAfter(backoff.nextMillisAfterItLeft(), connection);
+                replaceAfter(pauseAfterALoss(connection), connection);
                 return;
             }
         }
     }
 
-    private void resetIfOfUse(Connection connection) {
+    private long pauseAfterALoss(Connection connection) {
         if (connection.wasOfUse()) {
             backoff.reset();
         }
+        return backoff.nextMillisAfterALoss();
     }
 
     private void replaceAfter(long pauseMillis, Connection connection) {

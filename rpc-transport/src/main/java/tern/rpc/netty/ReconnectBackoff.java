@@ -3,59 +3,65 @@ package tern.rpc.netty;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Pauses between attempts to connect: none after the first loss; then anything up to a bound that doubles, so that
- * clients do not come all at once. Not thread-safe.
+ * Pauses between attempts to connect. The first failure, and the first {@value #MAX_LOST_AT_ONCE} lost connections, need no
+ * pause. After them a pause is a random time up to a bound that doubles, so that clients do not all come at once. Not
+ * thread-safe.
  */
 final class ReconnectBackoff {
 
     private static final int MAX_DOUBLINGS = 20;
+    private static final int MAX_FAILED_AT_ONCE = 1;
+    private static final int MAX_LOST_AT_ONCE = 2;
 
     private final long minMillis;
     private final long maxMillis;
-    private int failures; // connections in a row that were of no use
-    private boolean leftBefore; // a server has announced its end since the last reset
+    private int failures; // attempts in a row from which nothing was heard
+    private int lost; // connections in a row that were heard, but answered no call
 
     ReconnectBackoff(ClientTransportSettings settings) {
         this.minMillis = settings.reconnectMin().toMillis();
         this.maxMillis = settings.reconnectMax().toMillis();
     }
 
-    /** A connection was lost, or there was none. */
+    /** There was no connection, or one from which nothing was heard. */
     long nextMillis() {
-        int before = failures++;
-        if (before == 0) {
-            return 0;
-        }
-        return pauseMillis(before - 1);
+        failures++;
+        return pauses() == 0 ? 0 : pauseMillis();
     }
 
-    /** The server announced its end. A replacement is connected at once the first time; later ends count as losses. */
-    long nextMillisAfterItLeft() {
-        if (leftBefore) {
-            return nextMillis();
-        }
-        leftBefore = true;
-        return 0;
+    /**
+     * A connection that was heard was lost, or its server announced its end. The server may be restarting, or a call may
+     * have ended the connection, so the first such connections are replaced at once.
+     */
+    long nextMillisAfterALoss() {
+        failures = 0;
+        lost++;
+        return pauses() == 0 ? 0 : pauseMillis();
     }
 
     /** An attempt that was begun by a call failed: a pause as after the last failure. */
     long sameMillis() {
-        return pauseMillis(Math.max(0, failures - 2));
-    }
-
-    private long pauseMillis(int doublings) {
-        long bound = Math.min(minMillis << Math.min(MAX_DOUBLINGS, doublings), maxMillis);
-        return ThreadLocalRandom.current().nextLong(1, bound + 1);
+        return pauseMillis();
     }
 
     /** The server is there and answers. */
     void reset() {
         failures = 0;
-        leftBefore = false;
+        lost = 0;
     }
 
     /** Whether a failure is still news. */
     boolean isNew() {
-        return failures <= 2;
+        return pauses() <= 1;
+    }
+
+    private int pauses() {
+        return Math.max(0, failures - MAX_FAILED_AT_ONCE) + Math.max(0, lost - MAX_LOST_AT_ONCE);
+    }
+
+    private long pauseMillis() {
+        int doublings = Math.min(MAX_DOUBLINGS, Math.max(0, pauses() - 1));
+        long bound = Math.min(minMillis << doublings, maxMillis);
+        return ThreadLocalRandom.current().nextLong(1, bound + 1);
     }
 }

@@ -209,8 +209,8 @@ class ReconnectByCallTest {
                 for (int j = 0; j < 300; j++) {
                     assertFails(work, greeting.length > 0);
                 }
-                assertThat(accepted.get()) // one attempt of the beginning may still have been in the backlog
-                        .isBetween(before + round, before + round + 1);
+                assertThat(accepted.get()) // attempts of the beginning, which need no pause, may have come late
+                        .isBetween(before + round, before + round + 3);
                 now.addAndGet(PAUSE_NANOS);
             }
         }
