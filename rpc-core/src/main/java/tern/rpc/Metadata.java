@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The headers of a request or a response (Dubbo calls them attachments): text and binary values under names that are
- * compared without regard to case and travel as they were written. A name may occur more than once. Not thread-safe:
+ * compared without regard to the case of ASCII letters and travel as they were written. A name may occur more than once. Not thread-safe:
  * filled before the call is sent, read after its answer came.
  *
  * <p>Names of binary values end in {@code -bin} on HTTP (gRPC, Triple, Connect, JSON), where the suffix is added if it is
@@ -196,7 +196,7 @@ public final class Metadata {
 
     private boolean isNamed(int index, String name) {
         String known = (String) pairs[index];
-        return name.equalsIgnoreCase(known)
+        return (name.length() == known.length() && isAlike(name, 0, known))
                 || (pairs[index + 1] instanceof byte[] && (isWithSuffix(name, known) || isWithSuffix(known, name)));
     }
 
@@ -204,8 +204,24 @@ public final class Metadata {
     private static boolean isWithSuffix(String longer, String shorter) {
         int length = shorter.length();
         return longer.length() == length + BINARY.length()
-                && longer.regionMatches(true, 0, shorter, 0, length)
-                && longer.regionMatches(true, length, BINARY, 0, BINARY.length());
+                && isAlike(longer, 0, shorter)
+                && isAlike(longer, length, BINARY);
+    }
+
+    /** Letters beyond ASCII stay themselves: the Kelvin sign is no K to a proxy that filters by name, so it is none here. */
+    private static boolean isAlike(String name, int from, String part) {
+        for (int i = 0; i < part.length(); i++) {
+            char one = name.charAt(from + i);
+            char other = part.charAt(i);
+            if (one != other && lower(one) != lower(other)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static int lower(char letter) {
+        return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : letter;
     }
 
     /** Names only: values may be secrets. */

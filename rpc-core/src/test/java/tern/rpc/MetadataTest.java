@@ -110,4 +110,19 @@ class MetadataTest {
         assertThat(seen).containsExactly("token=secret");
         assertThat(metadata).hasToString("[token]");
     }
+
+    /** Unicode folds the Kelvin sign, the long s and the i without or with a dot to k, s and i; proxies do not. */
+    @Test
+    void lettersBeyondAsciiAreNoAscii() {
+        Metadata metadata = new Metadata()
+                .put("x-\u212Aey", "kelvin")
+                .put("u\u017Fer", "long s")
+                .put("\u0131d", "dotless")
+                .put("t\u0130me", "dotted")
+                .put("\u212A", new byte[] {1})
+                .put("k-b\u0131n", new byte[] {2});
+
+        assertThat(List.of("x-key", "user", "id", "time", "k", "k-bin")).noneMatch(metadata::contains);
+        assertThat(metadata.get("X-\u212AEY")).isEqualTo("kelvin");
+    }
 }

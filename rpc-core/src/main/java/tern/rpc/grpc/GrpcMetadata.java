@@ -17,8 +17,21 @@ final class GrpcMetadata {
     /** Names that gRPC does not allow are left out. */
     static Metadata from(tern.rpc.Metadata metadata) {
         Metadata converted = new Metadata();
-        metadata.forEach((name, value) -> put(converted, name.toLowerCase(Locale.ROOT), value));
+        metadata.forEach((name, value) -> {
+            if (isAscii(name)) { // some other letters become ASCII in lower case, and the name another one
+                put(converted, name.toLowerCase(Locale.ROOT), value);
+            }
+        });
         return converted;
+    }
+
+    private static boolean isAscii(String name) {
+        for (int i = 0; i < name.length(); i++) {
+            if (name.charAt(i) > 0x7F) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private static void put(Metadata converted, String name, Object value) {

@@ -2,9 +2,9 @@ package tern.rpc.serialization;
 
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
+import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,10 +26,18 @@ public final class EqualHashes {
     private static final int KEYS_PER_PLACE = 16;
     private static final int MIN_PLACES = 64;
 
-    /** Nobody outside knows which hashes share a place. */
-    private static final int SEED = ThreadLocalRandom.current().nextInt();
+    /** Nobody outside knows which hashes share a place. Made only when something is counted. */
+    private static final class Secret {
 
-    private static final int FACTOR = ThreadLocalRandom.current().nextInt() | 1;
+        static final int SEED;
+        static final int FACTOR;
+
+        static {
+            SecureRandom random = new SecureRandom();
+            SEED = random.nextInt();
+            FACTOR = random.nextInt() | 1;
+        }
+    }
 
     private static final ClassValue<Boolean> ORDERED = new ClassValue<>() {
         @Override
@@ -123,8 +131,8 @@ public final class EqualHashes {
     }
 
     private int place(int hash) {
-        int mixed = (hash ^ SEED) * FACTOR;
-        mixed = (mixed ^ mixed >>> 15) * FACTOR;
+        int mixed = (hash ^ Secret.SEED) * Secret.FACTOR;
+        mixed = (mixed ^ mixed >>> 15) * Secret.FACTOR;
         return (mixed ^ mixed >>> 16) & places.length - 1;
     }
 }

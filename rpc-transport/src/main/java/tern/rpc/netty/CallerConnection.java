@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.endpoint.Endpoint;
@@ -282,7 +283,7 @@ final class CallerConnection implements PendingCall.Carrier {
         if (!closeReason.compareAndSet(null, reason)) {
             return;
         }
-        LOG.debug("Closing a caller's connection to {}: {}", endpoint, reason);
+        LOG.debug("Closing a caller's connection to {}: {}", endpoint, PeerText.text(reason));
         SocketChannel open = channel;
         try {
             if (open != null) {

@@ -16,6 +16,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -506,7 +507,7 @@ public final class Connection implements PendingCall.Carrier {
         if (state == State.CLOSED) {
             return;
         }
-        closeReason = reason;
+        closeReason = PeerText.text(reason); // HTTP/2 quotes the peer
         state = State.CLOSED;
         keepAlive.stop();
         Channel open = channel;

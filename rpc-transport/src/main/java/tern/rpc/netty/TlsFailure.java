@@ -8,6 +8,7 @@ import java.security.cert.CertificateException;
 import java.security.cert.CertificateExpiredException;
 import java.security.cert.CertificateNotYetValidException;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.PeerText;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Tls;
 
@@ -66,7 +67,7 @@ final class TlsFailure {
                 : "the certificate of the server is refused by " + tls + ": " + words;
     }
 
-    /** What the innermost cause says; those around it repeat it. */
+    /** What the innermost cause says, on one line; those around it repeat it. It may quote the peer's certificate. */
     static String inWords(Throwable cause) {
         String words = cause.toString();
         int depth = 0;
@@ -75,7 +76,7 @@ final class TlsFailure {
                 words = inner.getMessage();
             }
         }
-        return words;
+        return PeerText.text(words);
     }
 
     /** The exception of this type behind a failure, or null. */

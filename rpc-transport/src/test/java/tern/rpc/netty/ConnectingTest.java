@@ -160,4 +160,13 @@ class ConnectingTest {
         assertThat(told).containsExactly(Connection.State.READY, Connection.State.DRAINING, Connection.State.CLOSED);
         assertThat(channel.isOpen()).isFalse();
     }
+
+    @Test
+    void reasonThatQuotesThePeerStaysOnItsLine() {
+        Connection connection = connection(new Endpoint("127.0.0.1", 1));
+
+        connection.close("HTTP/2: header 'a\n2026-01-01 ERROR forged'");
+
+        assertThat(connection.closeReason()).isEqualTo("HTTP/2: header 'a\\n2026-01-01 ERROR forged'");
+    }
 }

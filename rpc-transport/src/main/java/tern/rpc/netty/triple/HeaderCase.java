@@ -1,5 +1,6 @@
 package tern.rpc.netty.triple;
 
+import io.netty.util.AsciiString;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -28,7 +29,7 @@ final class HeaderCase {
         return URLEncoder.encode(json.append('}').toString(), StandardCharsets.UTF_8);
     }
 
-    /** Never fails: from what cannot be read no name is learnt. Names differ in their capitals only. */
+    /** Never fails: from what cannot be read no name is learnt. Names differ in capitals of ASCII only. */
     static Map<String, String> decode(CharSequence value) {
         Map<String, String> names = new HashMap<>();
         String json;
@@ -44,7 +45,7 @@ final class HeaderCase {
             if (lower == null || original == null) {
                 return names;
             }
-            if (lower.equalsIgnoreCase(original)) {
+            if (AsciiString.contentEqualsIgnoreCase(lower, original)) {
                 names.put(lower, original);
             }
         }

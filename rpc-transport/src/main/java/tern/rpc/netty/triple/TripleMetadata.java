@@ -206,7 +206,7 @@ final class TripleMetadata {
                 encoded = (String) value;
                 checkText(name, lower, encoded);
             }
-            checkName(name, lower);
+            checkName(name);
             bytes += lower.length() + encoded.length();
             check(++entries, bytes);
             headers.accept(lower, encoded);
@@ -222,9 +222,9 @@ final class TripleMetadata {
             }
         }
 
-        private static void checkName(String name, String lower) {
-            for (int i = 0; i < lower.length(); i++) {
-                char character = lower.charAt(i);
+        private static void checkName(String name) {
+            for (int i = 0; i < name.length(); i++) {
+                char character = name.charAt(i);
                 boolean token = character > ' ' && character < 0x7F && "\"(),/:;<=>?@[\\]{}".indexOf(character) < 0;
                 if (!token) {
                     throw refused("the name of the header '" + name + "' has the character U+"

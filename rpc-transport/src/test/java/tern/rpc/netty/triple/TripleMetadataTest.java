@@ -221,4 +221,19 @@ class TripleMetadataTest {
         assertThatThrownBy(() -> TripleMetadata.read(headers("n-bin", "AQ,".repeat(129))))
                 .hasMessageContaining("RESOURCE_EXHAUSTED");
     }
+
+    @Test
+    void letterThatBecomesAsciiInLowerCaseIsRefused() {
+        assertThatThrownBy(() -> written(new Metadata().put("x-\u212Aey", "1")))
+                .hasMessageContaining("INVALID_ARGUMENT")
+                .hasMessageContaining("U+212A");
+    }
+
+    @Test
+    void capitalsThatThePeerTellsAreAsciiOnly() {
+        Metadata read = TripleMetadata.read(
+                headers("x-key", "1", "tri-header-convert", "%7B%22x-key%22%3A%22x-%E2%84%AAey%22%7D"));
+
+        assertThat(read.names()).containsExactly("x-key");
+    }
 }
