@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The headers of a request or a response (Dubbo calls them attachments): text and binary values under names that are
- * compared without regard to the case of ASCII letters and travel as they were written. A name may occur more than once. Not thread-safe:
- * filled before the call is sent, read after its answer came.
+ * compared without regard to the case of ASCII letters and travel as they were written. A name may occur more than once.
+ * Not thread-safe: filled before the call is sent, read after its answer came.
  *
  * <p>Names of binary values end in {@code -bin} on HTTP (gRPC, Triple, Connect, JSON), where the suffix is added if it is
  * missing. They need no suffix on the dubbo protocol. So a binary value is found under its name with and without
