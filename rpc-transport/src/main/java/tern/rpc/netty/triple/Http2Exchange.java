@@ -160,7 +160,7 @@ final class Http2Exchange extends HttpExchange {
         last.addListener(done -> {
             gone(bytes);
             if (part.isEnd() && stream.state() == Http2Stream.State.HALF_CLOSED_LOCAL) {
-                handler.resetByUs(stream, Http2Error.NO_ERROR); // the rest of the request is not wanted
+                handler.endedEarly(stream);
             }
         });
     }

@@ -76,6 +76,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final long DRAIN_PING_MILLIS = 10_000;
 
+    /** How long a client may take to end a request that was answered before its end. */
+    private static final long LATE_END_MILLIS = 1_000;
+
     private final ServerConnection connection;
     private final HttpDispatcher dispatcher;
     private final Http2Connection.PropertyKey exchangeKey;
@@ -227,6 +230,27 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         history.resetByUs(stream.id());
         resetStream(context(), stream.id(), error.code(), context().newPromise());
         context().flush();
+    }
+
+    /**
+     * An answer ended before its request. Most clients end the request at once, and some drop an answer that is followed by
+     * a reset, so the stream is reset only when more of the request comes, or no end of it in time (RFC 9113, 8.1).
+     */
+    void endedEarly(Http2Stream stream) {
+        context()
+                .executor()
+                .schedule(
+                        () -> {
+                            if (isEndedEarly(stream)) {
+                                resetByUs(stream, Http2Error.NO_ERROR);
+                            }
+                        },
+                        LATE_END_MILLIS,
+                        TimeUnit.MILLISECONDS);
+    }
+
+    private static boolean isEndedEarly(Http2Stream stream) {
+        return stream.state() == Http2Stream.State.HALF_CLOSED_LOCAL;
     }
 
     /**
@@ -639,7 +663,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 throws Http2Exception {
             limits.arrived(data.isReadable() || endOfStream);
             limits.moved();
-            Http2Exchange exchange = exchange(streamId);
+            Http2Stream stream = connection().stream(streamId);
+            if (isEndedEarly(stream) && !endOfStream) {
+                resetByUs(stream, Http2Error.NO_ERROR); // the rest of the request is not wanted
+                return data.readableBytes() + padding;
+            }
+            Http2Exchange exchange = stream.getProperty(exchangeKey);
             HttpCall call = exchange == null ? null : exchange.call();
             if (exchange == null || call == null) {
                 return data.readableBytes() + padding; // answered already

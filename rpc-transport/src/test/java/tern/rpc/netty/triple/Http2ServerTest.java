@@ -350,6 +350,51 @@ class Http2ServerTest {
         }
     }
 
+    @Test
+    void aClientMayStillEndARequestThatWasAnsweredEarly() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.request(1, "/nobody.Home/call", false);
+            assertThat(wire.answer(1).header("grpc-status")).isEqualTo("12");
+            wire.frame(Http2Wire.DATA, Http2Wire.END_STREAM, 1);
+            call(wire, 3);
+
+            assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
+            assertThat(wire.resets()).isZero();
+        }
+    }
+
+    @Test
+    void aRequestThatWasAnsweredEarlyAndDoesNotEndIsReset() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.request(1, "/nobody.Home/call", false);
+            assertThat(wire.answer(1).header("grpc-status")).isEqualTo("12");
+
+            wire.readUntil(() -> wire.answer(1).reset != null);
+
+            assertThat(wire.answer(1).reset).isEqualTo(Http2Error.NO_ERROR.code());
+            call(wire, 3);
+            assertThat(wire.answer(3).header("grpc-status")).isEqualTo("0");
+        }
+    }
+
+    @Test
+    void mistakesAfterAnEarlyAnswerHaveTheirOwnCode() {
+        try (Http2Wire wire = Http2Wire.open(serve().port())) {
+            wire.request(1, "/nobody.Home/call", false);
+            wire.request(3, "/nobody.Home/call", false);
+            assertThat(wire.answer(1).header("grpc-status")).isEqualTo("12");
+            assertThat(wire.answer(3).header("grpc-status")).isEqualTo("12");
+
+            wire.frame(Http2Wire.HEADERS, Http2Wire.END_HEADERS, 1, Http2Script.block("trailer", "x"));
+            wire.frame(Http2Wire.WINDOW_UPDATE, 0, 3, (byte) 0x7F, (byte) 0xFF, (byte) 0xFF, (byte) 0xFF);
+            wire.readUntil(() -> wire.answer(1).reset != null);
+            wire.readUntil(() -> wire.answer(3).reset != null);
+
+            assertThat(wire.answer(1).reset).isEqualTo(Http2Error.PROTOCOL_ERROR.code());
+            assertThat(wire.answer(3).reset).isEqualTo(Http2Error.FLOW_CONTROL_ERROR.code());
+        }
+    }
+
     /** They were on their way when the server ended the stream, so they are not the client's fault. */
     @Test
     void restOfARequestThatWasAnsweredEarlyDoesNotEndTheConnection() {
