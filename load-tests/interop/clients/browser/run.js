@@ -71,7 +71,22 @@ async function main() {
   }).finally(() => child?.kill());
   process.stdout.write(told);
   await new Promise((resolve) => child.once('exit', resolve));
-  fs.rmSync(profile, {recursive: true, force: true, maxRetries: 20, retryDelay: 100});
+  await remove(profile);
+}
+
+/** Helper processes of the browser may still write for a moment. A folder that stays is no failure of the server. */
+async function remove(folder) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return fs.rmSync(folder, {recursive: true, force: true});
+    } catch (failure) {
+      if (attempt === 50) {
+        console.error(`${folder} stays: ${failure.message}`);
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
 }
 
 main().then(
