@@ -2,6 +2,7 @@ package tern.rpc.limit;
 
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.PeerText;
 
 /**
  * How many of the calls inside a {@link Limiter} came from one tenant, such as a connection. A call counts until it has
@@ -35,9 +36,9 @@ public final class Share {
         this.whole = whole;
     }
 
-    /** Name of the tenant. */
+    /** Name of the tenant, escaped: a certificate may bring it. */
     public String tenant() {
-        return tenant.toString();
+        return PeerText.name(tenant.toString());
     }
 
     /** Whether it is a part of another, such as a connection of its address. */
