@@ -17,12 +17,12 @@ import tern.rpc.StatusCode;
 import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.AcceptedTokens;
 
-/** Says who may call: first the tokens, then the authorizers. Thread-safe. */
+/** Decides who may call: it checks the tokens first, then asks the authorizers. Thread-safe. */
 final class CallGate {
 
     private static final Logger LOG = LoggerFactory.getLogger(CallGate.class);
 
-    /** An authorizer that fails, fails for every call. */
+    /** Limits the rate of warnings, because a defective authorizer fails for every call. */
     private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
 
     private final AcceptedTokens tokens;
@@ -36,7 +36,7 @@ final class CallGate {
         this.failing = new SeldomWarning(LOG, clock, BETWEEN_WARNINGS);
     }
 
-    /** Whether nobody is asked for anything. */
+    /** Whether no token is required and no authorizer is asked. */
     boolean isOpen() {
         return tokens.isEmpty() && authorizers.isEmpty();
     }
@@ -49,17 +49,17 @@ final class CallGate {
         return tokens;
     }
 
-    /** Calls refused because of who made them, since the beginning. */
+    /** The number of calls refused by tokens and authorizers since the start. */
     long refused() {
         return tokens.refused() + refused.sum();
     }
 
     /**
-     * Lets a call pass or not, on a worker thread.
+     * Admits or refuses a call. Runs on a worker thread.
      *
-     * @param progress is told whom it waits for
-     * @return who calls; null if nobody knows
-     * @throws RpcException if it may not run
+     * @param progress records the authorizer that is being asked
+     * @return the caller; null if no authorizer named one
+     * @throws RpcException if the call may not run
      */
     @Nullable
     Principal admit(CallHead call, Question progress) {
@@ -89,7 +89,7 @@ final class CallGate {
         }
     }
 
-    /** What is being decided of a call, for whoever looks at its time meanwhile. */
+    /** The authorizer that is being asked about a call. Other threads read it to explain a timeout. */
     static final class Question {
 
         private final CallHead call;
@@ -107,7 +107,7 @@ final class CallGate {
             return call.deadline().isExpired(now);
         }
 
-        /** The failure of a call that nobody waits for any more. */
+        /** The failure of a call whose deadline passed while an authorizer decided. */
         RpcException late() {
             RpcAuthorizer present = asked;
             return RpcException.refusal(
@@ -121,7 +121,7 @@ final class CallGate {
         }
     }
 
-    /** A service does not get to see the token that opens this server. */
+    /** Removes the server's token from the metadata that the service sees. */
     void conceal(Invocation call) {
         tokens.conceal(call.metadata());
     }
@@ -141,7 +141,7 @@ final class CallGate {
         }
     }
 
-    /** The caller is not told why: it might learn about the inside. */
+    /** The caller gets no reason, because a reason might reveal internals. */
     private RpcException failed(RpcAuthorizer authorizer, CallHead call, Throwable cause) {
         failing.warn(
                 () -> call + " was refused because " + authorizer.getClass().getName() + " failed", cause);

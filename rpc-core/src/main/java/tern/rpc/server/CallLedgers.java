@@ -7,7 +7,9 @@ import tern.rpc.NanoClock;
 import tern.rpc.RunningCall;
 import tern.rpc.metrics.Slo;
 
-/** Gives each call its ledger, knows the calls that run, and adds up the ledgers of those that ended. Thread-safe. */
+/**
+ * Creates the ledger of each call, knows the running calls, and sums up the ledgers of completed calls. Thread-safe.
+ */
 final class CallLedgers {
 
     private final boolean kept;
@@ -16,8 +18,8 @@ final class CallLedgers {
     private final SlowCalls slow;
 
     /**
-     * @param kept whether there are any; else calls are served without
-     * @param threads that run calls
+     * @param kept whether calls have ledgers
+     * @param threads the number of threads that run calls
      */
     CallLedgers(boolean kept, int threads, Slo target, NanoClock clock) {
         this.kept = kept;
@@ -26,22 +28,22 @@ final class CallLedgers {
         this.slow = new SlowCalls(target.latency().toNanos(), clock.nanoTime());
     }
 
-    /** A worker has taken a call and is about to read it. */
+    /** Creates the ledger when a worker has taken a call and before it decodes the request. */
     CallLedger begin(long started, long queuedNanos) {
         return kept ? CallLedger.ofReceived(clock, started, queuedNanos) : CallLedger.none();
     }
 
-    /** @return where it is, for {@link #stopped} */
+    /** @return the place of the call, for {@link #stopped} */
     int runs(ServedCall call) {
         return kept ? running.add(call) : RunningCalls.NOWHERE;
     }
 
-    /** Neither a worker nor a caller has to do with the call any more. */
+    /** The call has its answer, and its worker has left it. */
     void stopped(int place, ServedCall call) {
         running.remove(place, call);
     }
 
-    /** A call has its answer. How long a stream lasts is its users' choice, so none is slow. */
+    /** A call was answered. Streams are never counted as slow, because their users choose the duration. */
     void ended(MethodHandler method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
         if (ledger.isOpen()) {
             if (method.isUnary()) {

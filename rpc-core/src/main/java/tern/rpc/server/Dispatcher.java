@@ -24,9 +24,9 @@ import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * Admits a call by counts alone and hands it to a worker; what follows is {@link ServedCall#run()}. In this order: calls
- * of critical services go to the workers that are kept for them; others pass the limiter, or are refused; then they wait
- * in the queue, or are refused because it is full.
+ * Admits a call by counters alone and hands it to a worker, which runs {@link ServedCall#run()}. Calls of critical
+ * services go to reserved workers. All other calls pass the limiter or are refused. Admitted calls then wait in the
+ * queue, or are refused if it is full.
  */
 final class Dispatcher implements CallHandler {
 
@@ -50,11 +50,11 @@ final class Dispatcher implements CallHandler {
     private final Floods floods;
 
     /**
-     * @param limiter in front of the workers
+     * @param limiter admits calls to the workers
      * @param reserve runs the calls of critical services
-     * @param streams run what streams tell their services
-     * @param streamWaits how long any of these wait for callers that read slowly
-     * @param onRefusal are told of each call that no worker was free for
+     * @param streams run the callbacks of streams
+     * @param streamWaits limits how long these threads wait for slow readers
+     * @param onRefusal run for each call that is refused because no worker was free
      */
     Dispatcher(
             HandlerRegistry registry,
@@ -130,33 +130,33 @@ final class Dispatcher implements CallHandler {
         refusals.count(reason);
     }
 
-    /** A call that was let in has ended, and no worker has to do with it any more. */
+    /** An admitted call was answered, and its worker has left it. */
     void leave(ServerCall call) {
         limiter.leave(call.share(), call.receivedNanos(), clock.nanoTime());
     }
 
-    /** A call that was let in goes on without a worker. */
+    /** An admitted call continues without a worker. */
     void workerLeaves(ServerCall call) {
         limiter.threadLeaves(call.share());
     }
 
-    /** Such a call ends, or has ended while its worker was about to leave. */
+    /** A call that continued without a worker ends, or ended while its worker was about to leave. */
     void workerStays(ServerCall call) {
         limiter.threadStays(call.share());
     }
 
-    /** A call that was let in is over before a worker took it. */
+    /** An admitted call ended before a worker took it. */
     void leaveUnserved(ServerCall call) {
         limiter.leaveUnserved(call.share(), call.receivedNanos());
     }
 
-    /** Answers a call that no worker will run, and counts it. */
+    /** Refuses a call without running it, and counts the refusal. */
     void refuse(ServerCall call, Refusal reason) {
         refusals.count(reason);
         try {
             noteTenant(call.share(), reason);
             meters.refused(clock.nanoTime() - call.receivedNanos());
-        } catch (Throwable e) { // such as of a registry of meters; the caller must be answered all the same
+        } catch (Throwable e) { // for example by a meter registry; the caller must still be answered
             Thrown.log(e, shown -> LOG.error("A refused call could not be counted", shown));
         }
         call.fail(failure(call, reason), new Metadata());
@@ -176,7 +176,10 @@ final class Dispatcher implements CallHandler {
         }
     }
 
-    /** Only where everybody may call, since a refusal comes before it is known who calls. */
+    /**
+     * Names the tenants that hold the most calls. Empty if callers are checked, because a refusal comes before the
+     * check and must not reveal other callers.
+     */
     private String holders() {
         String holders = gate.isOpen() ? floods.describe(limiter.inside()) : "";
         return holders.isEmpty() ? "" : "; " + holders;
@@ -250,7 +253,7 @@ final class Dispatcher implements CallHandler {
         return registry;
     }
 
-    /** Runs what a stream of a tenant is told. */
+    /** The executor for the stream callbacks of a tenant. */
     Executor streamExecutor(@Nullable Share share) {
         Executor threads = streams.of(share);
         return task -> threads.execute(threadState.around(task));
@@ -272,7 +275,11 @@ final class Dispatcher implements CallHandler {
         return clock;
     }
 
-    /** Whether calls wait because all threads are busy, of the spare ones or of the others. */
+    /**
+     * Whether calls wait because all threads are busy.
+     *
+     * @param forSpare true for the spare threads, false for the usual ones
+     */
     boolean isOverloaded(boolean forSpare) {
         return workers.isSaturated(forSpare);
     }

@@ -11,23 +11,23 @@ import tern.rpc.Thrown;
 import tern.rpc.transport.RemoteFailures;
 
 /**
- * Which exceptions of a method leave as they are: declared ones, those of the interface's own packages, and Java's
- * standard ones, since callers surely have their classes. Of all others the name of the class is told; arguments that
- * Bean Validation refuses are told with the code INVALID_ARGUMENT.
+ * Decides which exceptions of a method are sent with their type: declared ones, those of the interface's own packages,
+ * and standard ones of Java, because callers surely have these classes. For all others the caller gets the class name
+ * only. A violation reported by Bean Validation becomes INVALID_ARGUMENT.
  */
 final class ExceptionPolicy {
 
     private static final List<String> STANDARD_PACKAGES = List.of("java.", "javax.", "jakarta.");
 
-    /** What Bean Validation throws; it holds the validated object, and callers need no more than the sentence. */
+    /** The exception of Bean Validation. It holds the validated object, so callers get its message only. */
     private static final String CONSTRAINT_VIOLATION = "jakarta.validation.ConstraintViolationException";
 
-    /** A stage adds one; more than so many are wrapped around each other in a circle. */
+    /** Each stage adds one wrapper. A longer chain is a circle. */
     private static final int MAX_WRAPPERS = 64;
 
     private ExceptionPolicy() {}
 
-    /** Whether Bean Validation refused an argument or a result, which is the caller's matter. */
+    /** Whether Bean Validation rejected an argument or a result, which is the caller's mistake. */
     static boolean isViolation(Throwable cause) {
         return cause.getClass().getName().equals(CONSTRAINT_VIOLATION);
     }
@@ -37,10 +37,10 @@ final class ExceptionPolicy {
     }
 
     /**
-     * What stands on the wire for an exception that callers have no class of.
+     * The exception that replaces one whose class callers do not have.
      *
-     * @param withText whether its text travels, which may hold SQL or the like
-     * @param id under which it is logged
+     * @param withText whether the message is sent; it may hold SQL or other internals
+     * @param id the id under which the original is logged
      */
     static RuntimeException foreign(Throwable cause, boolean withText, int id) {
         RuntimeException told = new RuntimeException(RemoteFailures.foreignText(
@@ -49,7 +49,7 @@ final class ExceptionPolicy {
         return told;
     }
 
-    /** Without what futures wrap around it. */
+    /** The failure without the wrappers that futures add. */
     static Throwable unwrapped(Throwable failure) {
         Throwable cause = failure;
         for (int i = 0; i < MAX_WRAPPERS && isWrapper(cause); i++) {
@@ -66,7 +66,10 @@ final class ExceptionPolicy {
         return failure instanceof CompletionException || failure instanceof ExecutionException;
     }
 
-    /** Errors do not: what is wrong with this process is not wrong with that of the caller. */
+    /**
+     * Whether the failure is sent with its type. An {@link Error} is not, because it concerns this process and not the
+     * caller's.
+     */
     static boolean travels(MethodDescriptor method, Throwable failure) {
         if (failure instanceof Error) {
             return false;

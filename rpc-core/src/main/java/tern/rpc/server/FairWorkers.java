@@ -8,38 +8,41 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.limit.Share;
 
 /**
- * The threads that run methods, shared so that a tenant whose methods take long does not keep others from being served.
+ * Shares the threads that run methods, so that a tenant with slow methods does not stop others from being served.
  *
- * <p>While not all threads are busy, everybody gets one. When all are busy, a tenant gets one of a few spare threads if it
- * has no more calls running and waiting than spare threads are free. So a tenant that holds many threads gets no spare one,
- * however many tenants use the spare ones together some stay free, and a newcomer gets one before tenants that hold
- * several. This rule is the dynamic threshold of switches with a shared memory (A. Choudhury, E. Hahne: Dynamic Queue
- * Length Thresholds for Shared-Memory Packet Switches, 1998).
+ * <p>While some threads are idle, every tenant gets one. When all are busy, a tenant gets one of a few spare threads
+ * only if its running and waiting calls are no more than the free spare threads. A tenant that holds many threads
+ * therefore gets no spare thread, some spare threads stay free however many tenants use them, and a newcomer gets one
+ * before tenants that hold several. This rule is the dynamic threshold of shared-memory switches (A. Choudhury, E.
+ * Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998).
  *
- * <p>If calls have waited in vain for a thread besides, so that waiting does not help, tenants that hold more than twice as
- * many threads as are free are refused until they hold less. So threads that such a tenant gives back go to the others.
- * This ends a second after the last call that waited in vain or needed a spare thread.
+ * <p>If calls have also waited for a thread until their deadline, waiting does not help. Then a tenant that holds more
+ * than twice as many threads as are free is refused until it holds fewer, so that the threads it returns go to others.
+ * This ends one second after the last call that waited in vain or needed a spare thread.
  *
- * <p>Thread-safe; a race costs one call the wrong answer. As long as not all threads are busy a call costs two reads.
+ * <p>Thread-safe. A race may give one call the wrong answer. While threads are idle, a call costs two reads.
  */
 final class FairWorkers {
 
-    /** Part of the threads that exists beside them as spare ones. */
+    /** There is one spare thread for so many usual threads. */
     private static final int SPARE_PART = 4;
 
-    /** Connections of the only address together get one of so many spare threads; another address may come. */
+    /**
+     * If all connections come from one address, they share this part of the spare threads, so that another address
+     * finds one free.
+     */
     private static final int FOR_ALL_PARTS = 2;
 
-    /** Fewest spare threads, but never more than threads. */
+    /** The lowest number of spare threads, but never more than usual threads. */
     private static final int FEWEST_SPARE = 4;
 
     /**
-     * A tenant that holds no more calls may wait for a spare thread, and for the others instead of being refused. One call
-     * at a time may count as several, since a thread leaves a call a little after its answer.
+     * A tenant with at most this many calls may wait for a spare thread, and then for a usual one, instead of being
+     * refused. One call at a time may count several times, because a thread leaves a call shortly after its answer.
      */
     private static final int FEW = 4;
 
-    /** A tenant under pressure may hold so many times the threads that are free. */
+    /** Under pressure, a tenant may hold this many times the free threads. */
     private static final int PRESSED_PART = 2;
 
     private static final long PRESSURE_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -47,11 +50,11 @@ final class FairWorkers {
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final NanoClock clock;
-    private volatile boolean pressed; // others were in need of threads, and waiting did not help
+    private volatile boolean pressed; // other tenants needed threads, and waiting did not help
     private volatile long neededUntil;
     private volatile long vainUntil;
 
-    /** @param spare with {@link #spareThreads} threads, as long a queue, and used by nobody else */
+    /** @param spare a pool with {@link #spareThreads} threads and a queue of the same length, which nobody else uses */
     FairWorkers(WorkerPool workers, @Nullable WorkerPool spare, NanoClock clock) {
         this.workers = workers;
         this.spare = spare;
@@ -60,16 +63,19 @@ final class FairWorkers {
         this.vainUntil = neededUntil;
     }
 
-    /** Spare threads beside so many; none beside one, which runs calls one after another. */
+    /**
+     * The number of spare threads for a number of usual threads. None for one thread, which runs calls one after
+     * another.
+     */
     static int spareThreads(int threads) {
         return threads == 1 ? 0 : Math.min(threads, Math.max(FEWEST_SPARE, threads / SPARE_PART));
     }
 
     /**
-     * Hands over a call.
+     * Hands a call to a worker.
      *
-     * @param share of its tenant, which counts the call already; null when tenants do not matter
-     * @return null, or why not
+     * @param share the share of the call's tenant, which already counts the call; null if tenants do not matter
+     * @return null if a worker will run the call, else the reason of the refusal
      */
     @Nullable
     Refusal offer(ServedCall call, @Nullable Share share) {
@@ -112,7 +118,7 @@ final class FairWorkers {
     /**
      * Whether a tenant may use one more spare thread.
      *
-     * @param held by the tenant of these and the usual threads, the wanted one included
+     * @param held the usual and spare threads that the tenant holds, including the wanted one
      */
     static boolean maySpare(WorkerPool spare, Share share, int held) {
         int used = spare.admitted();
@@ -126,7 +132,7 @@ final class FairWorkers {
         return Math.max(0, more == null ? free : free + more.maxThreads() - more.admitted());
     }
 
-    /** A call found no thread in time. */
+    /** A call reached its deadline in the queue. */
     void waitedInVain() {
         vainUntil = clock.nanoTime() + PRESSURE_NANOS;
         look();
@@ -147,21 +153,21 @@ final class FairWorkers {
         return is;
     }
 
-    /** Calls that run. */
+    /** The number of running calls. */
     int active() {
         return spare == null ? workers.active() : workers.active() + spare.active();
     }
 
-    /** Without the spare ones. */
+    /** The number of usual threads. */
     int threads() {
         return workers.maxThreads();
     }
 
     /**
-     * Whether calls wait because all threads are busy. If not, what held them up was a pause of the whole process, and a
-     * thread is about to take them.
+     * Whether calls wait because all threads are busy. If false, the process was paused, and a thread will take the
+     * calls soon.
      *
-     * @param forSpare whether they wait for a spare one
+     * @param forSpare true for the spare threads, false for the usual ones
      */
     boolean isSaturated(boolean forSpare) {
         WorkerPool asked = (forSpare && spare != null) ? spare : workers;

@@ -17,25 +17,25 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 
 /**
- * Names the tenants that hold the most calls when calls are refused. It is asked only about refused calls, and remembers a
- * few tenants only. Thread-safe; a race may lose a tenant until its next call.
+ * Names the tenants that hold the most calls, for refusals, logs and meters. It sees refused calls only and remembers a
+ * few tenants. Thread-safe. A race may lose a tenant until its next call.
  */
 final class Floods {
 
     private static final Logger LOG = LoggerFactory.getLogger(Floods.class);
 
-    /** Tenants that are remembered. */
+    /** The number of remembered tenants. */
     private static final int REMEMBERED = 8;
 
-    /** Tenants that a text names at the most. */
+    /** The number of tenants in a message, at most. */
     private static final int NAMED = 3;
 
-    /** A tenant is named if it holds one of so many calls, or more. */
+    /** A tenant is named if it holds at least one of this many calls. */
     private static final int NAMED_PART = 20;
 
     private static final int FEWEST_NAMED = 2;
 
-    /** Tenants with a meter of their own; addresses of attackers must not fill the registry. */
+    /** The number of tenants with a meter of their own. Addresses of attackers must not fill the meter registry. */
     private static final int METERS = 32;
 
     private static final String OTHERS = "others";
@@ -71,7 +71,7 @@ final class Floods {
         }
     }
 
-    /** A call was refused because its tenant holds too much while others want in. */
+    /** A call was refused because its tenant holds too many calls while other tenants are waiting. */
     void refused(Share share, int inside) {
         String tenant = share.tenant();
         LongAdder count = refused.get(tenant);
@@ -97,9 +97,10 @@ final class Floods {
     }
 
     /**
-     * Those that hold the most: {@code 10.0.0.7 holds 180 and 10.0.0.8 holds 16 of 200 calls}; empty if nobody holds much.
+     * Describes the tenants that hold the most calls: {@code 10.0.0.7 holds 180 and 10.0.0.8 holds 16 of 200 calls}.
+     * Empty if no tenant holds many.
      *
-     * @param inside calls of all
+     * @param inside the number of calls of all tenants
      */
     String describe(int inside) {
         List<Share> known = new ArrayList<>();

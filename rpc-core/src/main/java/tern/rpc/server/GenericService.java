@@ -15,7 +15,10 @@ import tern.rpc.StatusCode;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.GenericException;
 
-/** The built-in methods of one export. Beans of generic callers are maps; the declared types say what they become. */
+/**
+ * The built-in methods of one export. Generic callers send and receive beans as maps. The declared types decide which
+ * class a map becomes.
+ */
 final class GenericService implements BuiltInMethods {
 
     private final ServiceDescriptor service;
@@ -101,7 +104,7 @@ final class GenericService implements BuiltInMethods {
         }
     }
 
-    /** As Dubbo writes them: {@code java.lang.String}, {@code int}, {@code java.lang.String[]}. */
+    /** The parameter types in Dubbo's notation: {@code java.lang.String}, {@code int}, {@code java.lang.String[]}. */
     private static String[] typeNames(MethodDescriptor method) {
         return method.parameters().stream()
                 .map(type -> type.raw().getTypeName())

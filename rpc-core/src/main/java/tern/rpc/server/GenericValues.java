@@ -31,14 +31,18 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.hessian.HessianLimits;
 
 /**
- * Turns beans into maps for generic callers and back. The declared type alone decides what a map becomes; an entry
- * {@code class} in it is passed over (docs/wire-protocol.md 1.9). For one call; not thread-safe.
+ * Converts beans to maps for generic callers, and maps to beans. The declared type alone decides which class a map
+ * becomes. An entry {@code class} is ignored (docs/wire-protocol.md 1.9). One instance serves one call. Not
+ * thread-safe.
  */
 final class GenericValues {
 
     private static final String CLASS_ENTRY = "class";
 
-    /** A value that stands in many places is copied for each, so that a small message may stand for endlessly many. */
+    /**
+     * The values that one call may have. A value that is referenced several times is copied each time, so a small
+     * message could expand without limit.
+     */
     private static final int MAX_VALUES = 1 << 20;
 
     private int values;
@@ -202,7 +206,7 @@ final class GenericValues {
         return copy;
     }
 
-    /** Bounds what hashing the keys of one container costs, as the readers do for what stands in a message. */
+    /** Limits the cost of hashing the keys of one container, as the readers do for keys in a message. */
     private final class KeyCount {
         private @Nullable Object classes;
         private int composites;

@@ -24,16 +24,16 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
 
-/** From the names in a call to the handler of its method. Filled at start-up, then immutable. */
+/** Finds the handler of a call's method by the names in the call. Filled at start-up, then immutable. */
 final class HandlerRegistry implements ServiceLookup {
 
-    /** The exports of one interface, which differ in group or version. */
+    /** The exports of one interface. They differ in group or version. */
     private static final class Exports {
         final ServiceDescriptor service;
         final List<Export> all = new ArrayList<>();
 
         @Nullable
-        ServiceKey plain; // what a call means that names neither group nor version; set at start-up
+        ServiceKey plain; // the export for calls without group and version; set at start-up
 
         Exports(ServiceDescriptor service) {
             this.service = service;
@@ -42,7 +42,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private record Export(ServiceKey key, MethodHandler[] own, MethodHandler[] builtIn) {}
 
-    /** Their calls are counted together, whatever service they are made to. */
+    /** The key of the built-in methods, whose calls of all services are counted together. */
     private static final ServiceKey BUILT_IN_METHODS = new ServiceKey(BuiltInMethods.DESCRIPTOR.name(), "", "");
 
     private final Map<String, Exports> byInterface = new HashMap<>();
@@ -156,13 +156,13 @@ final class HandlerRegistry implements ServiceLookup {
                 + " is not exported here without group and version; exported are " + allKeys());
     }
 
-    /** In front of all methods of this name of an interface; null when there is none. */
+    /** The limiter of all overloads of this method name; null if there is none. */
     @Nullable
     Limiter limiter(MethodDescriptor method) {
         return limits.of(method);
     }
 
-    /** Whether calls of this interface get workers that are kept for them. */
+    /** Whether calls of this interface run on reserved workers. */
     boolean isCritical(String interfaceName) {
         return critical.contains(interfaceName);
     }
@@ -190,7 +190,7 @@ final class HandlerRegistry implements ServiceLookup {
 
     private static @Nullable Export export(Exports exports, ServiceKey key) {
         List<Export> all = exports.all;
-        for (int i = 0; i < all.size(); i++) { // for each call, and so without an iterator
+        for (int i = 0; i < all.size(); i++) { // runs for each call, so it makes no iterator
             if (all.get(i).key().equals(key)) {
                 return all.get(i);
             }

@@ -5,24 +5,25 @@ import java.lang.reflect.Method;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** What runs when a method is called. */
+/** The code that runs when a method is called. */
 @FunctionalInterface
 public interface MethodBody {
 
     /**
-     * Runs it.
+     * Runs the method.
      *
-     * @param arguments as the method's Java signature says; for one without a Java method, its request: a value, or a
-     *     {@link java.util.concurrent.Flow.Publisher} of many; and where its operation says so the
-     *     {@link tern.rpc.StreamObserver} of its answers
-     * @return as the Java signature says; for one without a Java method a {@link java.util.concurrent.CompletionStage}
-     *     of one answer, or a publisher of many, or nothing if it was given an observer
-     * @throws Throwable what it fails with
+     * @param arguments the arguments as in the Java signature. Without a Java method there is one argument, the
+     *     request: a value, or a {@link java.util.concurrent.Flow.Publisher} of requests. If the operation requires it,
+     *     the last argument is the {@link tern.rpc.StreamObserver} of the answers
+     * @return the result as in the Java signature. Without a Java method it is a {@link
+     *     java.util.concurrent.CompletionStage} of one answer, a publisher of answers, or null if the method got an
+     *     observer
+     * @throws Throwable the failure of the method
      */
     @Nullable
     Object run(Object[] arguments) throws Throwable;
 
-    /** Calls a Java method of the object that the supplier gives. */
+    /** A body that calls a Java method of the object given by the supplier. */
     static MethodBody of(Method method, Supplier<?> target) {
         method.setAccessible(true);
         return arguments -> {

@@ -25,12 +25,15 @@ import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.RemoteFailures;
 
-/** What to do with calls of one method of one export, worked out at start-up. */
+/** The settings and code for calls of one method of one export. Computed at start-up. */
 final class MethodHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(MethodHandler.class);
 
-    /** A trace costs more than most calls do: when all of them fail, printing each would be the overload. */
+    /**
+     * Limits the rate of logged traces. A trace costs more than most calls, so logging each one would overload a
+     * failing server.
+     */
     private static final Duration BETWEEN_WARNINGS = Duration.ofMillis(250);
 
     private final ServiceKey service;
@@ -80,27 +83,27 @@ final class MethodHandler {
         return last;
     }
 
-    /** The users' filters around what a streaming call ends in. */
+    /** The users' filters around a streaming call. */
     Invoker filtered(Invoker stream) {
         return Filter.chain(filters, stream);
     }
 
-    /** The users' filters around the method; null when there are none. */
+    /** The users' filters around the method; null if there are none. */
     @Nullable
     Invoker filtered() {
         return filtered;
     }
 
-    /** In front of this method alone; null when there is none. */
+    /** The limiter of this method alone; null if there is none. */
     @Nullable
     Limiter limiter() {
         return limiter;
     }
 
     /**
-     * What the caller is to see of this failure. An exception that the method does not declare is logged here with its
-     * trace, a few times a second at the most; one that callers have no class of is logged always, if need be in one
-     * line, so that the id which they are told is found.
+     * The failure that the caller sees. An undeclared exception is logged here with its trace, at a limited rate. An
+     * exception whose class the caller does not have is always logged, at least as one line, so that the id sent to the
+     * caller can be found.
      */
     Throwable outgoing(Throwable failure) {
         Throwable cause = ExceptionPolicy.unwrapped(failure);
@@ -126,7 +129,7 @@ final class MethodHandler {
         return ExceptionPolicy.foreign(cause, exceptionTexts, id);
     }
 
-    /** For one line of the log. Messages of exceptions often quote an argument of the caller. */
+    /** The failure as one line for the log. Exception messages often quote an argument of the caller. */
     private static String textOf(Throwable failure) {
         return PeerText.text(String.valueOf(Thrown.message(failure)));
     }

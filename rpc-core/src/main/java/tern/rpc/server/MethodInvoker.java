@@ -14,14 +14,14 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.stream.Shapes;
 
-/** The last step on the server: the user's method. */
+/** The last step on the server: calls the user's method. */
 final class MethodInvoker implements Invoker {
 
     private final MethodBody body;
     private final JavaShape answer;
     private final boolean builtIn;
 
-    /** @param builtIn whether the method is ours, which knows by itself whether anything was executed */
+    /** @param builtIn whether the method is part of Tern; such a method knows itself whether anything was executed */
     MethodInvoker(MethodBody body, MethodDescriptor method, boolean builtIn) {
         this.body = body;
         this.answer = method.responses();
@@ -35,8 +35,8 @@ final class MethodInvoker implements Invoker {
     /**
      * Runs the method.
      *
-     * @return its result as it is; for one that comes later, a stage
-     * @throws Throwable what it threw
+     * @return the result; a stage if the result comes later
+     * @throws Throwable the failure of the method
      */
     @Nullable
     Object run(Object[] arguments) throws Throwable {

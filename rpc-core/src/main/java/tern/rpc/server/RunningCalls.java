@@ -6,13 +6,13 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import tern.rpc.RunningCall;
 
 /**
- * The calls that run, for whoever wants to look at them. Joining and leaving is one compare-and-set in a table with room
- * to spare, begun at a place of the thread's own. A call that finds no room is not shown: there are at most that many
- * when asynchronous methods let more calls run than there are workers. Thread-safe.
+ * The running calls, for diagnosis. Adding and removing is one compare-and-set in a table with spare room; each thread
+ * begins at its own place. A call that finds no free place is not shown. This happens if asynchronous methods run more
+ * calls than there are workers. Thread-safe.
  */
 final class RunningCalls {
 
-    /** What {@link #add} answers when there is no room. */
+    /** The result of {@link #add} if there is no room. */
     static final int NOWHERE = -1;
 
     private static final int MAX_TRIES = 8;
@@ -22,7 +22,7 @@ final class RunningCalls {
     private final AtomicReferenceArray<ServedCall> places;
     private final int shift;
 
-    /** @param threads that run calls */
+    /** @param threads the number of threads that run calls */
     RunningCalls(int threads) {
         int wanted = Math.max(FEWEST, Math.min(MOST, threads * 4));
         int size = Integer.highestOneBit(wanted - 1) << 1;
@@ -30,7 +30,7 @@ final class RunningCalls {
         this.shift = Integer.numberOfLeadingZeros(size - 1);
     }
 
-    /** @return where it is, for {@link #remove} */
+    /** @return the place of the call, for {@link #remove} */
     int add(ServedCall call) {
         int place = (int) (Thread.currentThread().getId() * 0x9E3779B9L) >>> shift;
         for (int i = 0; i < MAX_TRIES; i++) {
@@ -42,7 +42,7 @@ final class RunningCalls {
         return NOWHERE;
     }
 
-    /** Does nothing when the call has left already. */
+    /** Removes a call. Does nothing if the call is no longer at this place. */
     void remove(int place, ServedCall call) {
         if (place != NOWHERE) {
             places.compareAndSet(place, call, null);

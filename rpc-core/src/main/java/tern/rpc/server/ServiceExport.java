@@ -10,13 +10,13 @@ import tern.rpc.ServiceKey;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * One service offered to callers.
+ * A service that is offered to callers.
  *
- * @param bodies gives what runs for each of its methods; asked once, at start-up
- * @param weight announced to callers: the share of calls that this provider wants
- * @param critical whether its calls are served however full the server is, by workers that are kept for such services.
- *     Its methods must be few and quick; the transport has to know the service before it reads a call, which it does by
- *     HTTP and does not by the dubbo protocol
+ * @param bodies gives the code of each method; asked once, at start-up
+ * @param weight the share of calls that this provider asks for; announced to callers
+ * @param critical whether reserved workers serve its calls, however busy the server is. Its methods must be few and
+ *     quick. The transport must know the service before it decodes a call; this is so on HTTP, but not on the dubbo
+ *     protocol
  */
 public record ServiceExport(
         ServiceDescriptor service,
@@ -31,13 +31,13 @@ public record ServiceExport(
         }
     }
 
-    /** Not critical. */
+    /** Creates an export that is not critical. */
     public ServiceExport(
             ServiceDescriptor service, ServiceKey key, Function<MethodDescriptor, MethodBody> bodies, int weight) {
         this(service, key, bodies, weight, false);
     }
 
-    /** Without group and version. */
+    /** Creates an export without group and version. */
     public static <T> ServiceExport of(Class<T> type, T target) {
         return of(type, target, "", "");
     }
@@ -48,9 +48,9 @@ public record ServiceExport(
     }
 
     /**
-     * Of a Java interface.
+     * Creates an export of a Java interface.
      *
-     * @param target gives the object that implements it; asked at each call
+     * @param target gives the implementing object; asked at each call
      */
     public static ServiceExport of(ServiceDescriptor service, ServiceKey key, Supplier<?> target, int weight) {
         return new ServiceExport(

@@ -15,28 +15,28 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.Phase;
 import tern.rpc.RpcException;
 
-/** Says in the log where the time of a call went that missed the target; one in ten seconds at the most. Thread-safe. */
+/** Logs the phases of a call that missed the target, at most one call in ten seconds. Thread-safe. */
 final class SlowCalls {
 
     private static final Logger LOG = LoggerFactory.getLogger(SlowCalls.class);
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** Phases that took less than this part of the call are left out, unless there are many operations in them. */
+    /** Phases that took less than this part of the call are omitted, unless they contain many operations. */
     private static final int SMALL_PART = 100;
 
     private static final int MANY = 10;
 
     private final long targetNanos;
-    private final AtomicLong next; // on the clock
+    private final AtomicLong next; // time of the next permitted log line, on the clock of the calls
     private final LongAdder heldBack = new LongAdder();
 
-    /** @param now on the clock of the calls */
+    /** @param now the current time on the clock of the calls */
     SlowCalls(long targetNanos, long now) {
         this.targetNanos = targetNanos;
         this.next = new AtomicLong(now);
     }
 
-    /** A call ended. */
+    /** Logs the call if it missed the target. */
     void ended(MethodDescriptor method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
         if (tookNanos <= targetNanos) {
             return;
@@ -58,7 +58,7 @@ final class SlowCalls {
                 others == 0 ? "" : "; " + others + " more calls missed the target since the last such line");
     }
 
-    /** The phases, longest first: {@code sql 60 ms (3), own 12 ms}. */
+    /** Describes the phases, longest first: {@code sql 60 ms (3), own 12 ms}. */
     static String describe(CallLedger ledger, long tookNanos, long now) {
         record Part(Phase phase, long nanos, int count) {}
         List<Part> parts = new ArrayList<>();

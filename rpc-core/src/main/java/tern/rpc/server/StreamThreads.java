@@ -6,25 +6,25 @@ import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.Share;
 
 /**
- * The threads that run what streams tell their services, shared as {@link FairWorkers} shares those of methods: while all are
- * busy, a tenant gets one of a few spare threads if it has no more runs of tasks begun or waiting than spare threads are
- * free. Nothing is ever refused. Thread-safe.
+ * The threads that run the callbacks of streams. {@link FairWorkers} shares the threads of methods in the same way:
+ * while all are busy, a tenant gets a spare thread only if its begun and waiting tasks are no more than the free spare
+ * threads. Nothing is ever refused. Thread-safe.
  */
 final class StreamThreads {
 
     private final WorkerPool threads;
     private final @Nullable WorkerPool spare;
 
-    /** @param spare with {@link FairWorkers#spareThreads} threads and used by nobody else; null for none */
+    /** @param spare a pool with {@link FairWorkers#spareThreads} threads that nobody else uses; null for none */
     StreamThreads(WorkerPool threads, @Nullable WorkerPool spare) {
         this.threads = threads;
         this.spare = spare;
     }
 
     /**
-     * Where the streams of a tenant run.
+     * The executor for the streams of a tenant.
      *
-     * @param share of the tenant; null when tenants do not matter
+     * @param share the share of the tenant; null if tenants do not matter
      */
     Executor of(@Nullable Share share) {
         return share == null ? threads::executeAdmitted : task -> execute(task, share);

@@ -4,25 +4,28 @@ import java.time.Duration;
 import java.util.List;
 import tern.rpc.concurrent.WorkerPool;
 
-/** How long the workers of a server wait for callers that read a stream slowly. Immutable. */
+/** Limits how long workers of a server wait for slow readers of streams. Immutable. */
 final class StreamWaits {
 
-    /** A caller that takes as many bytes, the room below which a stream is ready, has earned the whole wait again. */
+    /**
+     * The full wait is available again after the caller has taken this many bytes, which is the room below which a
+     * stream is ready.
+     */
     static final long RENEWAL_BYTES = 32 << 10;
 
     private final long longestNanos;
     private final List<WorkerPool> pools;
 
     /**
-     * @param longest for one stream, until its caller has taken {@link #RENEWAL_BYTES} more
-     * @param pools whose threads must not wait for longer
+     * @param longest the longest wait of one stream, until its caller has taken {@link #RENEWAL_BYTES} more
+     * @param pools the pools whose threads must not wait longer
      */
     StreamWaits(Duration longest, List<WorkerPool> pools) {
         this.longestNanos = longest.toNanos();
         this.pools = List.copyOf(pools);
     }
 
-    /** Whether other calls wait for the calling thread. */
+    /** Whether the calling thread is a worker, for which other calls wait. */
     private boolean isWorker() {
         Thread self = Thread.currentThread();
         for (WorkerPool pool : pools) {
@@ -33,14 +36,14 @@ final class StreamWaits {
         return false;
     }
 
-    /** The wait that is left to one stream. Thread-safe. */
+    /** The remaining wait of one stream. Thread-safe. */
     final class Patience {
 
         private long waitedNanos; // guarded by this
-        private long takenBytes; // when the wait began to count; guarded by this
+        private long takenBytes; // bytes taken when the wait began to count; guarded by this
 
         /**
-         * Nanoseconds that the calling thread may wait; {@link Long#MAX_VALUE} for a thread that is no worker.
+         * Nanoseconds that the calling thread may wait; {@link Long#MAX_VALUE} if the thread is not a worker.
          *
          * @param taken bytes of the stream that its caller has taken so far
          */
@@ -57,7 +60,7 @@ final class StreamWaits {
             }
         }
 
-        /** The calling thread waited; that of a thread which is no worker does not count. */
+        /** Counts a wait of the calling thread, if it is a worker. */
         synchronized void waited(long nanos) {
             waitedNanos += nanos;
         }

@@ -7,9 +7,8 @@ import org.slf4j.MDC;
 import tern.rpc.Thrown;
 
 /**
- * What the code of a call may leave on a thread, where the next call would find it: taken away before and after each. An
- * interrupt that came while the call ran is part of it.
- * Thread-safe.
+ * Clears the state that the code of a call may leave on its thread, before and after each call. This includes an
+ * interrupt that arrived during the call. Thread-safe.
  */
 final class ThreadState {
 
@@ -21,7 +20,7 @@ final class ThreadState {
         this.clears = clears.toArray(new Runnable[0]);
     }
 
-    /** Of the calling thread. */
+    /** Clears the state of the calling thread. */
     void clear() {
         Thread.interrupted();
         clear(MDC::clear);
@@ -30,7 +29,7 @@ final class ThreadState {
         }
     }
 
-    /** A call must come to its end although one of these fails, so nothing is thrown on. */
+    /** Runs one clearing. Its failure is logged and not thrown, because the call must still be completed. */
     private static void clear(Runnable clear) {
         try {
             clear.run();
@@ -44,7 +43,7 @@ final class ThreadState {
         }
     }
 
-    /** The task between two clearances. */
+    /** Wraps a task: the state is cleared before and after it. */
     Runnable around(Runnable task) {
         return () -> {
             clear();
