@@ -5,7 +5,7 @@ import java.security.Principal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a received call before its arguments exist: what is called, what came along, and who calls. Not
+ * The head of a received call, known before its arguments are created: service, method, metadata and caller. Not
  * thread-safe.
  */
 public final class CallHead {
@@ -21,16 +21,16 @@ public final class CallHead {
     private final ServerContext.Exchange exchange;
     private final @Nullable Principal principal;
 
-    /** A call without a deadline, which names its method itself. */
+    /** Creates the head of a call without a deadline that is not generic. */
     public CallHead(ServiceKey service, String method, Metadata metadata, ServerContext.Exchange exchange) {
         this(service, method, false, service + "/" + method, metadata, Deadline.none(), exchange);
     }
 
     /**
-     * @param method of a generic call, the method that it means
-     * @param generic whether the method is named by an argument
-     * @param written service and method as the caller wrote them, for texts that the caller sees: a name in the form in
-     *     which it is exported would tell that it is exported
+     * @param method the method; for a generic call, the method named by its argument
+     * @param generic whether an argument names the method
+     * @param written service and method as the caller wrote them, for messages to the caller. The exported spelling
+     *     would reveal that the service is exported
      */
     public CallHead(
             ServiceKey service,
@@ -62,45 +62,45 @@ public final class CallHead {
         this.principal = principal;
     }
 
-    /** The same call by somebody who is known better. */
+    /** A copy of this head with another principal. */
     public CallHead withPrincipal(Principal replaced) {
         return new CallHead(service, method, generic, written, metadata, deadline, exchange, replaced);
     }
 
-    /** Interface, group and version. */
+    /** The interface, group and version. */
     public ServiceKey service() {
         return service;
     }
 
     /**
-     * The name of the method, which overloads share. Of a generic call that of the method it means, of an echo
-     * {@code $echo}. It may not exist: whether it does is looked up later.
+     * The method's name, without its overload. For a generic call this is the method named in the call; for an echo it
+     * is {@code $echo}. The method is looked up later, so it may not exist.
      */
     public String method() {
         return method;
     }
 
-    /** Whether the call goes by way of {@code $invoke} or {@code $invokeAsync}, and an argument names its method. */
+    /** Whether the call uses {@code $invoke} or {@code $invokeAsync}, where an argument names the method. */
     public boolean isGeneric() {
         return generic;
     }
 
-    /** Until when the caller waits. */
+    /** The time until which the caller waits. */
     public Deadline deadline() {
         return deadline;
     }
 
-    /** Headers, or attachments, of the request. */
+    /** The headers of the request. Dubbo calls them attachments. */
     public Metadata metadata() {
         return metadata;
     }
 
-    /** What stands behind {@code authorization: Bearer}; null if there is nothing. */
+    /** The token after {@code authorization: Bearer}; null if there is none. */
     public @Nullable String bearerToken() {
         return bearerOf(metadata.get("authorization"));
     }
 
-    /** What stands behind the scheme in the value of an authorization; null if there is nothing. */
+    /** The token after the scheme in the value of an authorization header; null if there is none. */
     public static @Nullable String bearerOf(@Nullable String authorization) {
         return authorization != null && authorization.regionMatches(true, 0, BEARER, 0, BEARER.length())
                 ? authorization.substring(BEARER.length()).trim()
@@ -108,24 +108,24 @@ public final class CallHead {
     }
 
     /**
-     * Who calls, as far as it is known: whom the authorizer before found, or else whom the certificate names, as checked
-     * by TLS; null for somebody unknown.
+     * The caller: the principal found by an earlier authorizer, or else the subject of the certificate that TLS
+     * verified. Null if the caller is unknown.
      */
     public @Nullable Principal principal() {
         return principal;
     }
 
-    /** Null when the caller is in the same process. */
+    /** The address of the caller; null if the caller is in the same process. */
     public @Nullable SocketAddress remoteAddress() {
         return exchange.remoteAddress();
     }
 
-    /** {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http} or {@code local}. */
+    /** The protocol: {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http} or {@code local}. */
     public String protocol() {
         return exchange.protocol();
     }
 
-    /** Names the call as its caller did, never its metadata. */
+    /** The call as its caller named it, without metadata. */
     @Override
     public String toString() {
         return written;

@@ -6,12 +6,11 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the time of one served call went, and how many operations of each kind it made. Written by one thread, the one
- * that runs the call; any thread may read it and may call what says so. A reader on another thread can be off by the one
- * stretch that ends at that moment.
+ * The time of one served call by phase, and its number of operations of each kind. Only the thread that runs the call
+ * writes it. Any thread may read it, and may call the methods that say so. A read by another thread may miss the phase
+ * that ends at that moment.
  *
- * <p>What other threads do for the call adds up with what its own thread does: three operations of 40 ms side by side
- * are 120 ms.
+ * <p>Work of other threads for the call is added: three operations of 40 ms side by side count 120 ms.
  */
 public final class CallLedger {
 
@@ -31,23 +30,26 @@ public final class CallLedger {
         }
     }
 
-    /** For threads that serve no call: keeps nothing. */
+    /** The ledger of threads that serve no call. It records nothing. */
     private static final CallLedger NONE = new CallLedger(() -> 0, 0, Phase.OWN, null, false);
 
     private final NanoClock clock;
     private final long begun;
-    private final @Nullable CallLedger parent; // of the whole call; null if this is it
+    private final @Nullable CallLedger parent; // the ledger of the whole call; null if this is it
     private final boolean open;
     private final long threadId;
 
     private final long[] nanos = new long[PHASES.length]; // written by the call's thread
     private int @Nullable [] counts; // likewise; null until there was an operation
 
-    /** The phase, and above it since how many nanoseconds after the beginning: one word, so that both fit together. */
+    /**
+     * The phase in the low bits, and above it the start of the phase in nanoseconds since the beginning. One word, so
+     * that a reader sees both of the same moment.
+     */
     @SuppressWarnings("unused") // by PRESENT
     private long present; // written by the call's thread
 
-    /** Sums of other threads: first the nanoseconds of each phase, then the counts. */
+    /** The sums of other threads: first the nanoseconds of each phase, then the counts. */
     private volatile @Nullable AtomicLongArray elsewhere; // made under this
 
     private CallLedger(NanoClock clock, long begun, Phase first, @Nullable CallLedger parent, boolean open) {
@@ -59,16 +61,16 @@ public final class CallLedger {
         this.present = first.ordinal();
     }
 
-    /** Begins now, in {@link Phase#OWN}, to be written by this thread. */
+    /** Creates a ledger that starts now in {@link Phase#OWN}. Only the calling thread may write it. */
     public CallLedger(NanoClock clock) {
         this(clock, clock.nanoTime(), Phase.OWN, null, true);
     }
 
     /**
-     * Of a call that waited for a worker and is now being read by this thread.
+     * Creates the ledger of a call that waited for a worker. The calling thread is about to decode it.
      *
-     * @param started when this thread took the call, on the clock
-     * @param queuedNanos how long it had waited by then
+     * @param started the time at which this thread took the call, on the clock
+     * @param queuedNanos the time that the call had waited by then
      */
     public static CallLedger ofReceived(NanoClock clock, long started, long queuedNanos) {
         CallLedger ledger = new CallLedger(clock, started, Phase.DECODE, null, true);
@@ -76,26 +78,29 @@ public final class CallLedger {
         return ledger;
     }
 
-    /** One that keeps nothing: its times stay zero. */
+    /** A ledger that records nothing. Its times stay zero. */
     public static CallLedger none() {
         return NONE;
     }
 
-    /** That of the call, or the part of a call, that this thread works on; {@link #none()} when it serves none. */
+    /**
+     * The ledger of the call, or of the part of a call, that the current thread works on; {@link #none()} if it works
+     * on no call.
+     */
     public static CallLedger current() {
         ServerContext serving = ServerContext.current();
         return serving == null ? NONE : serving.ledger();
     }
 
-    /** Whether anything is kept; false for {@link #none()} alone. */
+    /** Whether this ledger records anything; false for {@link #none()} alone. */
     public boolean isOpen() {
         return open;
     }
 
     /**
-     * An operation of this kind begins.
+     * Starts an operation of this kind.
      *
-     * @return what it interrupts, to be given to {@link #leave(Phase)} when the operation has ended
+     * @return the interrupted phase, to be passed to {@link #leave(Phase)} at the end of the operation
      */
     public Phase enter(Phase begun) {
         if (!open) {
@@ -105,7 +110,7 @@ public final class CallLedger {
         return turnTo(begun);
     }
 
-    /** The operation has ended, and the call goes on with what it did before. */
+    /** Ends the operation. The call returns to its earlier phase. */
     public void leave(Phase outer) {
         if (open) {
             turnTo(outer);
@@ -113,9 +118,9 @@ public final class CallLedger {
     }
 
     /**
-     * The call goes over to another phase, which counts as no operation.
+     * Changes the phase without counting an operation.
      *
-     * @return the one before
+     * @return the phase before
      */
     public Phase turnTo(Phase next) {
         if (!open) {
@@ -129,7 +134,7 @@ public final class CallLedger {
         return PHASES[ended];
     }
 
-    /** Adds what this thread measured by itself, and one operation. */
+    /** Adds a time that this thread measured, and one operation. */
     public void add(Phase kind, long spentNanos) {
         if (open) {
             nanos[kind.ordinal()] += spentNanos;
@@ -146,14 +151,14 @@ public final class CallLedger {
         known[kind]++;
     }
 
-    /** An operation begins that this call's thread does not stand still for. Any thread. */
+    /** Starts an operation for which the call's thread does not wait. Any thread may call this. */
     public void beganElsewhere(Phase kind) {
         if (open) {
             whole().elsewhere().incrementAndGet(PHASES.length + kind.ordinal());
         }
     }
 
-    /** Such an operation has ended. Any thread. */
+    /** Ends an operation of {@link #beganElsewhere}. Any thread may call this. */
     public void endedElsewhere(Phase kind, long spentNanos) {
         if (open) {
             whole().elsewhere().addAndGet(kind.ordinal(), spentNanos);
@@ -161,8 +166,8 @@ public final class CallLedger {
     }
 
     /**
-     * A ledger for a part of the call that the calling thread is about to work on while the call's own thread does
-     * something else; {@link #join()} adds it to that of the whole call. Any thread.
+     * Creates a ledger for a part of the call. The calling thread works on this part while the call's own thread does
+     * something else. {@link #join()} adds it to the ledger of the whole call. Any thread may call this.
      */
     public CallLedger child() {
         return open ? new CallLedger(clock, clock.nanoTime(), Phase.OWN, whole(), true) : NONE;
@@ -173,8 +178,8 @@ public final class CallLedger {
     }
 
     /**
-     * Adds what a part of a call has so far to the ledger of the whole: when the part ends, or the call does in the middle
-     * of it. Any number of times, by the thread that writes the part; does nothing for a whole call.
+     * Adds the record of a part to the ledger of the whole call, at the end of the part or of the call. May be called
+     * several times, by the thread that writes the part. Does nothing for a whole call.
      */
     public void join() {
         if (parent == null) {
@@ -195,7 +200,7 @@ public final class CallLedger {
         }
     }
 
-    /** The call ends on this thread, perhaps in the middle of a part that it works on: adds that part. */
+    /** Adds the part that this thread works on, because the call ends on this thread. */
     public void joinPresentPart() {
         CallLedger present = current();
         if (present.parent == this) {
@@ -219,10 +224,11 @@ public final class CallLedger {
     }
 
     /**
-     * Time spent in this phase, the present stretch and other threads included; a stretch is interrupted by the
-     * operations inside it. {@link Phase#UNATTRIBUTED} is what the work of other threads does not explain. Any thread.
+     * The time spent in this phase, including the present stretch and other threads. Operations inside a phase do not
+     * count to it. {@link Phase#UNATTRIBUTED} is the time that the work of other threads does not explain. Any thread
+     * may call this.
      *
-     * @param now on the clock
+     * @param now the current time on the clock
      */
     public long nanos(Phase kind, long now) {
         long last = (long) PRESENT.getAcquire(this);
@@ -245,7 +251,10 @@ public final class CallLedger {
         return all;
     }
 
-    /** Operations of this kind that began, on other threads too. Any thread. */
+    /**
+     * The number of operations of this kind that have started, including those of other threads. Any thread may call
+     * this.
+     */
     public int count(Phase kind) {
         AtomicLongArray sums = elsewhere;
         int[] own = counts;
@@ -253,17 +262,17 @@ public final class CallLedger {
                 + (sums == null ? 0 : (int) sums.get(PHASES.length + kind.ordinal()));
     }
 
-    /** What the call does now. Any thread. */
+    /** The present phase. Any thread may call this. */
     public Phase phase() {
         return PHASES[(int) ((long) PRESENT.getAcquire(this) & PHASE_MASK)];
     }
 
     /**
-     * What the call does now and since when, as they belong together. Any thread.
+     * The present phase and its start, both of the same moment. Any thread may call this.
      *
-     * @param method for whoever reads it
-     * @param runningNanos how long the call has been running
-     * @param now on the clock
+     * @param method the method's name, for the reader
+     * @param runningNanos the time that the call has run
+     * @param now the current time on the clock
      */
     public RunningCall look(String method, long runningNanos, long now) {
         long last = (long) PRESENT.getAcquire(this);

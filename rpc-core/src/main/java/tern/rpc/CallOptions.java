@@ -7,12 +7,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a single call has beyond its arguments: request headers, a timeout of its own, and somebody to be shown the
- * response headers. Immutable; {@link #on(Object)} gives a proxy whose calls have them.
- *
- * <pre>{@code
- * CallOptions.none().header("tenant", "blue").timeout(Duration.ofMillis(200)).on(users).getUser(7);
- * }</pre>
+ * Options of a single call: request headers, a timeout, and consumers of the response headers and trailers. Immutable.
+ * {@link #on(Object)} returns a proxy whose calls have these options.
+ * <pre>{@code CallOptions.none().header("tenant", "blue").timeout(Duration.ofMillis(200)).on(users).getUser(7); }</pre>
  */
 public final class CallOptions {
 
@@ -41,18 +38,18 @@ public final class CallOptions {
         return NONE;
     }
 
-    /** Sent with every call, besides the headers set before. */
+    /** Adds a header, besides the headers set before. */
     public CallOptions header(String name, String value) {
         return new CallOptions(headers.copy().add(name, value), limit, compressed, responseHeaders, responseTrailers);
     }
 
-    /** Sent with every call, besides the headers set before. The array is not copied. */
+    /** Adds a binary header, besides the headers set before. The array is not copied. */
     public CallOptions header(String name, byte[] value) {
         return new CallOptions(headers.copy().add(name, value), limit, compressed, responseHeaders, responseTrailers);
     }
 
     /**
-     * Instead of the configured one; the deadline of a call being served still applies.
+     * Replaces the configured timeout. The deadline of a call being served still applies.
      *
      * @param replaced above zero
      */
@@ -64,31 +61,32 @@ public final class CallOptions {
                 headers, new TimeLimit(replaced, "CallOptions.timeout"), compressed, responseHeaders, responseTrailers);
     }
 
-    /** Requests travel compressed where the protocol can: gzip on Triple, nothing on dubbo. */
+    /** Compresses requests if the protocol can: gzip on Triple, nothing on dubbo. */
     public CallOptions compressed() {
         return new CallOptions(headers, limit, true, responseHeaders, responseTrailers);
     }
 
     /**
-     * Shown the headers of each answer before the result is returned, on the thread that completes the call; of a stream
-     * before its first answer. With the dubbo protocol these are the attachments of the answer.
+     * Adds a consumer of the headers of each answer. It runs before the result is returned, on the thread that
+     * completes the call. For a stream it runs before the first answer. On the dubbo protocol the headers are the
+     * attachments of the answer.
      */
     public CallOptions onResponseHeaders(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, consumer, responseTrailers);
     }
 
     /**
-     * Shown the trailers of each answer, a result or an {@link RpcException}, on the thread that completes the call. With
-     * the dubbo protocol these are the attachments of the answer.
+     * Adds a consumer of the trailers of each answer, which is a result or an {@link RpcException}. It runs on the
+     * thread that completes the call. On the dubbo protocol the trailers are the attachments of the answer.
      */
     public CallOptions onResponseTrailers(Consumer<Metadata> consumer) {
         return new CallOptions(headers, limit, compressed, responseHeaders, consumer);
     }
 
     /**
-     * A proxy whose calls have these options. Cheap; the one given is not changed.
+     * Returns a proxy whose calls have these options. This is cheap and does not change the given proxy.
      *
-     * @throws IllegalArgumentException if it is not a proxy made by Tern
+     * @throws IllegalArgumentException if the object is not a proxy made by Tern
      */
     @SuppressWarnings("unchecked")
     public <T> T on(T proxy) {
@@ -110,7 +108,7 @@ public final class CallOptions {
         return limit == null ? null : limit.value();
     }
 
-    /** The timeout with its origin, for messages; null when the configured one counts. */
+    /** The timeout with its origin, for messages; null if the configured timeout applies. */
     public @Nullable TimeLimit limit() {
         return limit;
     }
@@ -127,9 +125,9 @@ public final class CallOptions {
         return responseTrailers;
     }
 
-    /** Implemented by the handlers of our proxies. */
+    /** Implemented by the handlers of Tern's proxies. */
     public interface Target {
-        /** A proxy of the same service whose calls have the given options. */
+        /** Returns a proxy of the same service whose calls have the given options. */
         Object with(CallOptions options);
     }
 }

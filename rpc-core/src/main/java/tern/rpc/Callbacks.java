@@ -12,7 +12,7 @@ import java.util.EventListener;
 import java.util.List;
 import java.util.concurrent.Callable;
 
-/** Tells interfaces that are called back, which would need a way from the server to the caller, from those of data. */
+/** Recognizes callback interfaces. A callback would need a way from the server to the caller. */
 final class Callbacks {
 
     private static final List<Class<?>> OF_THE_JDK =
@@ -20,7 +20,7 @@ final class Callbacks {
 
     private Callbacks() {}
 
-    /** Whether the type is one, or has one as an element. */
+    /** Whether the type is a callback interface or has one as an element. */
     static boolean isIn(Type type) {
         if (type instanceof Class<?> plain) {
             return plain.isArray() ? isIn(plain.getComponentType()) : isCallback(plain);
@@ -48,12 +48,12 @@ final class Callbacks {
                 && (type.isAnnotationPresent(FunctionalInterface.class) || isOnlyTold(type));
     }
 
-    /** Messages of libraries are theirs to judge, such as those of protobuf. */
+    /** Whether the type belongs to a library, such as protobuf. Such types are never treated as callbacks. */
     private static boolean isOfAnyLibrary(Class<?> type) {
         return type.getName().startsWith("java") || type.getName().startsWith("com.google.protobuf.");
     }
 
-    /** It has methods and none has a result: a listener. Data can be asked for something. */
+    /** Whether the interface is a listener: it has methods, and none of them returns a result. */
     private static boolean isOnlyTold(Class<?> type) {
         List<Method> open = Arrays.stream(type.getMethods())
                 .filter(method -> Modifier.isAbstract(method.getModifiers()))

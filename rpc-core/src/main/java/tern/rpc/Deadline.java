@@ -5,15 +5,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The point on the monotonic clock after which nobody waits for a call. It travels as the time remaining and is
- * carried on to every call made while serving this one.
+ * The time on the monotonic clock after which the caller no longer waits. The remaining time is sent with the call. The
+ * deadline is propagated to every call made while serving this one.
  */
 public final class Deadline {
 
     private static final Deadline NONE = new Deadline(0, null);
 
     private final long nanoTime;
-    private final @Nullable Object origin; // a TimeLimit, or the method of the call being served that handed it on
+    private final @Nullable Object origin; // a TimeLimit, or the method of the served call that propagated the deadline
 
     private Deadline(long nanoTime, @Nullable Object origin) {
         this.nanoTime = nanoTime;
@@ -30,21 +30,21 @@ public final class Deadline {
     }
 
     /**
-     * Of a call that begins now.
+     * Creates the deadline of a call that starts now.
      *
-     * @param now on the clock of the call, {@link System#nanoTime()} as a rule
-     * @param limit what messages name as its origin
+     * @param now the current time on the clock of the call, normally {@link System#nanoTime()}
+     * @param limit the origin that messages name
      */
     public static Deadline of(long now, TimeLimit limit) {
         return new Deadline(now + limit.value().toNanos(), limit);
     }
 
-    /** The same point in time, for the calls that are made while serving this method. */
+    /** The same deadline, propagated to the calls made while serving this method. */
     public Deadline handedOnBy(MethodDescriptor served) {
         return this == NONE ? this : new Deadline(nanoTime, served);
     }
 
-    /** Counted from now on {@link System#nanoTime()}. */
+    /** Creates a deadline counted from now on {@link System#nanoTime()}. */
     public static Deadline after(Duration timeout) {
         return at(System.nanoTime() + timeout.toNanos());
     }
@@ -53,12 +53,12 @@ public final class Deadline {
         return this != NONE;
     }
 
-    /** Meaningful when {@link #isLimited()}. */
+    /** The time on the clock. Valid only if {@link #isLimited()}. */
     public long nanoTime() {
         return nanoTime;
     }
 
-    /** Negative once passed; {@link Long#MAX_VALUE} without a limit. */
+    /** The remaining time: negative after the deadline, {@link Long#MAX_VALUE} without a limit. */
     public long remainingNanos(long now) {
         return this != NONE ? nanoTime - now : Long.MAX_VALUE;
     }
@@ -67,7 +67,7 @@ public final class Deadline {
         return this != NONE && nanoTime - now <= 0;
     }
 
-    /** Whichever comes first. */
+    /** The earlier of the two deadlines. */
     public Deadline earlier(Deadline other) {
         if (other == NONE) {
             return this;
@@ -76,9 +76,9 @@ public final class Deadline {
     }
 
     /**
-     * How long the call had and what says so, for messages: {@code 500 ms (rpc.client.timeout)}.
+     * The time that the call had and the origin of the limit, for messages: {@code 500 ms (rpc.client.timeout)}.
      *
-     * @param began when the call or its present attempt began, which counts where the whole time is not known
+     * @param began the start of the call or of its present attempt; used if the whole time is not known
      */
     public String describe(long began) {
         return origin instanceof TimeLimit
@@ -86,7 +86,7 @@ public final class Deadline {
                 : TimeUnit.NANOSECONDS.toMillis(Math.max(0, nanoTime - began)) + " ms (" + origin() + ")";
     }
 
-    /** What says so, for messages; with the time where that is known. */
+    /** The origin of the limit, for messages, with the time if it is known. */
     public String origin() {
         if (origin == null) {
             return "the deadline that it was given";
@@ -96,7 +96,7 @@ public final class Deadline {
                 : "what was left of the time of " + origin + ", the call being served";
     }
 
-    /** The setting that it comes from; null when it was handed on or made in another way. */
+    /** The setting of the limit; null if the deadline was propagated or created in another way. */
     public @Nullable TimeLimit limit() {
         return origin instanceof TimeLimit limit ? limit : null;
     }

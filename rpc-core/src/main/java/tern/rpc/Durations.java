@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads {@code 500ms}, {@code 2s}, {@code 1m} and the like. */
+/** Parses durations such as {@code 500ms}, {@code 2s} and {@code 1m}. */
 final class Durations {
 
     private static final Pattern FORM = Pattern.compile("(\\d{1,9})\\s*(ms|s|m|h)");
 
     private Durations() {}
 
-    /** @param where begins the message of the exception */
+    /** @param where the beginning of the exception's message */
     static Duration parsePositive(String where, String text) {
         Matcher form = FORM.matcher(text.trim());
         if (!form.matches() || Long.parseLong(form.group(1)) == 0) {

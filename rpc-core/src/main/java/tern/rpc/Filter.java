@@ -4,17 +4,17 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Something done to every call: look at it, change it, answer in its place, or pass it on to {@code next} and look at
- * the answer. Called on the caller's thread (client) or a worker thread (server), by many threads at once.
+ * Code that runs around every call. It can inspect or change the call, answer it itself, or pass it to {@code next} and
+ * inspect the answer. Runs on the caller's thread (client) or a worker thread (server), in many threads at once.
  *
- * <p>A stream is one call too: its stage completes when the stream has ended, and {@code next} is asked at most once.
+ * <p>A stream is one call too. Its stage completes at the end of the stream, and {@code next} may be called once.
  */
 @FunctionalInterface
 public interface Filter {
 
     CompletionStage<Response> invoke(Invocation call, Invoker next);
 
-    /** The first of the list is the outermost. */
+    /** Chains the filters. The first filter of the list is the outermost. */
     static Invoker chain(List<? extends Filter> filters, Invoker last) {
         Invoker chain = last;
         for (int i = filters.size() - 1; i >= 0; i--) {

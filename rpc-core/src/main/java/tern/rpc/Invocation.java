@@ -3,8 +3,8 @@ package tern.rpc;
 import java.util.concurrent.Executor;
 
 /**
- * One call as filters see it, on the client before it is sent and on the server before the method runs. Its metadata
- * may be changed until the call is passed on; everything else is changed by passing on a copy.
+ * One call as filters see it, on the client before it is sent and on the server before the method runs. Filters may
+ * change its metadata until they pass the call on. To change anything else, they pass on a copy.
  */
 public final class Invocation {
 
@@ -16,7 +16,10 @@ public final class Invocation {
     private final Executor executor;
     private final boolean compressed;
 
-    /** @param executor runs what is to happen when the answer has come; the calling thread's own, where it waits */
+    /**
+     * @param executor runs the steps after the answer has arrived; the calling thread's own executor if that thread
+     *     waits
+     */
     public Invocation(
             ServiceKey service,
             MethodDescriptor method,
@@ -44,7 +47,7 @@ public final class Invocation {
         this.compressed = compressed;
     }
 
-    /** Interface, group and version. */
+    /** The interface, group and version. */
     public ServiceKey service() {
         return service;
     }
@@ -54,14 +57,14 @@ public final class Invocation {
     }
 
     /**
-     * Not a copy; as the Java method takes them. Of a streaming method that means the publisher of requests and the
-     * observer of answers too, which a filter may wrap.
+     * The arguments as in the Java signature. The array is not a copy. For a streaming method they include the
+     * publisher of requests and the observer of answers, which a filter may wrap.
      */
     public Object[] arguments() {
         return arguments;
     }
 
-    /** Headers of the request. */
+    /** The headers of the request. */
     public Metadata metadata() {
         return metadata;
     }
@@ -70,12 +73,12 @@ public final class Invocation {
         return deadline;
     }
 
-    /** Where answers are decoded and stages complete; never a thread that moves bytes. */
+    /** The executor that decodes answers and completes stages. Never an event loop. */
     public Executor executor() {
         return executor;
     }
 
-    /** Whether requests are to travel compressed, where the protocol can. */
+    /** Whether requests are compressed, if the protocol can. */
     public boolean isCompressed() {
         return compressed;
     }
@@ -98,7 +101,7 @@ public final class Invocation {
                 : new Invocation(service, method, arguments, metadata, deadline, executor, replaced);
     }
 
-    /** Names the call, never its arguments. */
+    /** The name of the call, without its arguments. */
     @Override
     public String toString() {
         return method.fullName();

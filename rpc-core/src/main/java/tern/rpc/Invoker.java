@@ -2,13 +2,13 @@ package tern.rpc;
 
 import java.util.concurrent.CompletionStage;
 
-/** The one verb: a call goes in, its answer comes out. */
+/** Executes a call: takes the invocation and returns its response. */
 @FunctionalInterface
 public interface Invoker {
 
     /**
-     * Never blocks for the answer. A failure completes the stage: with an {@link RpcException}, or with what the method
-     * itself threw.
+     * Executes the call without blocking for the answer. A failure completes the stage with an {@link RpcException} or
+     * with the exception of the method.
      */
     CompletionStage<Response> invoke(Invocation call);
 }

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
-/** What stands in a Java signature for one message, or for many. */
+/** The form of one message, or of many, in a Java signature. */
 public enum JavaShape {
     /** The value itself. */
     VALUE,
@@ -33,19 +33,19 @@ public enum JavaShape {
         if (type == StreamObserver.class) {
             return OBSERVER;
         }
-        return switch (type.getName()) { // by name, since Reactor need not be there
+        return switch (type.getName()) { // by name, because Reactor is optional
             case REACTOR + "Mono" -> MONO;
             case REACTOR + "Flux" -> FLUX;
             default -> VALUE;
         };
     }
 
-    /** Whether it stands for any number of messages. */
+    /** Whether the form stands for any number of messages. */
     public boolean isStream() {
         return this == PUBLISHER || this == FLUX || this == OBSERVER;
     }
 
-    /** Whether it stands for one message that comes later. */
+    /** Whether the form stands for one message that comes later. */
     public boolean isLater() {
         return this == STAGE || this == MONO;
     }

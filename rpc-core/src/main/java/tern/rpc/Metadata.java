@@ -7,27 +7,27 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The headers of a request or a response (Dubbo calls them attachments): text and binary values under names that are
- * compared without regard to the case of ASCII letters and travel as they were written. A name may occur more than once.
- * Not thread-safe: filled before the call is sent, read after its answer came.
+ * The headers of a request or a response. Dubbo calls them attachments. Values are text or binary. Names keep their
+ * spelling and are compared without regard to the case of ASCII letters. A name may occur several times. Not
+ * thread-safe: it is filled before the call is sent and read after the answer arrived.
  *
- * <p>Names of binary values end in {@code -bin} on HTTP (gRPC, Triple, Connect, JSON), where the suffix is added if it is
- * missing. They need no suffix on the dubbo protocol. So a binary value is found under its name with and without
- * {@code -bin}, whatever its caller wrote and whichever protocol it came by. A text and a binary value do not hide each other.
+ * <p>On HTTP (gRPC, Triple, Connect, JSON) names of binary values end in {@code -bin}; the suffix is added if it is
+ * missing. The dubbo protocol needs no suffix. A binary value is therefore found by its name with and without {@code
+ * -bin} on every protocol. A text and a binary value do not hide each other.
  */
 public final class Metadata {
 
     private static final Object[] NOTHING = {};
     private static final String BINARY = "-bin";
 
-    /** Name, value, name, value; a value is a String or a byte[]. */
+    /** Names and values in turn. A value is a String or a byte[]. */
     private Object[] pairs = NOTHING;
 
     private int used;
 
     public Metadata() {}
 
-    /** @param values that there is room for at once; more can be added */
+    /** @param values the initial capacity; more values can be added */
     public Metadata(int values) {
         pairs = new Object[values * 2];
     }
@@ -54,7 +54,7 @@ public final class Metadata {
         return this;
     }
 
-    /** The last text value, or null when there is none. */
+    /** The last text value, or null if there is none. */
     public @Nullable String get(String name) {
         for (int i = used - 2; i >= 0; i -= 2) {
             if (pairs[i + 1] instanceof String text && isNamed(i, name)) {
@@ -64,7 +64,7 @@ public final class Metadata {
         return null;
     }
 
-    /** The last binary value, or null when there is none. The array is not copied. */
+    /** The last binary value, or null if there is none. The array is not copied. */
     public byte @Nullable [] getBytes(String name) {
         for (int i = used - 2; i >= 0; i -= 2) {
             if (pairs[i + 1] instanceof byte[] bytes && isNamed(i, name)) {
@@ -85,7 +85,7 @@ public final class Metadata {
         return all;
     }
 
-    /** How many values of this name there are, text and binary. */
+    /** The number of text and binary values of this name. */
     public int count(String name) {
         int count = 0;
         for (int i = 0; i < used; i += 2) {
@@ -115,7 +115,7 @@ public final class Metadata {
         cut(kept);
     }
 
-    /** Removes every value of the names that the condition holds for. */
+    /** Removes every value whose name matches the condition. */
     public void removeIf(Predicate<String> condition) {
         int kept = 0;
         for (int i = 0; i < used; i += 2) {
@@ -141,19 +141,19 @@ public final class Metadata {
         return used == 0;
     }
 
-    /** How many values there are. */
+    /** The number of values. */
     public int size() {
         return used / 2;
     }
 
-    /** The names in order, repeated as often as they have values. */
+    /** The names in order. A name is repeated for each of its values. */
     public List<String> names() {
         List<String> names = new ArrayList<>(size());
         forEach((name, value) -> names.add(name));
         return names;
     }
 
-    /** In order; a value is a String or a byte[]. */
+    /** Visits names and values in order. A value is a String or a byte[]. */
     public void forEach(Visitor visitor) {
         for (int i = 0; i < used; i += 2) {
             visitor.visit((String) pairs[i], pairs[i + 1]);
@@ -172,7 +172,7 @@ public final class Metadata {
         return copy;
     }
 
-    /** Sees one name with one value. */
+    /** Visits one name with one value. */
     @FunctionalInterface
     public interface Visitor {
         /** @param value a String or a byte[] */
@@ -208,7 +208,10 @@ public final class Metadata {
                 && isAlike(longer, length, BINARY);
     }
 
-    /** Letters beyond ASCII stay themselves: the Kelvin sign is no K to a proxy that filters by name, so it is none here. */
+    /**
+     * Compares ASCII letters without case and all other characters exactly. A proxy that filters by name does not take
+     * the Kelvin sign for a K.
+     */
     private static boolean isAlike(String name, int from, String part) {
         for (int i = 0; i < part.length(); i++) {
             char one = name.charAt(from + i);
@@ -224,7 +227,7 @@ public final class Metadata {
         return letter >= 'A' && letter <= 'Z' ? letter + ('a' - 'A') : letter;
     }
 
-    /** Names only: values may be secrets. */
+    /** The names only, because values may be secrets. */
     @Override
     public String toString() {
         return names().toString();

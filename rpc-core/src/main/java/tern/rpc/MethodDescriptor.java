@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** All that is known of one method of a service, worked out once at start-up. Immutable. */
+/** Describes one method of a service. Computed once at start-up. Immutable. */
 public final class MethodDescriptor {
 
     private final ServiceDescriptor service;
@@ -17,7 +17,7 @@ public final class MethodDescriptor {
     private final boolean oneWay;
     private final String fullName;
 
-    /** @param effects as declared elsewhere than by {@link RpcMethod} */
+    /** @param effects the side effects if they are not declared by {@link RpcMethod} */
     MethodDescriptor(
             ServiceDescriptor service, int index, MethodSignature signature, ServiceDescriptor.Effects effects) {
         this.service = service;
@@ -37,17 +37,17 @@ public final class MethodDescriptor {
         return service;
     }
 
-    /** Position in {@link ServiceDescriptor#methods()}. */
+    /** The position in {@link ServiceDescriptor#methods()}. */
     public int index() {
         return index;
     }
 
-    /** As on the wire; the Java name unless {@link WireName} says otherwise. */
+    /** The name on the wire: the Java name, unless {@link WireName} sets another one. */
     public String name() {
         return signature.name();
     }
 
-    /** Null for a method of a service that has no Java interface. */
+    /** The Java method; null if the service has no Java interface. */
     public @Nullable Method javaMethod() {
         return signature.method();
     }
@@ -56,12 +56,12 @@ public final class MethodDescriptor {
         return signature.type();
     }
 
-    /** What the requests are in the Java signature: {@code VALUE}, or a kind of stream. */
+    /** The form of the requests in the Java signature: {@code VALUE}, or a kind of stream. */
     public JavaShape requests() {
         return signature.requests();
     }
 
-    /** What the answer, or the answers, are in the Java signature. */
+    /** The form of the answers in the Java signature. */
     public JavaShape responses() {
         return signature.responses();
     }
@@ -70,22 +70,22 @@ public final class MethodDescriptor {
         return signature.payload();
     }
 
-    /** What one request message carries; of a stream of requests the one type of its elements. */
+    /** The types in one request message. For a stream of requests, the one type of its elements. */
     public List<ValueType> parameters() {
         return signature.parameters();
     }
 
-    /** One per parameter; {@code arg0} and so on when the class file does not tell. */
+    /** The parameter names; {@code arg0} and so on if the class file has none. */
     public List<String> parameterNames() {
         return signature.parameterNames();
     }
 
-    /** What one answer carries: without what stands for later or many; {@code void} as it is. */
+    /** The type of one answer, without the types that stand for later or many; {@code void} is kept. */
     public ValueType result() {
         return signature.result();
     }
 
-    /** Exceptions that the Java method declares. */
+    /** The exceptions that the Java method declares. */
     public List<Class<?>> exceptions() {
         return exceptions;
     }
@@ -100,7 +100,7 @@ public final class MethodDescriptor {
         return false;
     }
 
-    /** Whether the one answer comes later: a {@code CompletionStage} or a {@code Mono}. */
+    /** Whether the single answer comes later, as a {@code CompletionStage} or a {@code Mono}. */
     public boolean isAsync() {
         return signature.responses().isLater();
     }
@@ -117,17 +117,17 @@ public final class MethodDescriptor {
         return oneWay;
     }
 
-    /** From {@link RpcMethod#timeout()}; null when not set there. */
+    /** The timeout of {@link RpcMethod#timeout()}; null if it is not set. */
     public @Nullable Duration timeout() {
         return signature.timeout();
     }
 
-    /** JVM descriptors of the erased parameter types one after the other, as in {@code JLjava/lang/String;}. */
+    /** The JVM descriptors of the erased parameter types in a row, as in {@code JLjava/lang/String;}. */
     public String descriptor() {
         return signature.descriptor();
     }
 
-    /** For messages and meters: {@code UserService/getUser}. */
+    /** The name for messages and meters: {@code UserService/getUser}. */
     public String fullName() {
         return fullName;
     }

@@ -14,7 +14,10 @@ import java.util.concurrent.Future;
 import java.util.stream.BaseStream;
 import org.jspecify.annotations.Nullable;
 
-/** Reads one method of a service interface and refuses what cannot travel, naming the method and the position. */
+/**
+ * Reads one method of a service interface. Types that cannot be sent are refused with a message that names the method
+ * and the position.
+ */
 record MethodSignature(
         String name,
         @Nullable Method method,
@@ -29,7 +32,7 @@ record MethodSignature(
         String descriptor,
         List<String> warnings) {
 
-    /** Types that are bound to this process, with what to write instead. */
+    /** Types that work only inside one process, with the type to use instead. */
     private static final Map<Class<?>, String> LOCAL_ONLY = Map.of(
             Closeable.class, "pass byte[] or a String",
             BaseStream.class, "pass a List or return a Flow.Publisher",
@@ -101,7 +104,7 @@ record MethodSignature(
                 warnings);
     }
 
-    /** One message of bytes or protobuf each way, of a service that has no Java interface. */
+    /** The signature of a method without a Java interface: one message of bytes or protobuf each way. */
     static MethodSignature of(ServiceDescriptor.Operation operation) {
         String name = operation.name();
         MethodType type = operation.type();

@@ -1,22 +1,22 @@
 package tern.rpc;
 
-/** How many messages go each way (gRPC's four kinds of calls). */
+/** The number of messages in each direction: the four kinds of calls of gRPC. */
 public enum MethodType {
-    /** One each way. */
+    /** One request, one answer. */
     UNARY,
     /** Many requests, one answer. */
     CLIENT_STREAMING,
     /** One request, many answers. */
     SERVER_STREAMING,
-    /** Many each way, independently. */
+    /** Many requests and many answers, independent of each other. */
     BIDI_STREAMING;
 
-    /** Whether the caller sends any number of messages instead of one. */
+    /** Whether the caller sends any number of requests. */
     public boolean clientStreams() {
         return this == CLIENT_STREAMING || this == BIDI_STREAMING;
     }
 
-    /** Whether the server answers with any number of messages instead of one. */
+    /** Whether the server sends any number of answers. */
     public boolean serverStreams() {
         return this == SERVER_STREAMING || this == BIDI_STREAMING;
     }

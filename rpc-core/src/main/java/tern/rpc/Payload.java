@@ -2,13 +2,13 @@ package tern.rpc;
 
 import java.util.List;
 
-/** What the messages of a method are made of, which decides how they travel. */
+/** The kind of a method's messages. It decides their encoding. */
 public enum Payload {
     /** Java values. */
     JAVA,
     /** One protobuf message each way. */
     PROTOBUF,
-    /** Bytes that the service writes and reads itself. */
+    /** Bytes that the service encodes and decodes itself. */
     RAW;
 
     private static final String MESSAGE = "com.google.protobuf.MessageLite";
@@ -27,7 +27,7 @@ public enum Payload {
                 + " takes one protobuf message, or nothing, and returns one, or has none at all");
     }
 
-    /** By name, since protobuf need not be there. */
+    /** Compares by name, because protobuf is optional. */
     static boolean isMessage(Class<?> type) {
         for (Class<?> parent : type.getInterfaces()) {
             if (parent.getName().equals(MESSAGE) || isMessage(parent)) {

@@ -49,8 +49,8 @@ final class MethodInvoker implements Invoker {
     }
 
     /**
-     * A method that calls other services, or a filter that does so after it, may fail as they did, with a call of theirs
-     * that was not executed. The method itself was executed, and its caller must not be told otherwise.
+     * Marks a failure as executed. A method, or a filter around it, may fail with the exception of a call that it made
+     * and that was not executed. The method itself was executed, and its caller must know this.
      */
     Throwable ran(Throwable failure) {
         if (builtIn) {
@@ -63,7 +63,7 @@ final class MethodInvoker implements Invoker {
         return failure;
     }
 
-    /** For filters, which see a stage whether the method is asynchronous or not. */
+    /** For filters, which always see a stage, even if the method is not asynchronous. */
     @Override
     public CompletionStage<Response> invoke(Invocation call) {
         ServerContext context = ServerContext.current();

@@ -29,20 +29,20 @@ import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.Token;
 
 /**
- * Serves exported services. Everything is checked when it is built; it accepts calls from {@link #start} to
+ * Serves exported services. {@link Builder#build} checks everything. The server accepts calls from {@link #start} to
  * {@link #close}. Thread-safe.
  */
 public final class RpcServer implements AutoCloseable {
 
-    /** The port of every protocol, Dubbo's. */
+    /** The default port for all protocols. It is Dubbo's default. */
     public static final int DEFAULT_PORT = 20_880;
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcServer.class);
 
-    /** How long nothing may happen before a drained server counts as quiet. */
+    /** A drained server counts as quiet after this time without events. */
     private static final Duration QUIET = Duration.ofSeconds(2);
 
-    /** One worker of so many more is kept for critical services, and a short queue (docs/limits.md). */
+    /** For so many workers, one more worker and a short queue are reserved for critical services (docs/limits.md). */
     private static final int KEPT_FOR_CRITICAL = 20;
 
     private static final int QUEUED_PER_KEPT = 16;
@@ -50,14 +50,14 @@ public final class RpcServer implements AutoCloseable {
     private static final Duration LOOK_EVERY = Duration.ofMillis(20);
 
     /**
-     * An adaptive limit never goes below: a call for each processor, and ten more, so that chance neither leaves a
-     * processor without work nor calls of other connections without a place.
+     * The lowest adaptive limit: one call for each processor and ten more. By chance, fewer calls could leave a
+     * processor without work or calls of other connections without a place.
      */
     public static final int MIN_CALLS = Runtime.getRuntime().availableProcessors() + 10;
 
     /**
-     * An adaptive limit goes up to here, or to threads and queue together: asynchronous calls need no thread while they
-     * wait, but memory. As many as there may be connections (docs/limits.md).
+     * The highest adaptive limit, unless threads and queue together are more. An asynchronous call needs memory but no
+     * thread while it waits. It equals the default number of connections (docs/limits.md).
      */
     public static final int MAX_CALLS = 8_192;
 
@@ -69,7 +69,8 @@ public final class RpcServer implements AutoCloseable {
     }
 
     private final ServerTransport transport;
-    private final List<ServerTransport> transports = new CopyOnWriteArrayList<>(); // that above and those of serve()
+    private final List<ServerTransport> transports =
+            new CopyOnWriteArrayList<>(); // the one of the constructor and those of serve()
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final WorkerPool reserve;
@@ -92,7 +93,7 @@ public final class RpcServer implements AutoCloseable {
                 beside == 0 ? null : new WorkerPool(beside, beside, builder.keepAlive, builder.threadFactory);
         this.spare = beside == 0 ? null : new WorkerPool(beside, beside, builder.keepAlive, builder.threadFactory);
         this.fairWorkers = new FairWorkers(workers, spare, clock);
-        // Threads of their own, since a method that waits for its requests keeps its worker meanwhile.
+        // Streams have threads of their own, because a method that waits for its requests keeps its worker meanwhile.
         this.callbacks =
                 new WorkerPool(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
         int kept = Math.max(1, builder.threads / KEPT_FOR_CRITICAL);
@@ -157,13 +158,13 @@ public final class RpcServer implements AutoCloseable {
         return sum;
     }
 
-    /** @param transport where calls come from; closed with the server */
+    /** @param transport the source of calls; closed with the server */
     public static Builder builder(ServerTransport transport) {
         return new Builder(transport);
     }
 
     /**
-     * Begins to accept calls.
+     * Starts to accept calls.
      *
      * @throws java.io.UncheckedIOException if the port cannot be bound
      */
@@ -176,9 +177,9 @@ public final class RpcServer implements AutoCloseable {
     }
 
     /**
-     * Serves the calls of another transport, too: from now on, even before {@link #start}, until the server is closed,
-     * which closes the transport. Draining does not refuse its calls but waits for those in flight: in memory they come
-     * from calls that are being served. Nothing happens if it is served already.
+     * Also serves the calls of another transport, from now on and even before {@link #start}. Closing the server closes
+     * the transport. Draining does not refuse its calls but waits for those in flight, because calls in memory come
+     * from calls that are being served. Does nothing if the transport is already served.
      *
      * @throws IllegalStateException if the server was closed
      */
@@ -194,7 +195,7 @@ public final class RpcServer implements AutoCloseable {
         transports.add(another);
     }
 
-    /** The port that was bound; 0 before the start. */
+    /** The bound port; 0 before the start. */
     public int port() {
         return transport.port();
     }
@@ -207,21 +208,21 @@ public final class RpcServer implements AutoCloseable {
         return workers;
     }
 
-    /** The calls that run at present, with what each of them does; none when no ledgers are kept. */
+    /** The running calls with their present phases. Empty if no ledgers are kept. */
     public List<RunningCall> runningCalls() {
         return dispatcher.ledgers().running();
     }
 
-    /** Peers connected at present. */
+    /** The number of connected peers. */
     public int connections() {
         return (int) sum(ServerTransport::connections);
     }
 
     /**
-     * Stops accepting connections, asks callers to go elsewhere, and waits until all are gone or nothing happened for
-     * two seconds. Calls that come meanwhile are served. Blocks.
+     * Stops accepting connections and asks callers to use another server. Waits until all connections are gone or
+     * nothing happened for two seconds. Calls that arrive meanwhile are served. Blocks.
      *
-     * @param atMost when to stop waiting
+     * @param atMost the longest time to wait
      */
     public void drain(Duration atMost) {
         synchronized (this) {
@@ -251,7 +252,7 @@ public final class RpcServer implements AutoCloseable {
         }
     }
 
-    /** Closes at once, without draining; what is running is cancelled. */
+    /** Closes at once, without draining. Running calls are cancelled. */
     @Override
     public void close() {
         synchronized (this) {
@@ -272,7 +273,7 @@ public final class RpcServer implements AutoCloseable {
         }
     }
 
-    /** Collects what a server is made of. Not thread-safe. */
+    /** Collects the settings of a server. Not thread-safe. */
     public static final class Builder {
 
         private final ServerTransport transport;
@@ -305,24 +306,24 @@ public final class RpcServer implements AutoCloseable {
             return this;
         }
 
-        /** Those added so far. */
+        /** The services exported so far. */
         public List<ServiceExport> exports() {
             return List.copyOf(exports);
         }
 
-        /** Added inside the ones before. */
+        /** Adds a filter inside the filters added before. */
         public Builder filter(ServerFilter filter) {
             filters.add(filter);
             return this;
         }
 
         /**
-         * How many calls run at once, and how many more may wait. A quarter more run, at least four, while all threads are
-         * busy and tenants call that hold few of them; none with one thread. As many threads again are made, when they are
-         * needed, for what streams tell their services.
+         * Sets the number of calls that run at once and the number that may wait. A quarter more calls, at least four,
+         * run while all threads are busy and tenants with few threads call; none with one thread. For callbacks of
+         * streams, as many threads again are created when needed.
          *
-         * @param threads 200 when never set
-         * @param queueCapacity twice the threads when never set
+         * @param threads default 200
+         * @param queueCapacity default twice the threads
          */
         public Builder workers(int threads, int queueCapacity) {
             this.threads = threads;
@@ -331,10 +332,11 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * How many calls may have a worker, wait for one, or go on without one until an asynchronous method completes them.
-         * An adaptive limit between {@link #MIN_CALLS} and {@link #MAX_CALLS} when never set.
+         * Limits the admitted calls: those that have a worker, wait for one, or continue without one until an
+         * asynchronous method completes them. Default: an adaptive limit between {@link #MIN_CALLS} and {@link
+         * #MAX_CALLS}.
          *
-         * @param chosen asked once
+         * @param chosen called once
          */
         public Builder limit(Supplier<Limit> chosen) {
             this.limit = chosen;
@@ -350,11 +352,11 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * How many calls of one method may run, all its overloads and exports together; no limit of its own when never set.
-         * A call counts until it has its answer and its worker has left.
+         * Limits the running calls of one method, counting all overloads and exports together. Default: no limit. A
+         * call counts until it has its answer and its worker has left it.
          *
-         * @param service name of the interface; {@link #build} fails if it is not exported or has no such method
-         * @param chosen asked once
+         * @param service the name of the interface; {@link #build} fails if it is not exported or has no such method
+         * @param chosen called once
          */
         public Builder limit(String service, String method, Supplier<Limit> chosen) {
             methodLimits.put(new MethodLimits.Key(service, method), chosen);
@@ -375,7 +377,7 @@ public final class RpcServer implements AutoCloseable {
             return methodLimits;
         }
 
-        /** How long a call may wait for a worker before it is refused as not executed; 50 ms when never set. */
+        /** Limits the time that a call may wait for a worker before it is refused as not executed. Default 50 ms. */
         public Builder maxQueueWait(Duration wait) {
             if (wait.isNegative() || wait.isZero()) {
                 throw new IllegalArgumentException("rpc.server.max-queue-wait is " + wait + "; expected more than 0");
@@ -385,10 +387,10 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * How long a worker waits in {@code onNext} for a caller that reads a stream slowly; 1 s when never set. The wait
-         * counts for the whole stream, and begins anew when the caller has taken 32 KiB. Afterwards the transport keeps a
-         * limited number of bytes and then ends the stream with RESOURCE_EXHAUSTED. Threads of the application wait until
-         * the call is over.
+         * Limits the time that a worker waits in {@code onNext} for a slow reader of a stream. Default 1 s. The time
+         * counts for the whole stream and starts again when the caller has taken 32 KiB. Afterwards the transport
+         * buffers a limited number of bytes and then ends the stream with RESOURCE_EXHAUSTED. Threads of the
+         * application wait until the call is over.
          *
          * @param wait zero or more
          */
@@ -401,9 +403,10 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Where workers come from, platform threads when never set.
+         * Sets the factory of worker threads. Default: platform threads.
          *
-         * @param keepAlive when idle ones end; zero, as fits virtual threads, for a new one whenever one is needed
+         * @param keepAlive the time after which an idle thread ends; zero creates a thread for each task, as fits
+         *     virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;
@@ -412,54 +415,55 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Accepts callers who show this token, besides those added before; the health service needs none. Everybody
-         * passes when never set.
+         * Accepts callers that present this token, besides those added before. The health service needs none. Without
+         * any token, every caller is accepted.
          */
         public Builder token(Token accepted) {
             tokens.add(accepted);
             return this;
         }
 
-        /** Asked whether a call may run, after those added before. */
+        /** Adds an authorizer, asked after those added before. */
         public Builder authorizer(RpcAuthorizer authorizer) {
             authorizers.add(authorizer);
             return this;
         }
 
         /**
-         * Clears what the code of a call may leave on a thread of the server, such as a security context in a
-         * {@link ThreadLocal}. Run before and after each call, and each thing that a stream is told, on the same thread;
-         * must be quick. SLF4J's MDC is cleared anyway.
+         * Adds code that clears the state a call may leave on a thread of the server, such as a security context in a
+         * {@link ThreadLocal}. It runs before and after each call and each callback of a stream, on the same thread,
+         * and must be quick. SLF4J's MDC is always cleared.
          */
         public Builder clearThreads(Runnable clear) {
             clears.add(clear);
             return this;
         }
 
-        /** Whether {@code $invoke} is served; false when never set. */
+        /** Sets whether {@code $invoke} is served. Default false. */
         public Builder genericCalls(boolean allowed) {
             this.genericCalls = allowed;
             return this;
         }
 
         /**
-         * Whether callers are told the texts of exceptions that they have no class of, which may hold SQL or the like;
-         * false when never set: they are told the class and an id, and the server logs the rest under it.
+         * Sets whether callers get the messages of exceptions whose classes they do not have. Such messages may hold
+         * SQL or other internals. Default false: callers get the class name and an id, and the server logs the rest
+         * with this id.
          */
         public Builder exceptionTexts(boolean told) {
             this.exceptionTexts = told;
             return this;
         }
 
-        /** Whether each call keeps a {@link tern.rpc.CallLedger} of where its time goes; true when never set. */
+        /** Sets whether each call keeps a {@link tern.rpc.CallLedger} of its time. Default true. */
         public Builder ledger(boolean kept) {
             this.ledger = kept;
             return this;
         }
 
         /**
-         * Told of each call that is refused because no worker was free for it, after those told before. Runs on an event
-         * loop: must not block.
+         * Adds code that runs for each call refused because no worker was free, after the code added before. Runs on an
+         * event loop and must not block.
          */
         public Builder onRefusal(Runnable told) {
             onRefusal.add(told);
@@ -476,7 +480,11 @@ public final class RpcServer implements AutoCloseable {
             return this;
         }
 
-        /** @throws IllegalArgumentException if a service cannot be served, naming it and the reason */
+        /**
+         * Builds the server.
+         *
+         * @throws IllegalArgumentException if a service cannot be served; the message names it and the reason
+         */
         public RpcServer build() {
             return new RpcServer(this);
         }

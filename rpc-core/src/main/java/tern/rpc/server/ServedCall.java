@@ -32,8 +32,8 @@ import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * One call on the server from admission to its end. The event loop makes it, one worker runs it, any thread may end it;
- * the state decides who does.
+ * One call on the server from admission to its end. The event loop creates it, one worker runs it, and any thread may
+ * end it. The state decides which thread does.
  */
 final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admission {
 
@@ -41,9 +41,9 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     private static final int QUEUED = 0;
     private static final int RUNNING = 1;
-    private static final int LEFT = 2; // by its worker; somebody else will complete it
-    private static final int ENDED = 3; // while it waited, or by or in spite of a worker that is still to leave
-    private static final int ENDED_LAST = 4; // after its worker had left
+    private static final int LEFT = 2; // its worker has left it; another thread will complete it
+    private static final int ENDED = 3; // it ended while it waited, or before its worker left
+    private static final int ENDED_LAST = 4; // it ended after its worker had left
 
     private static final VarHandle STATE;
 
@@ -57,20 +57,20 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
 
     private final Dispatcher dispatcher;
     private final ServerCall call;
-    private volatile int state = QUEUED; // changed by STATE; a field of its own object would be one more per call
-    private final boolean critical; // and so not counted by the server's limiter
-    private volatile boolean spare; // is to be run by a spare thread; changed only before it is handed over
+    private volatile int state = QUEUED; // changed by STATE; an atomic object would cost an allocation per call
+    private final boolean critical; // so the server's limiter does not count it
+    private volatile boolean spare; // a spare thread shall run it; changed only before the hand-over
 
-    private volatile @Nullable MethodHandler handler; // set by the worker, read by whoever ends the call
+    private volatile @Nullable MethodHandler handler; // set by the worker, read by the thread that ends the call
     private volatile @Nullable ServerContext context; // likewise
-    private volatile @Nullable ServedStream stream; // likewise; null for a call with one message each way
+    private volatile @Nullable ServedStream stream; // likewise; null for a unary call
     private int place = RunningCalls.NOWHERE; // set by the worker, read after it has left
     private @Nullable MethodPlace methodPlace; // likewise; null where methods have no limit
-    private boolean served; // worker only: the method was begun
-    private boolean returned; // set by the worker, read after it has left: counted as without a thread already
-    private boolean admitted; // by the worker alone, as the next
+    private boolean served; // worker only: the method has started
+    private boolean returned; // set by the worker, read after it has left: already counted as without a thread
+    private boolean admitted; // worker only
     private @Nullable Principal caller;
-    private volatile CallGate.@Nullable Question question; // while somebody is asked whether it may run
+    private volatile CallGate.@Nullable Question question; // while an authorizer is being asked
 
     ServedCall(Dispatcher dispatcher, ServerCall call, boolean critical) {
         this.dispatcher = dispatcher;
@@ -78,11 +78,11 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         this.critical = critical;
     }
 
-    /** The whole order of a served call, on a worker thread. */
+    /** Runs the call on a worker thread. This method shows the whole order of a served call. */
     @Override
     public void run() {
         if (!STATE.compareAndSet(this, QUEUED, RUNNING)) {
-            return; // it waited too long or its peer is gone
+            return; // it waited too long, or its peer is gone
         }
         ThreadState thread = dispatcher.threadState();
         thread.clear();
@@ -102,7 +102,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** What happens between reading a call and beginning its method is not its service's, but fails all the same. */
+    /** Fails a call between the decoding of its request and the start of its method. */
     private void failUnserved(Throwable failure) {
         MethodHandler found = handler;
         if (found == null) {
@@ -120,12 +120,12 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
                         failure));
     }
 
-    /** Whether it is to be run by a spare thread, before it is handed over. */
+    /** Sets whether a spare thread runs the call. Called before the hand-over. */
     void waitsForSpareThread(boolean spareThread) {
         spare = spareThread;
     }
 
-    /** No worker will take it, if none has yet. */
+    /** Ends the call without a worker, unless a worker has already taken it. */
     void withdraw() {
         if (STATE.compareAndSet(this, QUEUED, ENDED)) {
             leaveUnserved();
@@ -159,7 +159,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         ServerContext serving = new ServerContext(invocation, call, ledger, caller);
         context = serving;
         if (hasEnded()) {
-            return; // its peer left while it was read
+            return; // its peer left while the request was decoded
         }
         if (invocation.deadline().isExpired(dispatcher.clock().nanoTime())) {
             end(
@@ -188,10 +188,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** Where the method is known already, a call too many is not even read. */
+    /** Enters the limit of the method before the request is decoded, if the transport already knows the method. */
     private void enterNamedMethod(long now) {
         MethodDescriptor named = call.namedMethod();
-        if (named != null && !dispatcher.gate().asksAuthorizers()) { // strangers are not told that it is full
+        if (named != null && !dispatcher.gate().asksAuthorizers()) { // strangers must not learn that the method is full
             enter(named, dispatcher.registry().limiter(named), now);
         }
     }
@@ -230,7 +230,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** A transport that forgot to ask lets nobody in. */
+    /** Admits the call if the transport has not done so. A transport that forgets the check must admit nobody. */
     private void checkAdmitted(Invocation invocation) {
         if (isOpen()) {
             caller = call.peerPrincipal();
@@ -242,14 +242,17 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         dispatcher.gate().conceal(invocation);
     }
 
-    /** The call stays among the running ones until it has ended too; one that timed out, until its worker leaves. */
+    /**
+     * The worker leaves the call. The call stays among the running ones until it has ended; a call that timed out stays
+     * until its worker leaves.
+     */
     private void leave(CallLedger ledger) {
         boolean streams = stream != null;
         if (streams) {
-            leaveServer(false); // may last for hours, and what it does is bounded elsewhere
+            leaveServer(false); // a stream may last for hours, and other limits bound its work
         }
         if (state == RUNNING) {
-            ledger.turnTo(Phase.UNATTRIBUTED); // until somebody completes it
+            ledger.turnTo(Phase.UNATTRIBUTED); // until another thread completes it
             if (!critical && !streams && !returned) {
                 dispatcher.workerLeaves(call);
             }
@@ -273,7 +276,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         dispatcher.leave(call);
     }
 
-    /** @return whether the caller of this method is the one that ends the call, which a worker had taken */
+    /** @return whether the calling thread is the one that ends the call, which a worker had taken */
     private boolean endRunning() {
         return STATE.compareAndSet(this, RUNNING, ENDED) || STATE.compareAndSet(this, LEFT, ENDED_LAST);
     }
@@ -314,8 +317,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * The caller may send its next call before the thread has left this one. Where spare threads are given to tenants that
-     * hold few, calls that only have to be answered must not count.
+     * Counts the call as returned before its answer is sent, because the caller may send its next call before the
+     * thread has left this one. For the sharing of spare threads, calls that only have to be answered must not count.
      */
     private void returned() {
         if (spare && !returned) {
@@ -334,12 +337,12 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
                 dispatcher.streamExecutor(call.share()));
         stream = served;
         if (hasEnded()) {
-            return; // its peer left before it could be told
+            return; // its peer left before the answer
         }
         served.run(invocation, this::end);
     }
 
-    /** The one end of a call whose method is known: answer it, then count it. */
+    /** Ends a call whose method is known: answers it, then counts it. Runs once per call. */
     private void end(@Nullable Response response, @Nullable Throwable failure) {
         if (!endRunning()) {
             return; // the deadline was first
@@ -355,7 +358,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     }
 
     /**
-     * Nothing may be thrown here, or the call would keep its places.
+     * Answers the call. Never throws, because the call must return its places.
      *
      * @return the failure as it was answered, or null
      */
@@ -363,7 +366,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             MethodHandler found, @Nullable Response response, @Nullable Throwable failure) {
         try {
             return answer(found, response, failure);
-        } catch (Throwable e) { // an answer or an exception that cannot be written, or no memory
+        } catch (Throwable e) { // an answer or an exception that cannot be encoded, or no memory
             RpcException told = e instanceof RpcException known
                     ? known
                     : new RpcException(
@@ -377,7 +380,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** Whatever is wrong with a failure is for the transport to put right; what it cannot must not stop what is left to do. */
+    /**
+     * Answers with a failure. The transport replaces a failure that it cannot encode. Its own failures must not stop
+     * the remaining steps.
+     */
     private void failAnyhow(RpcException failure) {
         try {
             call.fail(failure, new Metadata());
@@ -406,7 +412,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         return outgoing;
     }
 
-    /** A failure of a filter that saw the method run. */
+    /** The failure of a filter after the method has run. */
     private Throwable afterMethod(MethodHandler found, Throwable cause) {
         ServerContext serving = context;
         return serving != null && serving.hasMethodBegun() ? found.last().ran(cause) : cause;
@@ -445,7 +451,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** An authorizer still thinks, and keeps its worker until it has done so; the caller is answered now. */
+    /** Answers the caller while an authorizer still decides. The authorizer keeps its worker until it returns. */
     private void endUndecided() {
         CallGate.Question asked = question;
         if (asked != null && asked.isLate(dispatcher.clock().nanoTime()) && STATE.compareAndSet(this, RUNNING, ENDED)) {
@@ -460,7 +466,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         return !critical && dispatcher.isOverloaded(spare) ? Refusal.WAIT : null;
     }
 
-    /** The time that was over may have been that of the queue, which a worker has just taken the call from. */
+    /**
+     * Whether the deadline has passed. The sweep may have found the time limit of the queue instead, just before a
+     * worker took the call.
+     */
     private boolean isPastDeadline() {
         ServerContext serving = context;
         return serving != null
@@ -514,7 +523,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** Neither a worker nor a caller has to do with it any more: told once, by the last of the two. */
+    /** The call was answered and its worker has left it. Runs once, by the last of the two. */
     private void stopped(boolean workerLeftBefore) {
         dispatcher.ledgers().stopped(place, this);
         if (stream == null) {
@@ -526,7 +535,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** What it does now; only while it runs. Any thread. */
+    /** The present phase of the call; only while it runs. Any thread may call this. */
     RunningCall look(long now) {
         MethodDescriptor method = Objects.requireNonNull(handler).method();
         RunningCall seen = Objects.requireNonNull(context)
@@ -535,7 +544,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         return state == LEFT ? seen.withoutThread() : seen;
     }
 
-    /** What the method wanted sent before its answer. An exception with a type of its own travels alone (Triple). */
+    /** Sends the headers that the method set before its answer. On Triple, a typed exception is sent without them. */
     private void sendHeadersBefore(Throwable outgoing) {
         ServerContext serving = context;
         if (serving != null

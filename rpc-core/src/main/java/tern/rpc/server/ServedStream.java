@@ -30,9 +30,9 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.ServerCall;
 
 /**
- * The streams of one served call: between the transport's messages and what the service's method takes and returns.
- * User code runs on the serial executor, with the call's context set, one thing after another; only a method that is
- * given a publisher runs beside it, since it may wait for what it gets there.
+ * The streams of one served call. It connects the messages of the transport with the parameters and the result of the
+ * service's method. User code runs on the serial executor with the call's context, one step after another. Only a
+ * method with a publisher parameter runs beside the executor, because it may wait for its requests.
  */
 final class ServedStream implements MessageStream.Receiver, MessageSink, InboundPublisher.Source {
 
@@ -53,8 +53,8 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     private volatile @Nullable RpcException over;
 
     /**
-     * @param waits for callers that read slowly
-     * @param callbacks run what is to happen later, and never refuse it
+     * @param waits limits the waits for slow readers
+     * @param callbacks runs later steps and never rejects one
      */
     ServedStream(
             MethodHandler handler,
@@ -75,10 +75,10 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
     }
 
     /**
-     * Runs filters and method, on the calling thread if nothing has happened to the call yet. The thread may then go on
-     * with what the method is told, for as long as that takes.
+     * Runs filters and method, on the calling thread if no callback came first. The thread may then go on with the
+     * callbacks of the method, as long as they take.
      *
-     * @param ended told the end of the call; the response has a value if there is one answer instead of many
+     * @param ended completed at the end of the call; the response has a value if there is one answer instead of many
      */
     void run(Invocation decoded, BiConsumer<? super @Nullable Response, ? super @Nullable Throwable> ended) {
         messages.start(this);
@@ -102,7 +102,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
                     end.complete(response);
                 }
             });
-        } catch (Throwable e) { // of a filter, or of the stage that it made
+        } catch (Throwable e) { // thrown by a filter or by its stage
             end.completeExceptionally(e);
         }
     }
@@ -111,7 +111,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return method.requests() == JavaShape.PUBLISHER || method.requests() == JavaShape.FLUX;
     }
 
-    /** The arguments as the method's Java signature has them. */
+    /** The arguments as in the method's Java signature. */
     private Object[] javaArguments(Object[] decoded) {
         Object[] values = takesPublisher() ? new Object[] {Shapes.many(method.requests(), requests)} : decoded;
         if (method.responses() != JavaShape.OBSERVER) {
@@ -124,7 +124,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return arguments;
     }
 
-    /** What the chain of filters ends in. */
+    /** The last step after the filters: runs the method. */
     private CompletionStage<Response> invoke(Invocation filtered) {
         if (!invoked.compareAndSet(false, true)) {
             return CompletableFuture.failedFuture(
@@ -139,7 +139,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return result;
     }
 
-    /** Ties what the method returned to the call. */
+    /** Connects the result of the method to the call. */
     @SuppressWarnings("unchecked")
     private void connect(@Nullable Object returned) {
         if (method.requests() == JavaShape.OBSERVER) {
@@ -150,7 +150,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
             case STAGE, MONO -> answerLater((CompletionStage<?>) returned);
             case VALUE -> answer(returned);
             case OBSERVER -> {
-                // the method was given one, and says by it when the call is to end
+                // the method has an observer of answers, which ends the call
             }
         }
     }
@@ -188,7 +188,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
             CompletableFuture<?> subscribed = stage.toCompletableFuture();
             mono = subscribed;
             if (over != null) {
-                subscribed.cancel(false); // the call ended while the method was about to return
+                subscribed.cancel(false); // the call ended before the method returned
             }
         }
         stage.whenComplete((value, failure) -> {
@@ -200,7 +200,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         });
     }
 
-    /** Sends what is left to send: one answer if the method has one, and the end. */
+    /** Sends the rest: the answer if the method has one, and the end. */
     void reply(Response response) {
         if (!method.type().serverStreams()) {
             call.sendHeaders(response.headers());
@@ -209,7 +209,10 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         call.reply(response.withValue(null));
     }
 
-    /** The call has ended, or nobody waits for it any more: its streams end with this. Any thread, any number of times. */
+    /**
+     * The call has ended, or its caller is gone. Ends its streams with the given reason. Any thread may call this,
+     * several times.
+     */
     void over(RpcException reason) {
         if (over != null) {
             return;
@@ -231,7 +234,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         }
     }
 
-    // What the transport tells, on an event loop.
+    // Callbacks of the transport, on an event loop.
 
     @Override
     public void message(Message message) {
@@ -257,7 +260,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         return over == null && current != null && current.isWaiting();
     }
 
-    // What the requests' subscriber asks for.
+    // Requests of the subscriber.
 
     @Override
     public void request(int count) {
@@ -266,7 +269,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     @Override
     public void cancel() {
-        // The call goes on without more requests: its method knows why it has enough.
+        // The call continues without more requests; its method has enough.
     }
 
     @Override
@@ -274,7 +277,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         fail(cause);
     }
 
-    // Where the answers go.
+    // Answers of the method.
 
     @Override
     public void send(@Nullable Object value) {
@@ -319,7 +322,7 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         Throwable told;
         try {
             told = handler.last().ran(cause);
-        } catch (Throwable e) { // it must end, whatever it ended with
+        } catch (Throwable e) { // the call must end in any case
             told = e;
         }
         result.completeExceptionally(told);
