@@ -4,8 +4,8 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Text that a peer wrote, made fit for logs and for messages of exceptions: it stays on its line, cannot reorder what
- * stands beside it, and is not longer than a reader bears.
+ * Makes text from a peer safe for logs and exception messages. The result has no line breaks, cannot reorder the text
+ * beside it (writing from right to left), and is limited in length.
  */
 public final class PeerText {
 
@@ -16,7 +16,7 @@ public final class PeerText {
 
     private PeerText() {}
 
-    /** The name of something, such as a service, a method or a header: at most 200 characters of it. */
+    /** A name, such as that of a service, method or header: at most 200 characters of it. */
     public static String name(@Nullable String name) {
         return name == null ? "null" : escaped(name, LONGEST_NAME);
     }
@@ -71,7 +71,10 @@ public final class PeerText {
         }
     }
 
-    /** Formats have the marks and overrides of writing from right to left (Unicode, UAX 9), and characters without width. */
+    /**
+     * Whether the character is harmless. Formats include the marks for writing from right to left (Unicode, UAX 9) and
+     * characters without width.
+     */
     private static boolean isHarmless(char one) {
         return switch (Character.getType(one)) {
             case Character.CONTROL,

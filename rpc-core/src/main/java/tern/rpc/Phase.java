@@ -2,17 +2,17 @@ package tern.rpc;
 
 import java.util.Locale;
 
-/** What a served call can be busy with, or wait for. */
+/** The phases of a served call: its work and its waits. */
 public enum Phase {
     /** Waiting for a worker. */
     QUEUE,
-    /** Reading the request's arguments. */
+    /** Decoding the request's arguments. */
     DECODE,
-    /** The service's own code: all that no other phase claims. */
+    /** The service's own code: all time that no other phase counts. */
     OWN,
     /** Waiting for a connection of a JDBC pool. */
     JDBC_CONNECTION,
-    /** A statement, up to its result. */
+    /** An SQL statement, up to its result. */
     SQL,
     /** Waiting for a connection of a Redis pool. */
     REDIS_CONNECTION,
@@ -24,16 +24,18 @@ public enum Phase {
     HTTP,
     /** A call to another service. */
     RPC,
-    /** A task that a full pool made the caller run itself. */
+    /** A task of a full pool that the caller must run itself (caller-runs). */
     CALLER_RUNS,
-    /** Handing a line to the logging system. */
+    /** Passing a line to the logging system. */
     LOGGING,
-    /** Waiting for a result that other threads, or nobody yet, work on. */
+    /** Waiting for a result of other threads. */
     UNATTRIBUTED;
 
     private final String key = name().toLowerCase(Locale.ROOT).replace('_', '-');
 
-    /** Whether it is something that a call begins, any number of times, so that its beginnings are counted. */
+    /**
+     * Whether the phase is an operation. A call may start several operations of a kind, and their starts are counted.
+     */
     public boolean isOperation() {
         return switch (this) {
             case QUEUE, DECODE, OWN, UNATTRIBUTED -> false;
@@ -41,7 +43,7 @@ public enum Phase {
         };
     }
 
-    /** As in meters and log lines: {@code jdbc-connection}. */
+    /** The name in meters and log lines: {@code jdbc-connection}. */
     public String key() {
         return key;
     }

@@ -10,8 +10,8 @@ public final class Response {
     private final Metadata metadata;
 
     /**
-     * @param headers what is sent before the value
-     * @param metadata what is sent with its end
+     * @param headers the headers sent before the value
+     * @param metadata the trailers sent with the end
      */
     public Response(@Nullable Object value, Metadata headers, Metadata metadata) {
         this.value = value;
@@ -28,17 +28,20 @@ public final class Response {
         return new Response(value, new Metadata());
     }
 
-    /** The result; null for {@code void}, and for a stream of answers, which has ended when there is a response. */
+    /**
+     * The result; null for {@code void} and for a stream of answers. A response of a stream means that the stream has
+     * ended.
+     */
     public @Nullable Object value() {
         return value;
     }
 
-    /** What is sent before the value: the headers of Triple. On dubbo there is one kind only, {@link #metadata()}. */
+    /** The headers sent before the value (Triple). The dubbo protocol has {@link #metadata()} only. */
     public Metadata headers() {
         return headers;
     }
 
-    /** What is sent with the end: the trailers of Triple, the attachments of dubbo. */
+    /** The metadata sent with the end: the trailers of Triple, the attachments of dubbo. */
     public Metadata metadata() {
         return metadata;
     }

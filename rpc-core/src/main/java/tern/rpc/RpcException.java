@@ -3,14 +3,14 @@ package tern.rpc;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that failed for a reason other than an exception which its method declares. Services may throw it to answer
- * with a code of their choice; callers get it for every failure of the framework, the network or the peer.
+ * The failure of a call, unless the method declares an exception for it. Services may throw it to answer with a code of
+ * their choice. Callers get it for every failure of the framework, the network or the peer.
  *
- * <p>{@link #wasExecuted()} tells whether the method may have run, which is all that a decision to call again needs,
- * apart from whether the method is idempotent.
+ * <p>{@link #wasExecuted()} tells whether the method may have run. This and the idempotence of the method decide
+ * whether the call may be repeated.
  *
- * <p>The description may come from a peer: {@link #getMessage()} and {@link #toString()} have it {@linkplain PeerText
- * without line breaks and cut}, {@link #status()} as it is.
+ * <p>The description may come from a peer. {@link #getMessage()} and {@link #toString()} contain it {@linkplain
+ * PeerText without line breaks and limited in length}. {@link #status()} has the original.
  */
 public class RpcException extends RuntimeException {
 
@@ -18,19 +18,19 @@ public class RpcException extends RuntimeException {
 
     /** Whether the server's method ran. */
     public enum Executed {
-        /** Proven not to have run: it may be sent again, to this or another provider. */
+        /** The method did not run. The call may be sent again, to this or another provider. */
         NO,
-        /** Unknown, as after a timeout or a lost connection. */
+        /** Unknown, for example after a timeout or a lost connection. */
         MAYBE,
-        /** It ran, and its answer was lost or could not be written. */
+        /** The method ran. Its answer was lost or could not be encoded. */
         YES
     }
 
     private final Status status;
     private final Executed executed;
-    private final transient @Nullable Metadata metadata; // null in one that was deserialized
+    private final transient @Nullable Metadata metadata; // null after deserialization
 
-    /** A failure that a service reports: the method ran. */
+    /** A failure reported by a service. The method ran. */
     public RpcException(StatusCode code, String description) {
         this(code, description, Executed.YES, null);
     }
@@ -39,7 +39,7 @@ public class RpcException extends RuntimeException {
         this(new Status(code, description), executed, cause, new Metadata(), true);
     }
 
-    /** A failure with details for programs that a service reports: the method ran. */
+    /** A failure reported by a service, with machine-readable details. The method ran. */
     public RpcException(Status status) {
         this(status, Executed.YES, null, new Metadata(), true);
     }
@@ -47,7 +47,7 @@ public class RpcException extends RuntimeException {
     /**
      * A failure that a server answered with.
      *
-     * @param metadata the trailers that came with it
+     * @param metadata the trailers of the answer
      */
     public RpcException(Status status, Executed executed, Metadata metadata) {
         this(status, executed, null, metadata, true);
@@ -61,7 +61,7 @@ public class RpcException extends RuntimeException {
         this.metadata = metadata;
     }
 
-    /** An expected refusal, made without a stack trace because it may be made thousands of times a second. */
+    /** An expected refusal. It has no stack trace, because it may occur thousands of times a second. */
     public static RpcException refusal(StatusCode code, String description, Executed executed) {
         return new RpcException(new Status(code, description), executed, null, new Metadata(), false);
     }
@@ -74,12 +74,12 @@ public class RpcException extends RuntimeException {
         return status.code();
     }
 
-    /** The trailers that came with the failure; empty if there were none or it did not come from a server. */
+    /** The trailers of the failure; empty if there were none or if the failure did not come from a server. */
     public Metadata metadata() {
         return metadata == null ? new Metadata() : metadata;
     }
 
-    /** Whether the server's method ran; {@code NO} means that the call can be sent again safely. */
+    /** Whether the server's method ran. After {@code NO} the call can be repeated safely. */
     public Executed wasExecuted() {
         return executed;
     }

@@ -6,33 +6,36 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** What the signature of an interface method does not say. Read once, on both sides. */
+/** Properties of an interface method that its signature does not show. Read once, on both sides. */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
 public @interface RpcMethod {
 
-    /** Calling twice does no harm: a client may send the call again when it cannot know whether it ran. */
+    /** A repeated call does no harm. The client may repeat the call if it does not know whether it ran. */
     boolean idempotent() default false;
 
-    /** Changes nothing, which makes it idempotent too. */
+    /** The method changes nothing. It is therefore idempotent too. */
     boolean readOnly() default false;
 
     /**
-     * Only for {@code default} methods: the method is a helper that runs at the caller and is not served, so its
-     * parameters need not travel. Without it a default method is called at the provider, as with Dubbo; its body then runs
-     * at the caller only when the provider has no such method, as an older one has not.
+     * For {@code default} methods only: the method is a helper that runs at the caller and is not served, so its
+     * parameters need not be serializable. Without this, a default method is called at the provider, as with Dubbo. Its
+     * body runs at the caller only if the provider is older and has no such method.
      */
     boolean local() default false;
 
-    /** Only for {@code void} methods: the call ends when it is handed to the socket; no answer, not even an error. */
+    /**
+     * For {@code void} methods only: the call ends when it is passed to the socket. The caller gets no answer and no
+     * error.
+     */
     boolean oneWay() default false;
 
     /**
-     * How long a call may take, all attempts together: a number with a unit such as {@code 500ms} or {@code 2s}. Empty
-     * means the client's default; for a method with a stream of requests or answers it means no limit but that of the
-     * call being served, since nobody can say how long a stream lasts. Defaults of a client or a service do not apply to
-     * those: only this, a setting for the method, or {@link CallOptions#timeout(java.time.Duration)}.
+     * The timeout of a call, including all attempts: a number with a unit such as {@code 500ms} or {@code 2s}. Empty
+     * means the default of the client. Methods with a stream of requests or answers have no default timeout, because a
+     * stream may last for any time. For them only this value, a setting of the method, {@link
+     * CallOptions#timeout(java.time.Duration)} and the deadline of the call being served apply.
      */
     String timeout() default "";
 }

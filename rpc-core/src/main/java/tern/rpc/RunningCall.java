@@ -3,15 +3,15 @@ package tern.rpc;
 /**
  * A served call at one moment.
  *
- * @param method as in messages: {@code OrderService.place}
- * @param threadId of the thread that runs it; {@link #NO_THREAD} when it goes on without one
- * @param phase what it does
- * @param phaseNanos since when
- * @param runningNanos since it was received
+ * @param method the name as in messages: {@code OrderService.place}
+ * @param threadId the id of the thread that runs the call; {@link #NO_THREAD} if the call continues without a thread
+ * @param phase the present phase
+ * @param phaseNanos the time in this phase
+ * @param runningNanos the time since the call was received
  */
 public record RunningCall(String method, long threadId, Phase phase, long phaseNanos, long runningNanos) {
 
-    /** For an asynchronous method that has returned, and that somebody will complete. */
+    /** The thread id of an asynchronous method that has returned but is not complete. */
     public static final long NO_THREAD = -1;
 
     public RunningCall withoutThread() {

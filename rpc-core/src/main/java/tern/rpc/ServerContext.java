@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The call being served by this thread: who calls, what came with it, how long is left. Set around the service's
- * method and its filters; code on other threads gets it by {@link #wrap(Runnable)}. Thread-safe except for
- * {@link #responseMetadata()}.
+ * The call that the current thread serves: caller, metadata and remaining time. It is set around the service's method
+ * and its filters. Code on other threads gets it by {@link #wrap(Runnable)}. Thread-safe except for {@link
+ * #responseMetadata()}.
  */
 public final class ServerContext {
 
@@ -24,12 +24,12 @@ public final class ServerContext {
     private final @Nullable Principal principal;
     private final Metadata responseHeaders;
     private final Metadata responseMetadata;
-    private final ServerContext whole; // of the same call; this itself but for wrapped tasks
-    private @Nullable List<Runnable> listeners; // of the whole; guarded by it
+    private final ServerContext whole; // the context of the whole call; this, unless it belongs to a wrapped task
+    private @Nullable List<Runnable> listeners; // used in the whole only; guarded by it
     private volatile boolean cancelled; // of the whole
     private volatile boolean begun; // of the whole
 
-    /** Keeps no ledger. */
+    /** Creates a context without a ledger. */
     public ServerContext(Invocation call, Exchange exchange) {
         this(call, exchange, CallLedger.none());
     }
@@ -38,7 +38,7 @@ public final class ServerContext {
         this(call, exchange, ledger, exchange.peerPrincipal());
     }
 
-    /** @param principal who calls; null if nobody knows */
+    /** @param principal the caller; null if unknown */
     public ServerContext(Invocation call, Exchange exchange, CallLedger ledger, @Nullable Principal principal) {
         this.principal = principal;
         this.call = call;
@@ -49,7 +49,7 @@ public final class ServerContext {
         this.whole = this;
     }
 
-    /** The same call on another thread. */
+    /** Creates the context of the same call for another thread. */
     private ServerContext(ServerContext whole, CallLedger part) {
         this.principal = whole.principal;
         this.call = whole.call;
@@ -60,70 +60,73 @@ public final class ServerContext {
         this.whole = whole.whole;
     }
 
-    /** What a protocol knows of a call, and can do for it. Implemented by transports. */
+    /** The part of a call that the protocol knows and controls. Implemented by transports. */
     public interface Exchange {
 
-        /** As in meters: {@code dubbo}. */
+        /** The name in meters: {@code dubbo}. */
         String protocol();
 
-        /** Null when the caller is in the same process. */
+        /** The address of the caller; null if the caller is in the same process. */
         @Nullable
         SocketAddress remoteAddress();
 
-        /** Whom the caller's certificate names, as checked by TLS; null when it showed none. */
+        /** The subject of the caller's certificate, verified by TLS; null if there is none. */
         default @Nullable Principal peerPrincipal() {
             return null;
         }
 
-        /** Sends headers before the first answer; the first time only. Does nothing where a protocol has none. */
+        /**
+         * Sends headers before the first answer. Only the first call has an effect. Does nothing if the protocol has no
+         * such headers.
+         */
         default void sendHeaders(Metadata headers) {}
 
-        /** Whether answers from here on are compressed, if the caller takes that. */
+        /** Sets whether later answers are compressed, if the caller accepts it. */
         default void compressResponse(boolean compressed) {}
 
-        /** Whether the request, or the last of them that was read, came compressed. */
+        /** Whether the request was compressed. For a stream, this is the last request read. */
         default boolean isRequestCompressed() {
             return false;
         }
     }
 
-    /** The call that this thread serves, or null when it serves none. */
+    /** The call that this thread serves, or null if it serves none. */
     public static @Nullable ServerContext current() {
         return CURRENT.get();
     }
 
     /**
-     * Makes this the current context of the calling thread, or none when null.
+     * Makes this the current context of the calling thread; null for none.
      *
-     * @return what was current before, to be restored by another call
+     * @return the context before, to be restored by another call
      */
     public static @Nullable ServerContext replace(@Nullable ServerContext context) {
         ServerContext before = CURRENT.get();
         if (context != before) {
-            CURRENT.set(context); // null too: to remove it would make every call add it anew
+            CURRENT.set(context); // also for null: after a removal every call would add the entry anew
         }
         return before;
     }
 
-    /** The filters around the method have passed the call on to it. Any thread. */
+    /** The filters have passed the call on to the method. Any thread may call this. */
     public void methodBegins() {
         whole.begun = true;
     }
 
-    /** Whether the filters around the method have passed the call on to it. Never told where there are no filters. */
+    /** Whether the filters have passed the call on to the method. Never true without filters. */
     public boolean hasMethodBegun() {
         return whole.begun;
     }
 
     /**
-     * The task, run later on any thread with the context of this call. What it does on another thread counts in the
-     * call's ledger once it has ended.
+     * Wraps a task that runs later, on any thread, with the context of this call. At its end, its operations are added
+     * to the ledger of the call.
      */
     public Runnable wrap(Runnable task) {
         return () -> {
             ServerContext before = current();
             if (before != null && before.whole == whole) {
-                task.run(); // as part of this call already, by whoever writes its ledger
+                task.run(); // the thread already works for this call and writes its ledger
                 return;
             }
             CallLedger part = ledger.child();
@@ -137,7 +140,7 @@ public final class ServerContext {
         };
     }
 
-    /** Where the call's time goes; of a wrapped task, where its own goes. To be written by this thread alone. */
+    /** The ledger of the call, or of the wrapped task. Only the current thread may write it. */
     public CallLedger ledger() {
         return ledger;
     }
@@ -150,40 +153,40 @@ public final class ServerContext {
         return call.method();
     }
 
-    /** Headers that came with the request. */
+    /** The headers of the request. */
     public Metadata metadata() {
         return call.metadata();
     }
 
     /**
-     * Headers to send before the first answer (Triple and its relatives); with the dubbo protocol they travel with the
-     * answer. Changes after {@link #sendHeaders()} or the first answer of a stream are lost.
+     * The headers to send before the first answer (Triple, gRPC, Connect). On the dubbo protocol they are sent with the
+     * answer. Changes after {@link #sendHeaders()} or after the first answer of a stream are lost.
      */
     public Metadata responseHeaders() {
         return responseHeaders;
     }
 
-    /** Sends the response headers now, before the first answer. Only the first time does anything. */
+    /** Sends the response headers now, before the first answer. Only the first call has an effect. */
     public void sendHeaders() {
         exchange.sendHeaders(responseHeaders);
     }
 
     /**
-     * Whether answers from here on are compressed, where the protocol and the caller can. Without a call of this the
-     * server's setting decides.
+     * Sets whether later answers are compressed, if the protocol and the caller support it. The default is the server's
+     * setting.
      */
     public void compressResponse(boolean compressed) {
         exchange.compressResponse(compressed);
     }
 
-    /** Whether the request came compressed; of a stream of requests, the last that was read. */
+    /** Whether the request was compressed. For a stream of requests, this is the last request read. */
     public boolean isRequestCompressed() {
         return exchange.isRequestCompressed();
     }
 
     /**
-     * Headers to send with the end of the answer, a result or an exception: the trailers of Triple and gRPC, the
-     * attachments of dubbo.
+     * The metadata to send with the end of the answer, which is a result or an exception: the trailers of Triple and
+     * gRPC, the attachments of dubbo.
      */
     public Metadata responseMetadata() {
         return responseMetadata;
@@ -193,34 +196,38 @@ public final class ServerContext {
         return call.deadline();
     }
 
-    /** {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http} or {@code local}. */
+    /** The protocol: {@code dubbo}, {@code tri}, {@code grpc-web}, {@code connect}, {@code http} or {@code local}. */
     public String protocol() {
         return exchange.protocol();
     }
 
-    /** Null when the caller is in the same process. */
+    /** The address of the caller; null if the caller is in the same process. */
     public @Nullable SocketAddress remoteAddress() {
         return exchange.remoteAddress();
     }
 
     /**
-     * Who calls: whom an {@link RpcAuthorizer} found, or else whom the certificate names; null for somebody unknown.
+     * The caller: the principal found by an {@link RpcAuthorizer}, or else the subject of the certificate. Null if
+     * unknown.
      */
     public @Nullable Principal principal() {
         return principal;
     }
 
-    /** Whom the caller's certificate names, as checked by TLS; null when it showed none. */
+    /** The subject of the caller's certificate, verified by TLS; null if there is none. */
     public @Nullable Principal peerPrincipal() {
         return exchange.peerPrincipal();
     }
 
-    /** Whether nobody waits for the answer any more: the deadline passed or the connection is gone. */
+    /** Whether the caller no longer waits: the deadline passed or the connection was lost. */
     public boolean isCancelled() {
         return whole.cancelled;
     }
 
-    /** Runs the listener when the call is cancelled, at once if it was; on the thread that notices. Must not block. */
+    /**
+     * Runs the listener when the call is cancelled, or at once if it already was. It runs on the thread that notices
+     * and must not block.
+     */
     public void onCancel(Runnable listener) {
         synchronized (whole) {
             if (!whole.cancelled) {
@@ -234,7 +241,7 @@ public final class ServerContext {
         listener.run();
     }
 
-    /** Tells the method that nobody waits any more. */
+    /** Cancels the call: the method learns that nobody waits for it. */
     public void cancel() {
         List<Runnable> told;
         synchronized (whole) {

@@ -12,7 +12,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A service interface, read and checked once. All exports and references of an interface share one descriptor.
+ * A service interface, read and validated once. All exports and references of an interface share one descriptor.
  * Immutable.
  */
 public final class ServiceDescriptor {
@@ -90,10 +90,10 @@ public final class ServiceDescriptor {
     /**
      * A method of a service without a Java interface.
      *
-     * @param request a protobuf message's class, or {@code byte[]} for a service that reads and writes bytes
+     * @param request the class of a protobuf message, or {@code byte[]} for a service that encodes and decodes itself
      * @param response likewise
-     * @param answers what many answers are: a PUBLISHER, which the method returns, or an OBSERVER, which it is given
-     * @param effects what a call may change
+     * @param answers the form of many answers: a PUBLISHER returned by the method, or an OBSERVER passed to it
+     * @param effects the side effects of a call
      */
     public record Operation(
             String name, MethodType type, Class<?> request, Class<?> response, JavaShape answers, Effects effects) {
@@ -105,23 +105,23 @@ public final class ServiceDescriptor {
             }
         }
 
-        /** Which may change anything. */
+        /** Creates an operation with any side effects. */
         public Operation(String name, MethodType type, Class<?> request, Class<?> response, JavaShape answers) {
             this(name, type, request, response, answers, Effects.ANY);
         }
 
-        /** With a publisher of answers, if there are many. */
+        /** Creates an operation that returns a publisher if there are many answers. */
         public Operation(String name, MethodType type, Class<?> request, Class<?> response) {
             this(name, type, request, response, JavaShape.PUBLISHER);
         }
     }
 
-    /** What a call may change. */
+    /** The side effects of a call. */
     public enum Effects {
         ANY,
-        /** A second call changes nothing more. */
+        /** A repeated call has no further effect. */
         IDEMPOTENT,
-        /** Nothing is changed. */
+        /** The call changes nothing. */
         NONE
     }
 

@@ -8,10 +8,10 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Whether a failed attempt is followed by another. A call that provably did not run is sent once more, to another
- * provider; a call that may have run only if its method is idempotent, and then once. Never after the deadline or a
- * cancel, and all together at most a tenth of the calls, or three a second where calls are fewer than thirty, so that
- * retries cannot multiply an overload. Thread-safe.
+ * Decides whether a failed attempt is followed by another. A call that did not run is sent once more, to another
+ * provider. A call that may have run is repeated only if its method is idempotent, and once. Nothing is repeated after
+ * the deadline or a cancellation. All retries together are at most a tenth of the calls, or three a second if there are
+ * fewer than thirty calls a second, so that retries cannot multiply an overload. Thread-safe.
  */
 final class RetryPolicy {
 
@@ -33,24 +33,24 @@ final class RetryPolicy {
         this.windowStart = clock.nanoTime();
     }
 
-    /** How often a call may be sent, as long as it may have run each time. */
+    /** The largest number of attempts of a call that may have run each time. */
     static int attempts(boolean idempotent) {
         return idempotent ? ATTEMPTS_OF_IDEMPOTENT : 1;
     }
 
-    /** A call begins, which adds to what may be spent on retries. */
+    /** Counts a new call, which adds to the budget for retries. */
     void called() {
         calls.increment();
     }
 
-    /** Attempts after the first, since the beginning. */
+    /** The number of attempts after the first ones since the start. */
     long retries() {
         return retries.sum();
     }
 
     /**
-     * @param attempt which failed, from 1
-     * @param elsewhere whether another provider, or another connection, could take the call
+     * @param attempt the number of the failed attempt, from 1
+     * @param elsewhere whether another provider or connection could take the call
      */
     boolean again(ClientMethod method, RpcException failure, int attempt, boolean elsewhere, long remainingNanos) {
         boolean allowed = failure.wasExecuted() == Executed.NO

@@ -45,24 +45,29 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
 /**
- * Makes proxies of remote services and owns the connections behind them. Connections are opened when a service is
- * referred to, without waiting for them. Thread-safe.
+ * Creates proxies of remote services and owns the connections behind them. A new reference opens its connections
+ * without waiting for them. Thread-safe.
  */
 public final class RpcClient implements AutoCloseable {
 
-    /** How long a call may take when nothing else is set (docs/limits.md). */
+    /** The default timeout of a call (docs/limits.md). */
     public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(3);
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcClient.class);
-    /** Callbacks that wait for other calls need threads left for the answers; they had better be composed instead. */
+    /**
+     * The highest number of callback threads. Callbacks that wait for other calls block a thread each; compose the
+     * stages instead.
+     */
     private static final int CALLBACK_THREADS = 200;
 
-    /** How long a new reference waits for its first addresses; names are usually known within milliseconds. */
+    /** The time that a new reference waits for its first addresses. Names are usually resolved within milliseconds. */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
     private static final Duration LOOK_EVERY = Duration.ofMillis(5);
 
-    /** One protocol's transport with the connections that references share, by their keys and trust. */
+    /**
+     * The transport of one protocol with the connections that references share, by their keys and trusted certificates.
+     */
     private record Wire(ClientTransport transport, Map<@Nullable Supplier<Tls>, SharedConnections> shared) {
 
         SharedConnections shared(@Nullable Supplier<Tls> tls, ScheduledExecutorService timer) {
@@ -125,12 +130,12 @@ public final class RpcClient implements AutoCloseable {
         return new Builder();
     }
 
-    /** Where {@link tern.rpc.endpoint.DnsEndpoints} and the like may run; ends with this client. */
+    /** The timer for {@link tern.rpc.endpoint.DnsEndpoints} and similar code. It ends with this client. */
     public ScheduledExecutorService timer() {
         return timer;
     }
 
-    /** Connections in use, each once. */
+    /** The connections in use, each listed once. */
     public List<ClientConnection> connections() {
         return references.stream()
                 .flatMap(reference -> reference.connections().stream())
@@ -139,13 +144,13 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * A service that is referred to.
+     * A referenced service.
      *
-     * @param connections to its providers at present
+     * @param connections the present connections to its providers
      */
     public record Reference(ServiceKey service, List<ClientConnection> connections) {}
 
-    /** What was referred to so far, in order. */
+    /** The references created so far, in order. */
     public List<Reference> references() {
         return references.stream()
                 .map(endpoints -> new Reference(endpoints.service(), endpoints.connections()))
@@ -153,11 +158,11 @@ public final class RpcClient implements AutoCloseable {
     }
 
     /**
-     * A proxy for the service; calls through it have a timeout, the filters of this client, and one connection to each
+     * Creates a proxy for the service. Its calls have a timeout, the filters of this client, and one connection to each
      * provider.
      *
-     * @throws IllegalArgumentException if the interface or a setting is wrong, naming the method
-     * @throws RpcException UNAVAILABLE if the reference asks for a check and no provider can be reached
+     * @throws IllegalArgumentException if the interface or a setting is wrong; the message names the method
+     * @throws RpcException UNAVAILABLE if the reference requires a check and no provider can be reached
      */
     public <T> T refer(ServiceReference<T> reference) {
         ServiceDescriptor service = ServiceDescriptor.of(reference.type());
@@ -278,7 +283,7 @@ public final class RpcClient implements AutoCloseable {
                 : new TimeLimit(settings.timeout(), String.valueOf(settings.timeoutFrom()));
     }
 
-    /** Users' filters, outermost first, then the endpoints. */
+    /** The users' filters, outermost first, and then the endpoints. */
     private Invoker chain(ClientMethod method) {
         return Filter.chain(filters, call -> ServiceProxy.stage(method, call));
     }
@@ -298,7 +303,7 @@ public final class RpcClient implements AutoCloseable {
         }
     }
 
-    /** Fails what is pending and closes every connection. */
+    /** Fails pending calls and closes every connection. */
     @Override
     public void close() {
         references.forEach(EndpointInvoker::close);
@@ -308,7 +313,7 @@ public final class RpcClient implements AutoCloseable {
         callbacks.close();
     }
 
-    /** Collects what a client is made of. Not thread-safe. */
+    /** Collects the settings of a client. Not thread-safe. */
     public static final class Builder {
 
         private final List<ClientTransport> transports = new ArrayList<>();
@@ -324,24 +329,24 @@ public final class RpcClient implements AutoCloseable {
 
         private Builder() {}
 
-        /** One for each protocol; closed with the client. */
+        /** Adds a transport, one for each protocol. It is closed with the client. */
         public Builder transport(ClientTransport transport) {
             transports.add(transport);
             return this;
         }
 
-        /** Added inside the ones before. */
+        /** Adds a filter inside the filters added before. */
         public Builder filter(ClientFilter filter) {
             filters.add(filter);
             return this;
         }
 
         /**
-         * How long a call may take, all attempts together, where nothing more special is set. Sent to the server as the
-         * time remaining. A call still open then fails with DEADLINE_EXCEEDED; the server may have run it. Streams have no
-         * such default (see {@link tern.rpc.RpcMethod#timeout()}).
+         * Sets the timeout of calls without a more specific setting, including all attempts. The server gets the
+         * remaining time. At the timeout the call fails with DEADLINE_EXCEEDED; the server may have run it. Streams
+         * have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
          *
-         * @param replaced positive; 3 seconds when never set
+         * @param replaced positive; default 3 seconds
          */
         public Builder timeout(Duration replaced) {
             if (replaced.isNegative() || replaced.isZero()) {
@@ -351,18 +356,18 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** How long references that ask for a check wait for a provider; 3 seconds when never set. */
+        /** Sets the time that references with a check wait for a provider. Default 3 seconds. */
         public Builder checkTimeout(Duration replaced) {
             this.checkTimeout = replaced;
             return this;
         }
 
         /**
-         * Shown with every call of references that have no token of their own: attachment {@code token} on dubbo,
-         * {@code authorization: Bearer} on HTTP. None when never set. Who sees the bytes sees the token, so send it with
-         * TLS.
+         * Sets the token sent with every call of references without their own token: attachment {@code token} on dubbo,
+         * {@code authorization: Bearer} on HTTP. Default: none. Anyone who can read the bytes can read the token, so
+         * use TLS.
          *
-         * @throws IllegalArgumentException if it is empty or has characters other than visible ASCII
+         * @throws IllegalArgumentException if the token is empty or has characters other than visible ASCII
          */
         public Builder token(Token shown) {
             ServiceReference.check(shown, "of the client");
@@ -370,7 +375,7 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Round robin by weight when never set. */
+        /** Sets the load balancing. Default: round robin by weight. */
         public Builder pickers(EndpointPicker.Factory replaced) {
             this.pickers = replaced;
             return this;
@@ -387,10 +392,11 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /**
-         * Where the threads come from that decode answers of asynchronous calls and call user code; platform threads when
-         * never set.
+         * Sets the factory of the threads that decode answers of asynchronous calls and call user code. Default:
+         * platform threads.
          *
-         * @param keepAlive when idle ones end; zero, as fits virtual threads, for a new one whenever one is needed
+         * @param keepAlive the time after which an idle thread ends; zero creates a thread for each task, as fits
+         *     virtual threads
          */
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;

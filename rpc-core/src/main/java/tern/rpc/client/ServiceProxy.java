@@ -29,7 +29,7 @@ import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.stream.Shapes;
 import tern.rpc.transport.RemoteFailures;
 
-/** Turns method calls of a service interface into remote ones. Immutable. */
+/** Converts method calls of a service interface to remote calls. Immutable. */
 final class ServiceProxy implements InvocationHandler, CallOptions.Target {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServiceProxy.class);
@@ -42,7 +42,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private final StreamProxy streams;
     private final Set<Method> toldOfDefault = ConcurrentHashMap.newKeySet();
 
-    /** @param executor runs what is told to user code that does not wait for it */
+    /** @param executor runs user code that does not wait for its call */
     ServiceProxy(Class<?> type, Map<Method, ClientMethod> methods, WorkerPool executor, CallTemplate template) {
         this.type = type;
         this.methods = methods;
@@ -79,8 +79,8 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     }
 
     /**
-     * An older provider does not have a method that was added with a body: it is what callers of such a provider get. A
-     * provider that does not have the service in this group and version is a mistake, which a body must not hide.
+     * Runs the body of a default method if the provider does not have the method, as an older provider. If the provider
+     * lacks the service in this group and version, the call fails instead: a body must not hide such a mistake.
      */
     private @Nullable Object callOrDefault(ClientMethod called, Object proxy, Method method, Object[] arguments)
             throws Throwable {
@@ -104,7 +104,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
 
     private static final Object[] NO_ARGUMENTS = {};
 
-    /** What is not remote: the methods of Object, and default methods that are marked as local. */
+    /** Runs methods that are not remote: those of Object, and default methods marked as local. */
     private @Nullable Object local(Object proxy, Method method, Object[] arguments) throws Throwable {
         if (method.isDefault()) {
             return InvocationHandler.invokeDefault(proxy, method, arguments);
@@ -198,18 +198,18 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         ledger.endedElsewhere(Phase.RPC, took);
         method.meters().ended(cause, took);
         if (cause != null) {
-            future.giveUp(); // filters may have failed beside a call that they had passed on
+            future.giveUp(); // filters may have failed after they had passed the call on
             future.completeExceptionally(template.showTrailers(cause));
             return;
         }
         try {
             future.complete(value(CallTemplate.requireResponse(method, response)));
-        } catch (Throwable e) { // of whoever looks at the response headers
+        } catch (Throwable e) { // thrown by a consumer of the response headers
             future.completeExceptionally(e);
         }
     }
 
-    /** For the chain of filters: the stage that its innermost invoker returns. */
+    /** The stage of the innermost invoker, for the chain of filters. */
     static CompletableFuture<Response> stage(ClientMethod method, Invocation call) {
         CallFuture<Response> future = new CallFuture<>(call.executor());
         AsyncCall driven = method.endpoints().callAsync(method, call, (response, failure) -> {

@@ -12,15 +12,15 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
 /**
- * What is to be called, where, and how patiently.
+ * The settings of a reference: the service, its providers, and the limits of its calls.
  *
  * @param resolver finds the providers; closed with the client
- * @param protocol of the transport: {@code dubbo}
- * @param connections sockets to each endpoint; 0 to share those of other references
+ * @param protocol the protocol of the transport: {@code dubbo}
+ * @param connections the number of own sockets to each endpoint; 0 to share the sockets of other references
  * @param check whether a provider must be reachable when the client starts
  * @param methods settings by method name
- * @param tls keys and trust for these providers; null for those of the transport
- * @param token shown to these providers; null for that of the client
+ * @param tls keys and trusted certificates for these providers; null for those of the transport
+ * @param token the token sent to these providers; null for that of the client
  */
 public record ServiceReference<T>(
         Class<T> type,
@@ -56,7 +56,7 @@ public record ServiceReference<T>(
         return new Builder<>(type, resolver);
     }
 
-    /** Collects what a reference is made of. Not thread-safe. */
+    /** Collects the settings of a reference. Not thread-safe. */
     public static final class Builder<T> {
 
         private final Class<T> type;
@@ -86,51 +86,51 @@ public record ServiceReference<T>(
             return this;
         }
 
-        /** {@code dubbo} when never set. */
+        /** Sets the protocol. Default {@code dubbo}. */
         public Builder<T> protocol(String replaced) {
             this.protocol = replaced;
             return this;
         }
 
-        /** For every method of the service but streams; the client's own when never set. */
+        /** Sets the timeout of every method except streams. Default: the timeout of the client. */
         public Builder<T> timeout(Duration timeout) {
             return defaults(defaults.withTimeout(timeout));
         }
 
-        /** For every method of the service. */
+        /** Sets the settings of every method of the service. */
         public Builder<T> defaults(MethodSettings settings) {
             this.defaults = settings;
             return this;
         }
 
-        /** For all overloads of a method; what is not set there comes from the service. */
+        /** Sets the settings of all overloads of a method. Missing values come from the settings of the service. */
         public Builder<T> method(String name, MethodSettings settings) {
             methods.put(name, settings);
             return this;
         }
 
-        /** Sockets of its own to each endpoint, instead of one shared by all references. */
+        /** Uses own sockets to each endpoint, instead of one shared by all references. */
         public Builder<T> connections(int own) {
             this.connections = own;
             return this;
         }
 
-        /** Whether {@link RpcClient#refer} fails when no provider can be reached. */
+        /** Sets whether {@link RpcClient#refer} fails if no provider can be reached. */
         public Builder<T> check(boolean reachable) {
             this.check = reachable;
             return this;
         }
 
         /**
-         * Keys and trust for these providers, looked at for every new connection. Only references with the same supplier
-         * share connections. Those of the transport when never set.
+         * Sets keys and trusted certificates for these providers, read for every new connection. Only references with
+         * the same supplier share connections. Default: those of the transport.
          */
         public Builder<T> tls(Supplier<Tls> replaced) {
             this.tls = replaced;
             return this;
         }
 
-        /** Shown to these providers; that of the client when never set. */
+        /** Sets the token sent to these providers. Default: the token of the client. */
         public Builder<T> token(Token shown) {
             this.token = shown;
             return this;

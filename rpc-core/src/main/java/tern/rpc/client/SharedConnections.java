@@ -12,12 +12,13 @@ import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.Tls;
 
 /**
- * Connections of one transport with the same keys and trust: one to each endpoint for all references that share, and closed when the last of them
- * gives it back and its calls have ended. Thread-safe.
+ * The connections of one transport with the same keys and trusted certificates. All sharing references use one
+ * connection to each endpoint. It is closed when the last reference has returned it and its calls have ended.
+ * Thread-safe.
  */
 final class SharedConnections {
 
-    /** How long calls on a connection that nobody uses any more may take to end. */
+    /** The time that calls may take to end on a connection that no reference uses any more. */
     private static final int LONGEST_END_SECONDS = 30;
 
     private static final class Shared {
@@ -68,7 +69,7 @@ final class SharedConnections {
         }
     }
 
-    /** Of a reference with sockets of its own. */
+    /** Closes a connection of a reference with own sockets. */
     void closeOwn(ClientConnection connection) {
         closeWhenQuiet(connection, LONGEST_END_SECONDS);
     }

@@ -7,7 +7,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 
-/** Takes the one answer to a stream of requests, and refuses a second. Used by one thread after another. */
+/** Receives the single answer to a stream of requests and rejects a second one. Used by one thread after another. */
 final class SingleAnswer implements StreamObserver<Object> {
 
     private final MethodDescriptor method;
@@ -41,7 +41,11 @@ final class SingleAnswer implements StreamObserver<Object> {
         // the call ends
     }
 
-    /** @throws RpcException if none came */
+    /**
+     * The answer.
+     *
+     * @throws RpcException if there was none
+     */
     @Nullable
     Object value() {
         if (!came) {

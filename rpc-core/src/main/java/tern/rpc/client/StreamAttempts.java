@@ -23,21 +23,24 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A streaming call on its way to an endpoint, and to another one if the first provably did nothing with it and neither
- * a request nor an answer has been on the way. Thread-safe.
+ * A streaming call to an endpoint. It is sent to another endpoint if the first one surely did nothing with it and no
+ * request or answer was sent. Thread-safe.
  */
 final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
-    /** Told what comes. */
+    /** Receives the events of the call. */
     interface Listener {
 
-        /** Serial executor; before the first message. */
+        /** The headers arrived. Runs on the serial executor, before the first message. */
         void headers(Metadata headers);
 
-        /** Event loop. */
+        /** A message arrived. Runs on an event loop. */
         void message(Message message);
 
-        /** The last attempt has ended, once; exactly one is not null. Serial executor, or where the call began. */
+        /**
+         * The last attempt has ended. Called once, with exactly one argument that is not null. Runs on the serial
+         * executor, or on the thread that started the call.
+         */
         void ended(@Nullable Response response, @Nullable Throwable failure);
     }
 
@@ -55,14 +58,14 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private volatile @Nullable RpcException cancelled;
     private volatile @Nullable RpcException over;
 
-    // How far the present attempt has come: changed under this lock, the first two read without it.
+    // The state of the present attempt, changed under this lock. The first two fields are read without it.
     private volatile @Nullable ClientStream stream;
-    private volatile boolean committed; // whoever sends has seen it ready, or an answer has come
+    private volatile boolean committed; // the sender has seen it ready, or an answer has arrived
     private boolean requestsEnded;
-    private boolean plain; // whether whoever sends wants values as they are, though the call offers compression
-    private int asked; // until it is committed
+    private boolean plain; // whether the sender wants values uncompressed although the call offers compression
+    private int asked; // answers requested before the attempt is committed
 
-    private int number; // by the thread of the present attempt, as the next
+    private int number; // number of the attempt; used, like the next field, by the thread of the present attempt
     private @Nullable ClientConnection used;
 
     StreamAttempts(ClientMethod method, SerialExecutor serial, Listener listener) {
@@ -73,7 +76,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         this.listener = listener;
     }
 
-    /** Whoever sends is woken from now on, and told when the call is over. */
+    /** Sets the sender, which is woken from now on and learns of the end of the call. */
     void writeWith(MessageWriter replaced) {
         writer = replaced;
         if (over != null) {
@@ -81,7 +84,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
     }
 
-    /** How long the call may take, while filters may still change that. */
+    /** Sets the deadline of the call, which filters may still change. */
     void expect(Deadline until) {
         deadline = until;
     }
@@ -98,7 +101,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         try {
             endpoints.checkDeadline(call);
             connection = endpoints.pick(used);
-        } catch (Throwable e) { // also of a picker or resolver
+        } catch (Throwable e) { // also thrown by a picker or resolver
             end(null, e);
             return;
         }
@@ -108,7 +111,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         fresh.open();
     }
 
-    /** One attempt: told by the transport, on an event loop, what comes. */
+    /** One attempt. The transport calls it on an event loop. */
     private final class Attempt implements ClientStream.Receiver, PendingCall.Completion, Executor {
 
         private final Invocation call;
@@ -141,7 +144,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             opened(this, opened);
         }
 
-        /** Where the pending call completes. Whoever waits to send on the very thread that is to tell so is woken. */
+        /** Completes the pending call. A sender that waits on this very thread is woken. */
         @Override
         public void execute(Runnable completion) {
             wakeWriter();
@@ -161,7 +164,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
         @Override
         public void ended() {
-            // told by the end of the call
+            // reported by the end of the call
         }
 
         @Override
@@ -193,7 +196,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         boolean asTheyAre;
         synchronized (this) {
             if (attempt != opener || opener.completed.get()) {
-                return; // it has failed meanwhile
+                return; // the call has failed meanwhile
             }
             stream = opened;
             messages = asked;
@@ -234,7 +237,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         listener.ended(response, failure);
     }
 
-    /** Nothing is sent any more. */
+    /** Stops sending. */
     void close() {
         if (over == null) {
             over = ended();
@@ -257,7 +260,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
     }
 
-    /** Ends the call with this reason if it has not ended yet. */
+    /** Ends the call with this reason unless it has already ended. */
     void cancel(RpcException reason) {
         synchronized (this) {
             if (cancelled != null) {
@@ -282,7 +285,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
                                 cause));
     }
 
-    // What the subscriber of the answers wants.
+    // Requests of the subscriber of answers.
 
     @Override
     public void request(int messages) {
@@ -308,7 +311,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         cancel("who takes its answers failed", cause);
     }
 
-    // Where the requests go.
+    // Requests to the server.
 
     @Override
     public void send(@Nullable Object value) {

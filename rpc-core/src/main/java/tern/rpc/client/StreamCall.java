@@ -30,8 +30,8 @@ import tern.rpc.stream.Shapes;
 import tern.rpc.transport.Message;
 
 /**
- * One streaming call of a user, from its beginning to its one end. Answers, the end and whatever else user code is told
- * go through one serial executor; requests are sent on the user's threads.
+ * One streaming call of a user, from its start to its end. Answers, the end and all other callbacks run on one serial
+ * executor. Requests are sent on the user's threads.
  */
 final class StreamCall implements StreamAttempts.Listener {
 
@@ -48,12 +48,12 @@ final class StreamCall implements StreamAttempts.Listener {
     private final CallFuture<Response> ended;
     private final CallFuture<@Nullable Object> result;
     private final AtomicBoolean passed = new AtomicBoolean();
-    private long started; // set when the call begins, as the next
+    private long started; // set, like the next field, when the call starts
     private boolean answersTaken;
     private boolean headersShown; // serial executor only
 
     /**
-     * @param executor runs what user code is told; never refuses it
+     * @param executor runs callbacks of user code and never rejects one
      * @param serving see {@link CallTemplate#invocation}
      */
     StreamCall(
@@ -78,13 +78,13 @@ final class StreamCall implements StreamAttempts.Listener {
         result.onCancel(attempts::cancel);
     }
 
-    /** Who gets the answers, if the arguments do not say so; before {@link #begin}. */
+    /** Sets the receiver of the answers if the arguments have none. Called before {@link #begin}. */
     void answersTo(Flow.Subscriber<? super Object> subscriber) {
         answersTaken = true;
         answers.subscribe(subscriber);
     }
 
-    /** For the user to send the requests with; before {@link #begin}. */
+    /** The observer with which the user sends requests. Called before {@link #begin}. */
     StreamObserver<Object> requestObserver() {
         OutboundObserver observer = new OutboundObserver(descriptor.fullName(), attempts, serial, template.clock());
         attempts.writeWith(observer);
@@ -111,7 +111,7 @@ final class StreamCall implements StreamAttempts.Listener {
         return result;
     }
 
-    /** What the chain of filters ends in. */
+    /** The last step after the filters. */
     private CompletionStage<Response> pass(Invocation call) {
         if (!passed.compareAndSet(false, true)) {
             return CompletableFuture.failedFuture(new RpcException(
@@ -184,7 +184,7 @@ final class StreamCall implements StreamAttempts.Listener {
         }
     }
 
-    /** The call has ended as the filters left it. Serial executor. */
+    /** The call has ended, with the result that the filters returned. Runs on the serial executor. */
     private void close(@Nullable Response response, @Nullable Throwable failure) {
         Throwable inner = failure instanceof CompletionException ? Thrown.cause(failure) : null;
         Throwable cause = inner == null ? failure : inner;
@@ -204,7 +204,7 @@ final class StreamCall implements StreamAttempts.Listener {
         long took = template.clock().nanoTime() - started;
         ledger.endedElsewhere(Phase.RPC, took);
         method.meters().ended(cause, took);
-        attempts.cancel(); // in case that the filters did not wait for the end
+        attempts.cancel(); // needed if the filters did not wait for the end
         attempts.close();
         if (!answersTaken) {
             takeAnswers(arguments);

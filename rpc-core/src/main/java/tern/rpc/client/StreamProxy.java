@@ -16,8 +16,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.stream.Shapes;
 
 /**
- * Turns streaming methods into calls as their Java signatures want it: publishers and {@code Mono}s make a call at each
- * subscription, everything else at once. Immutable.
+ * Makes the calls of streaming methods. For publishers and {@code Mono} each subscription makes a call; for all other
+ * forms the call starts at once. Immutable.
  */
 final class StreamProxy {
 
@@ -56,7 +56,7 @@ final class StreamProxy {
         }
     }
 
-    /** @param serving of the thread that called the method; it need not be the one that subscribes */
+    /** @param serving the context of the thread that called the method, which may differ from the subscribing thread */
     private StreamCall newCall(ClientMethod method, Object[] arguments, @Nullable ServerContext serving) {
         return new StreamCall(
                 template, method, arguments, executor, serving == null ? ServerContext.current() : serving);

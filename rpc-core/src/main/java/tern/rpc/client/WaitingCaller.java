@@ -15,8 +15,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * A thread that waits for a stage and meanwhile runs what is handed to it: with filters around a blocking call, the
- * answer is decoded and the stages complete on the caller's own thread. {@link #execute} from any thread.
+ * A thread that waits for a stage and meanwhile runs tasks passed to {@link #execute}. With filters around a blocking
+ * call, the caller's own thread decodes the answer and completes the stages. Any thread may call {@link #execute}.
  */
 final class WaitingCaller implements CallScope {
 
@@ -28,8 +28,8 @@ final class WaitingCaller implements CallScope {
     private volatile @Nullable AsyncCall passedOn;
 
     /**
-     * @param afterwards runs what is handed over when the thread waits no more, so that no answer is left undecoded
-     * @param began when the call did, for messages
+     * @param afterwards runs tasks that arrive after the wait, so that every answer is decoded
+     * @param began the start of the call, for messages
      */
     WaitingCaller(Executor afterwards, long began) {
         this.afterwards = afterwards;
@@ -48,7 +48,7 @@ final class WaitingCaller implements CallScope {
 
     @Override
     public void passedOn(AsyncCall call) {
-        passedOn = call; // only this thread gives up, and it is busy making the call now
+        passedOn = call; // only this thread can give up, and it is making the call now
     }
 
     private void handOver() {
@@ -59,9 +59,9 @@ final class WaitingCaller implements CallScope {
     }
 
     /**
-     * Waits; by the creating thread only.
+     * Waits. Called by the creating thread only.
      *
-     * @throws Throwable what the stage failed with, without a wrapper
+     * @throws Throwable the failure of the stage, without a wrapper
      */
     <T extends @Nullable Object> T await(CompletableFuture<T> future, Invocation call, NanoClock clock)
             throws Throwable {
@@ -70,7 +70,7 @@ final class WaitingCaller implements CallScope {
         } finally {
             AsyncCall sent = passedOn;
             if (sent != null && (!future.isDone() || future.isCompletedExceptionally())) {
-                sent.cancel(); // unless it has ended, which it need not have when filters failed
+                sent.cancel(); // no effect if it has ended; it may still run if filters failed
             }
             gone = true;
             handOver();
@@ -96,7 +96,8 @@ final class WaitingCaller implements CallScope {
             AsyncCall sent = passedOn;
             if (left <= 0 && sent != null && sent != expired) {
                 expired = sent;
-                sent.expire(); // ends the call behind the filters with its address; they see that failure first
+                sent.expire(); // ends the call behind the filters and adds its address; the filters see that
+                // failure first
                 continue;
             }
             if (left <= 0 && tasks.isEmpty()) {
