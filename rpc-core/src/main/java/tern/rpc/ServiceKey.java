@@ -1,15 +1,15 @@
 package tern.rpc;
 
 /**
- * Tells apart the exports of one interface.
+ * Identifies one of the exports of an interface.
  *
- * @param interfaceName fully qualified
- * @param group empty when there is none
- * @param version empty when there is none; a missing version, an empty one and {@code 0.0.0} are the same
+ * @param interfaceName the fully qualified name
+ * @param group empty if there is none
+ * @param version empty if there is none; a missing version, an empty one and {@code 0.0.0} are equal
  */
 public record ServiceKey(String interfaceName, String group, String version) {
 
-    /** How "no version" is written on the dubbo protocol (docs/wire-protocol.md 0). */
+    /** The notation for "no version" on the dubbo protocol (docs/wire-protocol.md 0). */
     public static final String NO_VERSION = "0.0.0";
 
     public ServiceKey {
@@ -20,7 +20,7 @@ public record ServiceKey(String interfaceName, String group, String version) {
         }
     }
 
-    /** The form of Dubbo's registries: {@code [group/]interface[:version]}. */
+    /** The notation of Dubbo's registries: {@code [group/]interface[:version]}. */
     @Override
     public String toString() {
         String key = group.isEmpty() ? interfaceName : group + "/" + interfaceName;

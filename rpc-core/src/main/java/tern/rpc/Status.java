@@ -3,10 +3,11 @@ package tern.rpc;
 import java.util.List;
 
 /**
- * A code and the sentence that explains it.
+ * A status code with a description.
  *
- * @param description what happened, which call and peer, measured value against limit, what to change; may be empty
- * @param details for programs; they travel on Triple and its relatives only
+ * @param description the event, the call and peer, the measured value against the limit, and what to change; may be
+ *     empty
+ * @param details machine-readable details; sent on Triple, gRPC, gRPC-Web and Connect only
  */
 public record Status(StatusCode code, String description, List<StatusDetail> details) {
 

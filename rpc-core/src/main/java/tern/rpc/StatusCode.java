@@ -1,7 +1,7 @@
 package tern.rpc;
 
 /**
- * How a call ended. The seventeen codes of gRPC, used on every protocol; {@link #ordinal()} is the number on the
+ * The result of a call: the seventeen codes of gRPC, used on every protocol. {@link #ordinal()} is the number on the
  * wire (gRPC, "Status codes and their use").
  */
 public enum StatusCode {

@@ -4,20 +4,20 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at what the application has thrown. Its class may override {@code getMessage}, {@code toString} and {@code
- * getCause}, and these may throw or name the exception as its own cause. None of that may keep a call from its end, so
+ * Reads exceptions of the application safely. Their classes may override {@code getMessage}, {@code toString} and
+ * {@code getCause}. These methods may throw, or return the exception as its own cause. A call must end all the same, so
  * nothing here throws.
  */
 public final class Thrown {
 
-    /** Longer chains of causes are not followed. */
+    /** Longer chains of causes are cut. */
     private static final int MAX_CAUSES = 64;
 
     private static final StackTraceElement[] NO_TRACE = {};
 
     private Thrown() {}
 
-    /** Its message; null if it has none, or none that can be read. */
+    /** The message; null if there is none or it cannot be read. */
     public static @Nullable String message(Throwable thrown) {
         try {
             return thrown.getMessage();
@@ -26,7 +26,7 @@ public final class Thrown {
         }
     }
 
-    /** As its {@code toString}; the name of its class if that fails. */
+    /** The text of {@code toString}; the class name if that fails. */
     public static String text(Throwable thrown) {
         try {
             String text = thrown.toString();
@@ -36,7 +36,7 @@ public final class Thrown {
         }
     }
 
-    /** Its stack trace; empty if it cannot be read. */
+    /** The stack trace; empty if it cannot be read. */
     public static StackTraceElement[] trace(Throwable thrown) {
         try {
             StackTraceElement[] trace = thrown.getStackTrace();
@@ -46,7 +46,7 @@ public final class Thrown {
         }
     }
 
-    /** Its cause; null if it has none but itself, or none that can be read. */
+    /** The cause; null if there is none besides itself or it cannot be read. */
     public static @Nullable Throwable cause(Throwable thrown) {
         try {
             Throwable cause = thrown.getCause();
@@ -56,7 +56,7 @@ public final class Thrown {
         }
     }
 
-    /** The first of this class among the exception and its causes; null if there is none. */
+    /** The first instance of the class among the exception and its causes; null if there is none. */
     public static <T> @Nullable T find(Throwable thrown, Class<T> type) {
         Throwable next = thrown;
         for (int i = 0; next != null && i < MAX_CAUSES; i++) {
@@ -69,8 +69,8 @@ public final class Thrown {
     }
 
     /**
-     * Writes a line of a log with the exception. Where that fails, since loggers ask the exception for its text, the line
-     * is written with the name of its class and its trace instead.
+     * Writes a log line with the exception. Loggers ask the exception for its text; if this fails, the line gets the
+     * class name and the trace instead.
      */
     public static void log(Throwable thrown, Consumer<Throwable> line) {
         try {
@@ -82,7 +82,7 @@ public final class Thrown {
                 instead.setStackTrace(thrown.getStackTrace());
                 line.accept(instead);
             } catch (Throwable failing) {
-                // the log itself fails; what has to be done for the call is more important
+                // the log itself fails; the call is more important
             }
         }
     }

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** What the type variables of an interface's super-interfaces stand for, seen from that interface. */
+/** Resolves the type variables of an interface's super-interfaces, as seen from that interface. */
 final class TypeVariables {
 
     private final Map<TypeVariable<?>, Type> bindings = new HashMap<>();
@@ -35,7 +35,7 @@ final class TypeVariables {
         }
     }
 
-    /** The type with every known variable replaced. */
+    /** Replaces every known variable in the type. */
     Type resolve(Type type) {
         if (type instanceof TypeVariable<?> variable) {
             return bindings.getOrDefault(variable, variable);
@@ -53,7 +53,7 @@ final class TypeVariables {
         return type;
     }
 
-    /** The class that values of this type have at run time; {@code Object} where it is not known. */
+    /** The class of the type's values at run time; {@code Object} if it is unknown. */
     static Class<?> rawClass(Type type) {
         if (type instanceof Class<?> known) {
             return known;
@@ -70,7 +70,9 @@ final class TypeVariables {
         return type instanceof WildcardType wildcard ? rawClass(wildcard.getUpperBounds()[0]) : Object.class;
     }
 
-    /** Whether the type, or a part of it, says nothing: a variable, a wildcard, or a generic class without arguments. */
+    /**
+     * Whether the type or a part of it is unspecified: a variable, a wildcard, or a generic class without arguments.
+     */
     static boolean isVague(Type type) {
         if (type instanceof Class<?> known) {
             return known.isArray() ? isVague(known.getComponentType()) : known.getTypeParameters().length > 0;

@@ -3,8 +3,8 @@ package tern.rpc;
 import java.lang.reflect.Type;
 
 /**
- * The declared type of a parameter or a result, with type variables resolved. One instance per position, made at
- * start-up, so that a serializer can use it as the key of what it prepared.
+ * The declared type of a parameter or a result, with its type variables resolved. There is one instance per position,
+ * created at start-up. Serializers use it as the key of their prepared code.
  */
 public final class ValueType {
 
@@ -16,7 +16,7 @@ public final class ValueType {
         this.raw = raw;
     }
 
-    /** For positions outside an interface; a type of which the class is not known counts as {@code Object}. */
+    /** Creates a type for a position outside an interface. A type with an unknown class counts as {@code Object}. */
     public static ValueType of(Type type) {
         return new ValueType(type, TypeVariables.rawClass(type));
     }

@@ -7,9 +7,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * What a service interface, one of its methods, or an exception that is written in hessian2, is called on the wire when
- * that is not its Java name: for instance the full name of a service in a {@code .proto} file,
- * {@code grpc.health.v1.Health}.
+ * The name on the wire of a service interface, of one of its methods, or of an exception encoded in hessian2, if it
+ * differs from the Java name. An example is the full name of a service in a {@code .proto} file: {@code
+ * grpc.health.v1.Health}.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

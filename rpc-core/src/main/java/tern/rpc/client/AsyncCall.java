@@ -11,7 +11,9 @@ import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
-/** A call that nobody waits for, over all its attempts. One attempt at a time; {@link #cancel()} from any thread. */
+/**
+ * An asynchronous call over all its attempts. There is one attempt at a time. Any thread may call {@link #cancel()}.
+ */
 final class AsyncCall implements PendingCall.Completion {
 
     private final EndpointInvoker endpoints;
@@ -19,7 +21,7 @@ final class AsyncCall implements PendingCall.Completion {
     private final Invocation call;
     private final PendingCall.Completion done;
 
-    private int attempts; // the thread of the present attempt only
+    private int attempts; // used by the thread of the present attempt only
     private volatile @Nullable ClientConnection used;
     private volatile @Nullable PendingCall pending;
     private volatile boolean cancelled;
@@ -37,7 +39,7 @@ final class AsyncCall implements PendingCall.Completion {
         try {
             endpoints.checkDeadline(call);
             connection = endpoints.pick(used);
-        } catch (Throwable e) { // also of a picker or resolver
+        } catch (Throwable e) { // also thrown by a picker or resolver
             done.completed(null, e);
             return;
         }
@@ -78,7 +80,10 @@ final class AsyncCall implements PendingCall.Completion {
         }
     }
 
-    /** The caller saw its deadline pass before the connection did. What filters do with the failure is theirs. */
+    /**
+     * Ends the call because the caller noticed the deadline before the connection did. The filters decide about the
+     * failure.
+     */
     void expire() {
         PendingCall attempt = pending;
         ClientConnection connection = used;
@@ -87,7 +92,7 @@ final class AsyncCall implements PendingCall.Completion {
         }
     }
 
-    /** The last address that the call was sent to, for messages; null when there is none yet. */
+    /** The last address of the call, for messages; null if there is none yet. */
     @Nullable
     Endpoint endpoint() {
         ClientConnection connection = used;

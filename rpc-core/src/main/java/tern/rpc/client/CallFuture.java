@@ -10,8 +10,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * What callers of asynchronous methods get. Cancelling it cancels the call. A served call that waits for it is not busy
- * with its own code meanwhile, as its ledger says.
+ * The future that callers of asynchronous methods get. Cancelling it cancels the call. If a served call waits for it,
+ * the wait does not count as own code in the ledger.
  */
 final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> implements CallScope {
 
@@ -32,7 +32,7 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
         onCancel(call::cancel);
     }
 
-    /** Runs the action when the caller gives up, at once if it has. */
+    /** Runs the action when the caller gives up, or at once if it already has. */
     void onCancel(Runnable action) {
         cancelAction = action;
         if (isCancelled()) {
@@ -40,7 +40,7 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
         }
     }
 
-    /** Ends what was passed on, if it has not ended: the caller is about to be told a failure. */
+    /** Ends the call behind the filters if it is still running, because the caller gets a failure now. */
     void giveUp() {
         Runnable action = cancelAction;
         if (action != null) {

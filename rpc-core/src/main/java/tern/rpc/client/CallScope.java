@@ -2,9 +2,9 @@ package tern.rpc.client;
 
 import java.util.concurrent.Executor;
 
-/** Where the stages of one call around filters complete, and through which the call behind them can be cancelled. */
+/** Completes the stages of one call around filters, and cancels the call behind them. */
 interface CallScope extends Executor {
 
-    /** The filters passed the call on: it is cancelled when the caller gives up, at once if it has. */
+    /** The filters passed the call on. It is cancelled when the caller gives up, or at once if it already has. */
     void passedOn(AsyncCall call);
 }

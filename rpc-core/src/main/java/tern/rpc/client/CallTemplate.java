@@ -20,9 +20,9 @@ import tern.rpc.TimeLimit;
 import tern.rpc.transport.CallToken;
 
 /**
- * What the calls through one proxy have in common.
+ * The common properties of the calls through one proxy.
  *
- * @param token shown to the server; null for none
+ * @param token the token sent to the server; null for none
  */
 record CallTemplate(
         ServiceKey service,
@@ -36,7 +36,7 @@ record CallTemplate(
 
     /**
      * @param runsOn see {@link Invocation#executor()}
-     * @param serving the call being served by whoever calls, which limits this one; null if there is none
+     * @param serving the call that the caller is serving, whose deadline limits this call; null if there is none
      */
     Invocation invocation(
             ClientMethod method, Object[] arguments, long started, Executor runsOn, @Nullable ServerContext serving) {
@@ -54,7 +54,7 @@ record CallTemplate(
                 .withCompression(options.isCompressed());
     }
 
-    /** Shows the headers to who wants to see them; what they throw fails the call. */
+    /** Passes the headers to their consumers. An exception of a consumer fails the call. */
     void showHeaders(Metadata headers) {
         Consumer<Metadata> consumer = options.responseHeaders();
         if (consumer != null) {
@@ -62,7 +62,7 @@ record CallTemplate(
         }
     }
 
-    /** Likewise. */
+    /** Passes the trailers to their consumers. An exception of a consumer fails the call. */
     void showTrailers(Metadata trailers) {
         Consumer<Metadata> consumer = options.responseTrailers();
         if (consumer != null) {
@@ -71,9 +71,9 @@ record CallTemplate(
     }
 
     /**
-     * Shows the trailers that came with a failure.
+     * Passes the trailers of a failure to their consumers.
      *
-     * @return the failure; or what was thrown by who wanted to see them, with the failure in it
+     * @return the failure, or the exception of a consumer with the failure as suppressed
      */
     Throwable showTrailers(Throwable failure) {
         if (failure instanceof RpcException rpc && !rpc.metadata().isEmpty()) {
@@ -96,7 +96,7 @@ record CallTemplate(
         return response;
     }
 
-    /** A checked exception that the method does not declare would come out wrapped and nameless. */
+    /** Replaces a checked exception that the method does not declare. Java would wrap it without a message. */
     static Throwable declared(MethodDescriptor method, Throwable failure) {
         if (failure instanceof RuntimeException || failure instanceof Error || method.declares(failure)) {
             return failure;

@@ -11,11 +11,11 @@ import tern.rpc.TimeLimit;
 import tern.rpc.metrics.CallMeters;
 
 /**
- * Everything about calling one method of one reference, worked out when the proxy is made.
+ * The settings for calls of one method of one reference. Computed when the proxy is created.
  *
- * @param limit null for none, as streams have it unless one is set for the very method
- * @param filters the users' own
- * @param filtered these with the endpoints behind them; null when there are none, and for streams
+ * @param limit null for none, as for streams unless a limit is set for this method
+ * @param filters the users' filters
+ * @param filtered these filters with the endpoints behind them; null if there are none, and for streams
  */
 record ClientMethod(
         ServiceKey service,

@@ -24,7 +24,10 @@ import tern.rpc.endpoint.EndpointResolver;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
-/** The last step on the client: pick a connection, send, wait, and send again where that is safe. Thread-safe. */
+/**
+ * The last step on the client: picks a connection, sends the call, waits, and sends it again if that is safe.
+ * Thread-safe.
+ */
 final class EndpointInvoker implements AutoCloseable {
 
     /** The connections of one list of endpoints. */
@@ -45,8 +48,8 @@ final class EndpointInvoker implements AutoCloseable {
     private boolean closed; // guarded by this
 
     /**
-     * @param connect opens, or shares, a connection
-     * @param release gives it back
+     * @param connect opens or shares a connection
+     * @param release returns it
      */
     EndpointInvoker(
             ServiceKey service,
@@ -66,9 +69,9 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Begins to look for endpoints.
+     * Starts to look for endpoints.
      *
-     * @param atMost how long to wait for the first list, so that the first call finds it
+     * @param atMost the time to wait for the first list, so that the first call finds it
      */
     void start(Duration atMost) {
         resolver.start(this::endpointsChanged);
@@ -115,8 +118,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * The failure of the last attempt names one address. Where no other one can be reached either, they and their reasons
-     * are added, {@value #MAX_ADDRESSES_NAMED} at most.
+     * Adds other addresses to the failure of the last attempt, which names one address. If no other address can be
+     * reached either, up to {@value #MAX_ADDRESSES_NAMED} are added with their reasons.
      */
     RpcException withOtherAddresses(RpcException failure, ClientConnection used) {
         List<ClientConnection> others = targets.connections().stream()
@@ -145,7 +148,7 @@ final class EndpointInvoker implements AutoCloseable {
         return connection.endpoint() + (reason.isEmpty() ? "" : " (" + reason + ")");
     }
 
-    /** A service that goes on after its own deadline must not start calls that nobody waits for. */
+    /** Refuses a call after the deadline of the call being served, because nobody waits for it. */
     void checkDeadline(Invocation call) {
         if (call.deadline().isExpired(clock.nanoTime())) {
             throw RpcException.refusal(
@@ -155,12 +158,12 @@ final class EndpointInvoker implements AutoCloseable {
         }
     }
 
-    /** A call begins that makes its attempts itself. */
+    /** Counts a call that makes its attempts itself. */
     void begun() {
         retries.called();
     }
 
-    /** Sends the call; the end is told on the call's executor. */
+    /** Sends the call. Its end is reported on the call's executor. */
     AsyncCall callAsync(ClientMethod method, Invocation call, PendingCall.Completion done) {
         retries.called();
         AsyncCall async = new AsyncCall(this, method, call, done);
@@ -173,8 +176,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * @param number of the attempt that failed, from 1
-     * @param used the provider that the attempt was sent to
+     * @param number the number of the failed attempt, from 1
+     * @param used the provider of that attempt
      */
     boolean again(
             ClientMethod method,
@@ -192,8 +195,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * Another provider that is available may take the call. After UNAVAILABLE, so may a provider that is being connected
-     * to. The same provider may take it if the connection that carried the attempt is gone, because its replacement can
+     * Whether another connection can take the call. An available other provider can. After UNAVAILABLE, a provider that
+     * is being connected can too. The same provider can if the attempt's connection is gone, because a replacement may
      * be ready before the caller sees the failure.
      */
     private boolean canGoElsewhere(RpcException failure, ClientConnection used, PendingCall attempt) {
@@ -211,8 +214,8 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * The next available connection, another than {@code except} if there is one; else one that is just connecting; else
-     * the next in turn, which will fail the call with its own reason.
+     * The next available connection, other than {@code except} if there is one. Otherwise one that is just connecting.
+     * Otherwise the next in turn, which fails the call with its own reason.
      */
     ClientConnection pick(@Nullable ClientConnection except) {
         Targets current = targets;
@@ -228,14 +231,15 @@ final class EndpointInvoker implements AutoCloseable {
         int first = current.picker().next();
         ClientConnection chosen = connections.get(first);
         for (int i = 1; i < connections.size() && !isUsable(chosen, except); i++) {
-            chosen = connections.get(current.picker().next()); // by weight, so that one neighbour does not get it all
+            chosen =
+                    connections.get(current.picker().next()); // by weight, so that one neighbour does not get all calls
         }
         if (isUsable(chosen, except)) {
             return chosen;
         }
         ClientConnection connecting = null;
         for (ClientConnection candidate : connections) {
-            boolean soon = candidate.isConnecting(); // asked first, or it might be neither
+            boolean soon = candidate.isConnecting(); // read before the check of availability
             if (isUsable(candidate, except)) {
                 return candidate;
             }
@@ -265,7 +269,7 @@ final class EndpointInvoker implements AutoCloseable {
         return targets.connections().stream().anyMatch(ClientConnection::isConnecting);
     }
 
-    /** For messages: each address with the reason why it cannot be reached. */
+    /** Each address with the reason why it cannot be reached, for messages. */
     String failures() {
         return targets.connections().isEmpty()
                 ? resolver + ": no address found"
@@ -289,6 +293,6 @@ final class EndpointInvoker implements AutoCloseable {
             targets.connections().forEach(release);
             targets = new Targets(List.of(), null);
         }
-        resolver.close(); // without the lock, which its thread may be waiting for
+        resolver.close(); // outside the lock, for which its thread may be waiting
     }
 }

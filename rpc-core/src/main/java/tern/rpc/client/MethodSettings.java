@@ -4,12 +4,13 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a method is called. What is null is taken from the level above: method, service, the interface's own marks, client.
+ * The settings for calls of a method. A null value is taken from the next level: method, service, annotations of the
+ * interface, client.
  *
- * @param timeout all attempts together
- * @param idempotent whether it may be sent again when it may have run
- * @param oneWay whether no answer is waited for
- * @param timeoutFrom what set the timeout, a property as a rule; messages of late calls name it
+ * @param timeout including all attempts
+ * @param idempotent whether a call may be repeated after it may have run
+ * @param oneWay whether the caller does not wait for an answer
+ * @param timeoutFrom the origin of the timeout, usually a property; messages of late calls name it
  */
 public record MethodSettings(
         @Nullable Duration timeout,
@@ -25,7 +26,7 @@ public record MethodSettings(
         }
     }
 
-    /** Whose timeout comes from the program. */
+    /** Creates settings whose timeout was set in code. */
     public MethodSettings(@Nullable Duration timeout, @Nullable Boolean idempotent, @Nullable Boolean oneWay) {
         this(timeout, idempotent, oneWay, null);
     }
@@ -34,7 +35,7 @@ public record MethodSettings(
         return new MethodSettings(replaced, idempotent, oneWay);
     }
 
-    /** @param from what sets it, for messages */
+    /** @param from the origin of the timeout, for messages */
     public MethodSettings withTimeout(Duration replaced, String from) {
         return new MethodSettings(replaced, idempotent, oneWay, from);
     }
@@ -47,12 +48,12 @@ public record MethodSettings(
         return new MethodSettings(timeout, idempotent, replaced, timeoutFrom);
     }
 
-    /** Says what set the timeout, if nothing did so yet. */
+    /** Sets the origin of the timeout if it has none yet. */
     MethodSettings from(String origin) {
         return timeout == null || timeoutFrom != null ? this : new MethodSettings(timeout, idempotent, oneWay, origin);
     }
 
-    /** Filled up from the level above. */
+    /** Fills missing values from the next level. */
     MethodSettings or(MethodSettings above) {
         return new MethodSettings(
                 timeout != null ? timeout : above.timeout,

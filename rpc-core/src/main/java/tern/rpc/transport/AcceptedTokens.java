@@ -13,25 +13,28 @@ import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 
 /**
- * The tokens of which a caller has to show one. Several at a time let a new one reach all callers before the old one
- * goes. Thread-safe; nothing here blocks.
+ * The tokens that the server accepts. There may be several, so that a new token can reach all callers before the old
+ * one is removed. Thread-safe. Nothing here blocks.
  */
 public final class AcceptedTokens {
 
-    /** Asked by probes, which have no token, so its own methods need none (the service of {@code grpc.health.v1}). */
+    /** The service of {@code grpc.health.v1}. Probes call it without a token. */
     public static final String OPEN_SERVICE = "grpc.health.v1.Health";
 
-    /** The methods that need no token; those that every service has, such as {@code $echo}, do need one here too. */
+    /**
+     * The methods of this service that need no token. Methods that every service has, such as {@code $echo}, need a
+     * token here too.
+     */
     public static final List<String> OPEN_METHODS = List.of("Check", "Watch");
 
     private static final ServiceKey OPEN_KEY = new ServiceKey(OPEN_SERVICE, "", "");
 
-    /** Attachment or header with the token alone, as Dubbo sends it. */
+    /** The attachment or header with the token alone, as Dubbo sends it. */
     public static final String ATTACHMENT = "token";
 
-    private static final String BINARY = "-bin"; // ends names of binary headers
+    private static final String BINARY = "-bin"; // suffix of the names of binary headers
 
-    /** Header with the token behind its scheme. */
+    /** The header with the token after its scheme. */
     public static final String AUTHORIZATION = "authorization";
 
     private static final String REMEDY = " (set rpc.client.token to one of the server's rpc.server.token)";
@@ -40,8 +43,8 @@ public final class AcceptedTokens {
     private final LongAdder refused = new LongAdder();
 
     /**
-     * @param tokens none to let everybody pass
-     * @throws IllegalArgumentException if one of them cannot travel; it is not shown
+     * @param tokens empty to accept every caller
+     * @throws IllegalArgumentException if a token cannot be sent in a header; the message does not contain the token
      */
     public AcceptedTokens(List<Token> tokens) {
         this.tokens = List.copyOf(tokens);
@@ -53,17 +56,17 @@ public final class AcceptedTokens {
         }
     }
 
-    /** Whether everybody passes. */
+    /** Whether every caller is accepted. */
     public boolean isEmpty() {
         return tokens.isEmpty();
     }
 
-    /** Callers who were sent away, since the beginning. */
+    /** The number of calls refused for their token since the start. */
     public long refused() {
         return refused.sum();
     }
 
-    /** Whether a call is one of a probe, which nobody is asked about; another spelling of its path is none. */
+    /** Whether the call is a probe, which needs no identity. Another spelling of its path is not a probe. */
     public static boolean isOpen(CallHead call) {
         return !call.isGeneric()
                 && OPEN_KEY.equals(call.service())
@@ -72,7 +75,7 @@ public final class AcceptedTokens {
     }
 
     /**
-     * Lets a call pass or not. The caller has looked whether it {@linkplain #isOpen is open to all}.
+     * Admits or refuses a call. The caller of this method has checked {@link #isOpen} before.
      *
      * @param call service and method as the caller wrote them
      * @param attachment see {@link #ATTACHMENT}; null for none
@@ -94,8 +97,8 @@ public final class AcceptedTokens {
     }
 
     /**
-     * Refuses a call that has a header of credentials more than once: whoever looked at it before may have looked at
-     * another of them.
+     * The refusal of a call that has a header of credentials more than once. A proxy in front may have checked another
+     * one of them.
      *
      * @param call service and method as the caller wrote them
      * @param name {@link #ATTACHMENT} or {@link #AUTHORIZATION}
@@ -111,8 +114,8 @@ public final class AcceptedTokens {
     }
 
     /**
-     * Takes an accepted token out of what a service gets to see and might pass on. Credentials in binary form, which
-     * nobody has looked at, go too.
+     * Removes accepted tokens from the metadata that a service sees and might pass on. It also removes credentials in
+     * binary form, which were never checked.
      */
     public void conceal(Metadata metadata) {
         metadata.remove(ATTACHMENT + BINARY);
@@ -134,7 +137,7 @@ public final class AcceptedTokens {
         }
         byte[] bytes = shown.getBytes(StandardCharsets.UTF_8);
         boolean accepted = false;
-        for (Token token : tokens) { // all of them, so that the time does not tell which
+        for (Token token : tokens) { // compares all of them, so that the time does not reveal which one matched
             accepted |= token.matches(bytes);
         }
         return accepted;

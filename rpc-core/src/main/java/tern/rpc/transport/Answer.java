@@ -3,10 +3,10 @@ package tern.rpc.transport;
 import tern.rpc.Invocation;
 import tern.rpc.Response;
 
-/** An answer that came but was not read yet. Exactly one of the two methods is called, once. */
+/** A received answer that is not decoded yet. Exactly one of the two methods is called, once. */
 public interface Answer {
 
-    /** What a one-way call gets for an answer. */
+    /** The answer of a one-way call. */
     Answer NOTHING = new Answer() {
         @Override
         public Response decode(Invocation call) {
@@ -20,13 +20,13 @@ public interface Answer {
     };
 
     /**
-     * Reads it, on a thread that may spend the time.
+     * Decodes the answer, on a thread that may take the time.
      *
-     * @param call that it answers
-     * @throws Throwable the exception that the answer carries, or an {@link tern.rpc.RpcException} if it makes no sense
+     * @param call the call of this answer
+     * @throws Throwable the exception in the answer, or an {@link tern.rpc.RpcException} if the answer is invalid
      */
     Response decode(Invocation call) throws Throwable;
 
-    /** Nobody wants it any more. */
+    /** Releases the answer, which nobody needs any more. */
     void discard();
 }

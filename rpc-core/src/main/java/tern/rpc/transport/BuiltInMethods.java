@@ -5,14 +5,14 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 
-/** What callers may ask of every service besides its own methods (docs/wire-protocol.md 1.9). */
+/** The methods that every service has besides its own (docs/wire-protocol.md 1.9). */
 public interface BuiltInMethods {
 
     ServiceDescriptor DESCRIPTOR = ServiceDescriptor.of(BuiltInMethods.class);
 
     String ECHO = "$echo";
 
-    /** Whether it calls another method, the name of which is its first argument. */
+    /** Whether the method calls another method, whose name is its first argument. */
     static boolean isGeneric(MethodDescriptor method) {
         return method.service() == DESCRIPTOR && !method.name().equals(ECHO);
     }
@@ -22,15 +22,15 @@ public interface BuiltInMethods {
         return !name.equals(ECHO) && !DESCRIPTOR.overloads(name).isEmpty();
     }
 
-    /** Answers with its argument. */
+    /** Returns its argument. */
     @Nullable
     Object $echo(@Nullable Object value);
 
     /**
      * Calls a method by name, with beans as maps.
      *
-     * @param types Java names of the parameter types; null if the name is enough
-     * @throws GenericException in place of whatever the method throws
+     * @param types Java names of the parameter types; null if the name is sufficient
+     * @throws GenericException instead of any exception of the method
      */
     @Nullable
     Object $invoke(String method, String @Nullable [] types, Object[] arguments) throws GenericException;

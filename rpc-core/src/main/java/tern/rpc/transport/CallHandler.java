@@ -2,27 +2,30 @@ package tern.rpc.transport;
 
 import tern.rpc.limit.Refusal;
 
-/** Takes the calls that a transport received. */
+/** Receives the calls of a transport. */
 public interface CallHandler {
 
-    /** Called on an event loop: must neither block nor read the call's body. */
+    /** Handles a call. Runs on an event loop: it must neither block nor decode the request. */
     void handle(ServerCall call);
 
-    /** A call was refused by the transport itself, which has answered it. Called on an event loop. */
+    /** Counts a call that the transport has refused and answered. Runs on an event loop. */
     void refused(Refusal reason);
 
-    /** What is exported; for transports that have to know the method before its message has come. */
+    /** The exported services, for transports that must know the method before its message has arrived. */
     ServiceLookup services();
 
-    /** Whether callers have to show who they are, by a token or to an authorizer. */
+    /** Whether callers need a token or the consent of an authorizer. */
     boolean asksWhoCalls();
 
     /**
-     * Whether authorizers are asked, which takes a worker. Until they have agreed, a transport tells nobody what is
-     * exported: it has a call that leads nowhere judged like any other.
+     * Whether there are authorizers, which need a worker. Until they have agreed, a transport must not reveal which
+     * services exist. It passes a call of an unknown service to the authorizers like any other call.
      */
     boolean asksAuthorizers();
 
-    /** For transports that know a call's token before its body has come, and need not wait for that of a stranger. */
+    /**
+     * The tokens, for transports that know the token of a call before its body. They need not wait for the body of a
+     * stranger.
+     */
     AcceptedTokens tokens();
 }

@@ -2,7 +2,7 @@ package tern.rpc.transport;
 
 import tern.rpc.Metadata;
 
-/** A token as one protocol carries it: an attachment or a header that goes along with every call. Immutable. */
+/** A token in the form of one protocol: an attachment or a header of every call. Immutable. */
 public final class CallToken {
 
     private final String name;
@@ -13,17 +13,17 @@ public final class CallToken {
         this.value = value;
     }
 
-    /** As Dubbo's providers expect it. */
+    /** The form that Dubbo's providers expect. */
     public static CallToken attachment(Token token) {
         return new CallToken(AcceptedTokens.ATTACHMENT, token.reveal());
     }
 
-    /** As servers of HTTP expect it. */
+    /** The form that HTTP servers expect. */
     public static CallToken bearer(Token token) {
         return new CallToken(AcceptedTokens.AUTHORIZATION, "Bearer " + token.reveal());
     }
 
-    /** Goes along with a call, unless the call has a value of its own under that name. */
+    /** Adds the token to a call, unless the call already has a value under that name. */
     public void addTo(Metadata metadata) {
         if (!metadata.contains(name)) {
             metadata.add(name, value);

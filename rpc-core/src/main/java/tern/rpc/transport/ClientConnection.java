@@ -3,51 +3,51 @@ package tern.rpc.transport;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * The way to one endpoint: it connects by itself, and again after every loss, until it is closed. Thread-safe; nothing
- * here blocks.
+ * The connection to one endpoint. It connects by itself, and reconnects after every loss, until it is closed.
+ * Thread-safe. Nothing here blocks.
  */
 public interface ClientConnection extends AutoCloseable {
 
     Endpoint endpoint();
 
-    /** Whether calls are sent at once; a plain flag. */
+    /** Whether calls are sent at once. Reads a flag. */
     boolean isAvailable();
 
-    /** Whether the first or the next attempt to connect is under way, so that calls wait for it. */
+    /** Whether an attempt to connect is running, for which calls wait. */
     boolean isConnecting();
 
-    /** Why the last attempt failed or the connection was lost; empty when it was not. */
+    /** The reason why the last attempt failed or the connection was lost; empty if there is none. */
     String lastFailure();
 
-    /** Calls sent and not answered yet. */
+    /** The number of calls without an answer. */
     int inFlight();
 
-    /** Bytes of requests that the sockets have not taken yet. */
+    /** The bytes of requests that wait for the sockets. */
     long queuedBytes();
 
-    /** Answers that came after their call had ended, since the beginning. */
+    /** The number of answers that arrived after the end of their calls, since the start. */
     long lateAnswers();
 
     /**
-     * Encodes the request on the calling thread and queues it, or keeps it for that thread to send when it waits
-     * ({@link PendingCall#await}). Whatever happens, the pending call completes exactly
-     * once: with an answer, at its deadline, or with a failure.
+     * Encodes the request on the calling thread and queues it. If the caller waits ({@link PendingCall#await}), its
+     * thread may send the request instead. The pending call always completes exactly once: with an answer, at its
+     * deadline, or with a failure.
      */
     void send(PendingCall call);
 
     /**
-     * Begins a streaming call. When the method takes one request, the arguments of the call are sent as it; else the
-     * caller sends the requests. The pending call completes when the call is over: with an answer that has no value
-     * after the last message, or with a failure; failing it ends the stream at the server too, even if it failed before
-     * this method returned. Messages and the end are told in order on the event loop; the pending call's executor
-     * decides where its completion runs.
+     * Starts a streaming call. If the method takes one request, the arguments of the call are sent as this request;
+     * otherwise the caller sends the requests. The pending call completes at the end of the call: after the last
+     * message with an answer that has no value, or with a failure. Failing the pending call also ends the stream at the
+     * server, even before this method returns. Messages and the end are delivered in order on the event loop. The
+     * completion runs on the pending call's executor.
      *
-     * @throws tern.rpc.RpcException if the stream cannot be opened, and then the pending call does not complete;
+     * @throws tern.rpc.RpcException if the stream cannot be opened; the pending call then does not complete.
      *     UNIMPLEMENTED if the protocol has no streams
      */
     ClientStream open(PendingCall call, ClientStream.Receiver receiver);
 
-    /** Fails what is pending and stops connecting. */
+    /** Fails pending calls and stops connecting. */
     @Override
     void close();
 }

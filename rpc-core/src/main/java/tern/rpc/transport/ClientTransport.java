@@ -5,28 +5,29 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.endpoint.Endpoint;
 
-/** Makes connections of one protocol. Thread-safe. */
+/** Creates connections of one protocol. Thread-safe. */
 public interface ClientTransport extends AutoCloseable {
 
-    /** As in an address: {@code dubbo}. */
+    /** The name of the protocol in an address: {@code dubbo}. */
     String protocol();
 
     /**
-     * Prepares for the types of a service.
+     * Prepares the types of a service.
      *
-     * @throws IllegalArgumentException if one of them cannot travel
+     * @throws IllegalArgumentException if a type cannot be sent
      */
     void prepare(ServiceDescriptor service);
 
     /**
-     * Begins to connect and returns at once.
+     * Starts to connect and returns at once.
      *
-     * @param connections how many sockets to keep open; 1 or more
-     * @param tls keys and trust, looked at for every new socket; null for those of the transport, which may have none
+     * @param connections the number of sockets to keep open; 1 or more
+     * @param tls keys and trusted certificates, read for every new socket; null for those of the transport, which may
+     *     have none
      */
     ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls);
 
-    /** How this protocol shows a token to the server. */
+    /** The form in which this protocol sends a token. */
     default CallToken carry(Token token) {
         return CallToken.attachment(token);
     }

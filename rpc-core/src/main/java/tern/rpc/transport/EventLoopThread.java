@@ -1,6 +1,7 @@
 package tern.rpc.transport;
 
 /**
- * Marks threads that move bytes. What they do must not wait: least of all for bytes to be moved, which would be for ever.
+ * Marks event loop threads, which read and write the sockets. They must never wait, least of all for bytes from a
+ * socket: that would be a deadlock.
  */
 public interface EventLoopThread {}

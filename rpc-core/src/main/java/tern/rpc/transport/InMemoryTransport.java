@@ -23,13 +23,13 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
 
 /**
- * Client and server in one process without sockets: for tests, and for trying out a path before the first real call.
- * Arguments and results pass through the serializer as on a real wire. Give the same object to a client, and to a server
- * either as its transport or by {@link tern.rpc.server.RpcServer#serve}. Thread-safe.
+ * Connects client and server in one process without sockets, for tests and for training a call path before the first
+ * real call. Arguments and results pass through the serializer as on a socket. Give the same object to a client and to
+ * a server, either as the server's transport or by {@link tern.rpc.server.RpcServer#serve}. Thread-safe.
  */
 public final class InMemoryTransport implements ClientTransport, ServerTransport {
 
-    /** As in addresses and meters. */
+    /** The name in addresses and meters. */
     public static final String PROTOCOL = "local";
 
     private static final int DEFAULT_MESSAGE_BYTES = 8 << 20; // docs/limits.md
@@ -49,15 +49,15 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     private volatile boolean draining;
     private volatile boolean closed;
 
-    /** With messages of up to 8 MiB, and time limits that are watched by a thread of its own. */
+    /** Creates a transport with messages of up to 8 MiB. A thread of its own watches the deadlines. */
     public InMemoryTransport(Serializer serializer) {
         this(serializer, DEFAULT_MESSAGE_BYTES, null);
     }
 
     /**
-     * With one limit for requests and answers.
+     * Creates a transport with one limit for requests and answers.
      *
-     * @param maxMessageBytes largest request and largest answer
+     * @param maxMessageBytes the largest request and the largest answer
      * @param starter as in the other constructor
      */
     public InMemoryTransport(
@@ -66,13 +66,13 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     }
 
     /**
-     * With time limits that are watched by a thread of its own.
+     * Creates a transport. A thread of its own watches the deadlines.
      *
-     * @param maxRequestBytes largest request
-     * @param maxResponseBytes largest answer
-     * @param starter called on the caller's thread by a call that finds no server; gives this transport to a server by
-     *     {@link tern.rpc.server.RpcServer#serve}, or throws the {@link RpcException} that the call fails with. May be
-     *     called several times, also by several threads at once. Null for none
+     * @param maxRequestBytes the largest request
+     * @param maxResponseBytes the largest answer
+     * @param starter runs on the caller's thread if a call finds no server. It gives this transport to a server by
+     *     {@link tern.rpc.server.RpcServer#serve}, or throws the {@link RpcException} of the call. It may run several
+     *     times, also in several threads at once. Null for none
      */
     public InMemoryTransport(
             Serializer serializer,
@@ -85,7 +85,9 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         this.starter = starter;
     }
 
-    /** With a clock that a test moves; time limits take effect when it calls {@link #sweep()}. */
+    /**
+     * Creates a transport with a clock that a test moves. Deadlines take effect when the test calls {@link #sweep()}.
+     */
     public InMemoryTransport(Serializer serializer, NanoClock clock) {
         this.codec = new MemoryCodec(serializer, DEFAULT_MESSAGE_BYTES, DEFAULT_MESSAGE_BYTES);
         this.clock = clock;
@@ -122,7 +124,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         draining = true;
     }
 
-    /** One while calls are in flight. */
+    /** One while calls are in flight, else 0. */
     @Override
     public int connections() {
         return inFlight() == 0 ? 0 : 1;
@@ -138,13 +140,13 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         return (int) calls.stream().filter(MemoryCall::isOpen).count();
     }
 
-    /** Of messages of streams, in both directions, that were neither read nor discarded. */
+    /** The bytes of stream messages in both directions that were neither decoded nor discarded. */
     @Override
     public long queuedBytes() {
         return unreadBytes.get();
     }
 
-    /** Ends the calls of which the time is over. */
+    /** Ends the calls whose deadline has passed. */
     public void sweep() {
         long now = clock.nanoTime();
         calls.forEach(call -> call.lookAtTime(now));
@@ -247,7 +249,11 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
             return stream;
         }
 
-        /** @throws RpcException if there is none */
+        /**
+         * The server.
+         *
+         * @throws RpcException if there is none
+         */
         private CallHandler server(PendingCall pending) {
             if (handler == null && starter != null && isAvailable()) {
                 starter.accept(InMemoryTransport.this);
@@ -304,7 +310,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         }
     }
 
-    /** Of a one-way call. */
+    /** The answer of a one-way call. */
     private static final class NoAnswer implements Answer {
 
         @Override

@@ -22,14 +22,14 @@ import tern.rpc.limit.Share;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.SerializationException;
 
-/** A call in memory as the server sees it, and what ties it to the client's half. Thread-safe. */
+/** A call in memory from the server's view, with its connection to the client's half. Thread-safe. */
 final class MemoryCall implements ServerCall, PendingCall.Carrier {
 
-    /** Where calls are kept while they are under way. */
+    /** Keeps the calls in flight. */
     interface Owner {
         void over(MemoryCall call);
 
-        /** An answer came that nobody waits for. */
+        /** Counts an answer that nobody waits for. */
         void late();
     }
 
@@ -52,8 +52,8 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     private volatile @Nullable Watcher watcher;
 
     /**
-     * @param arguments as they were encoded; empty for a stream of requests
-     * @param share of its connection
+     * @param arguments the encoded arguments; empty for a stream of requests
+     * @param share the share of its connection
      * @param unread see {@link MemoryStream}
      */
     MemoryCall(
@@ -88,7 +88,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** Begins a streaming call on the client. */
+    /** Starts a streaming call on the client. */
     ClientStream open(ClientStream.Receiver receiver) {
         MemoryStream end = clientEnd;
         if (end == null) {
@@ -158,12 +158,12 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** Of a generic call the name of the method that it means, which is its first argument. */
+    /** The method's name; for a generic call the first argument, which names the method. */
     private String nameOf(MethodDescriptor sent) {
         return BuiltInMethods.isGeneric(sent) ? codec.firstText(arguments) : sent.name();
     }
 
-    /** By its name, as on a wire: the two sides need not have the same interface. */
+    /** Finds the method by its name, as on a socket, because the two sides may have different interfaces. */
     private static MethodDescriptor methodOf(ServiceDescriptor service, MethodDescriptor sent) {
         if (sent.service() == service || sent.service() == BuiltInMethods.DESCRIPTOR) {
             return sent;
@@ -236,10 +236,11 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
         Metadata trailers = metadata.copy();
         if (failure instanceof RpcException rpc) {
-            boolean asItIs = rpc.getCause() == null && trailers.isEmpty(); // a cause stays on the server, as on a wire
+            boolean asItIs =
+                    rpc.getCause() == null && trailers.isEmpty(); // a cause stays on the server, as on a socket
             answer(new Bytes(
                     NO_BYTES, asItIs ? rpc : new RpcException(rpc.status(), rpc.wasExecuted(), trailers), trailers));
-        } else if (serverEnd != null) { // as elsewhere: exceptions do not travel on streams
+        } else if (serverEnd != null) { // as on a socket: streams do not carry exceptions
             Status status = new Status(StatusCode.UNKNOWN, failure.toString());
             answer(new Bytes(NO_BYTES, new RpcException(status, Executed.YES, trailers), trailers));
         } else {
@@ -274,13 +275,13 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** The client has given up. */
+    /** The client has cancelled the call. */
     @Override
     public void abandoned(PendingCall call) {
         hangUp();
     }
 
-    /** The call may have been cancelled before it was carried, when nobody could be told. */
+    /** Cancels the server's half if the call was cancelled before it was sent. */
     void hangUpIfFailed() {
         if (pending.hasFailed()) {
             hangUp();
@@ -320,7 +321,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         watcher = replaced;
         untilNanos = until;
         if (hungUp) {
-            replaced.disconnected(); // it may have come too late to be told
+            replaced.disconnected(); // the call may have been lost before this watcher was set
         }
     }
 
@@ -334,7 +335,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         }
     }
 
-    /** Client and server lose each other. */
+    /** Ends the connection between client and server. */
     void disconnect() {
         hangUp();
         pending.fail(

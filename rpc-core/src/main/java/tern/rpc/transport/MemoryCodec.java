@@ -12,7 +12,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
 
-/** Between values and bytes for the transport in memory. Thread-safe. */
+/** Encodes and decodes the values of the in-memory transport. Thread-safe. */
 final class MemoryCodec {
 
     private final CoderPool coders;
@@ -33,7 +33,11 @@ final class MemoryCodec {
         coders.serializer().prepare(service);
     }
 
-    /** @throws SerializationException if they cannot be written */
+    /**
+     * Encodes the values as one message.
+     *
+     * @throws SerializationException if a value cannot be encoded
+     */
     byte[] encodeAll(Object[] values) {
         return encode(MessageKind.REQUEST, writer -> {
             for (Object value : values) {
@@ -42,7 +46,11 @@ final class MemoryCodec {
         });
     }
 
-    /** @throws SerializationException if it cannot be written */
+    /**
+     * Encodes one value.
+     *
+     * @throws SerializationException if the value cannot be encoded
+     */
     byte[] encode(MessageKind kind, @Nullable Object value) {
         return encode(kind, writer -> writer.writeObject(value));
     }
@@ -67,7 +75,11 @@ final class MemoryCodec {
         return bytes;
     }
 
-    /** @throws SerializationException if they cannot be read */
+    /**
+     * Decodes the arguments of a call.
+     *
+     * @throws SerializationException if they cannot be decoded
+     */
     @SuppressWarnings("NullAway") // arguments may be null
     Object[] decodeAll(byte[] bytes, ServiceDescriptor service, MethodDescriptor method) {
         Coder coder = reading(bytes, service);
@@ -79,7 +91,7 @@ final class MemoryCodec {
         return values;
     }
 
-    /** The first of values that were encoded together, which is text; creates none of the others. */
+    /** The first of several encoded values, which is text. The other values are not created. */
     String firstText(byte[] bytes) {
         Coder coder = coders.take();
         coder.reader().start(bytes, 0, bytes.length);
@@ -88,7 +100,11 @@ final class MemoryCodec {
         return text == null ? "" : text;
     }
 
-    /** @throws SerializationException if it cannot be read */
+    /**
+     * Decodes one value.
+     *
+     * @throws SerializationException if it cannot be decoded
+     */
     @Nullable
     Object decode(byte[] bytes, MethodDescriptor method, ValueType type) {
         Coder coder = reading(bytes, method.service());

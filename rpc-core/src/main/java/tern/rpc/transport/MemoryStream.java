@@ -16,18 +16,18 @@ import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * One end of a stream in memory. What the peer sent waits here until it is asked for, and with that the peer's end stops
- * being ready. Its receiver is told things one after another, on whatever thread brings them. Thread-safe.
+ * One end of a stream in memory. Messages of the peer wait here until they are requested; meanwhile the peer's end is
+ * not ready. The receiver gets its callbacks one after another, on the thread of the sender. Thread-safe.
  */
 final class MemoryStream implements ClientStream {
 
-    /** Bytes waiting at the peer from which on an end is not ready (as on Triple). */
+    /** An end is not ready while at least this many bytes wait at its peer, as on Triple. */
     private static final long READY_BYTES = 32 << 10;
 
-    /** Bytes waiting at the peer from which on nothing may be sent. */
+    /** No message may be sent while at least this many bytes wait at the peer. */
     private static final long MAX_BYTES = 64 << 20;
 
-    /** So that empty messages are not free. */
+    /** Counted for each message, so that empty messages are not free. */
     private static final int BYTES_PER_MESSAGE = 32;
 
     private final MemoryCodec codec;
@@ -35,19 +35,20 @@ final class MemoryStream implements ClientStream {
     private final MethodDescriptor method;
     private final ValueType type;
     private final AtomicLong unread;
-    private final Queue<Runnable> signals = new ConcurrentLinkedQueue<>(); // nothing has to be asked for
-    private final Queue<Object> items = new ConcurrentLinkedQueue<>(); // a Bytes, or a Runnable that keeps its place
+    private final Queue<Runnable> signals = new ConcurrentLinkedQueue<>(); // delivered without a request
+    private final Queue<Object> items =
+            new ConcurrentLinkedQueue<>(); // a Bytes, or a Runnable that keeps its place among them
     private final AtomicLong credit = new AtomicLong();
     private final AtomicLong waitingBytes = new AtomicLong();
     private final AtomicLong sentBytes = new AtomicLong();
-    private final AtomicInteger work = new AtomicInteger(); // who makes it 1 delivers
+    private final AtomicInteger work = new AtomicInteger(); // the thread that makes it 1 delivers
     private volatile @Nullable MemoryStream peer;
     private volatile MessageStream.@Nullable Receiver receiver;
     private volatile boolean closed;
 
     /**
-     * @param type of what arrives here
-     * @param unread counts the bytes of messages that were neither read nor discarded
+     * @param type the type of the messages that arrive here
+     * @param unread counts the bytes of messages that were neither decoded nor discarded
      */
     MemoryStream(MemoryCodec codec, MessageKind sent, MethodDescriptor method, ValueType type, AtomicLong unread) {
         this.codec = codec;
@@ -133,13 +134,13 @@ final class MemoryStream implements ClientStream {
         return !closed && to != null && to.waitingBytes.get() < READY_BYTES;
     }
 
-    /** Runs the action when all that was sent here before has been handed over. */
+    /** Runs the action when all earlier messages have been delivered. */
     void afterMessages(Runnable action) {
         items.add(action);
         deliver();
     }
 
-    /** The call is over: what is here is discarded, and what comes is dropped. */
+    /** Ends the stream: waiting messages are discarded, and later ones are dropped. */
     void close() {
         closed = true;
         deliver();

@@ -3,25 +3,25 @@ package tern.rpc.transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One message of a stream that came but was not read yet. Exactly one of {@link #decode} and {@link #discard} is called,
- * once; {@link #bytes} only before that.
+ * A received message of a stream that is not decoded yet. Exactly one of {@link #decode} and {@link #discard} is
+ * called, once. {@link #bytes} is called before that only.
  */
 public interface Message {
 
-    /** Size of the message as it travelled. */
+    /** The size of the message on the wire, in bytes. */
     int bytes();
 
     /**
-     * Reads it, on a thread that may spend the time.
+     * Decodes the message, on a thread that may take the time.
      *
-     * @throws tern.rpc.RpcException if it makes no sense
+     * @throws tern.rpc.RpcException if the message is invalid
      */
     @Nullable
     Object decode();
 
-    /** Nobody wants it any more. */
+    /** Releases the message, which nobody needs any more. */
     void discard();
 
-    /** Whether it travelled compressed. */
+    /** Whether the message was compressed. */
     boolean isCompressed();
 }

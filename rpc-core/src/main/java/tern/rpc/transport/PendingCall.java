@@ -14,16 +14,16 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * One attempt of one call on its way: sent, and waiting for what comes first of answer, failure, deadline and cancel.
- * Any thread may complete it; the first wins, and what the others bring is discarded. A caller either waits in
- * {@link #await()} and decodes the answer itself, or gets it through a {@link Completion} on the call's executor.
+ * One attempt of a call. It completes with the first of answer, failure, deadline and cancellation. Any thread may
+ * complete it; later completions are discarded. A caller either waits in {@link #await()} and decodes the answer
+ * itself, or gets the answer through a {@link Completion} on the call's executor.
  */
 public final class PendingCall implements Runnable {
 
-    /** Told the end of a call that nobody waits for. */
+    /** Receives the end of an asynchronous call. */
     @FunctionalInterface
     public interface Completion {
-        /** Exactly one of the two is null. */
+        /** The call has ended. Exactly one of the two arguments is null. */
         void completed(@Nullable Response response, @Nullable Throwable failure);
     }
 
@@ -37,19 +37,22 @@ public final class PendingCall implements Runnable {
         }
     }
 
-    /** Told that a call ended without an answer, so that its server can be told too. */
+    /** Receives the end of a call without an answer, to tell the server. */
     @FunctionalInterface
     public interface Carrier {
-        /** On the thread that ended the call, once. */
+        /** The call ended without an answer. Runs once, on the thread that ended it. */
         void abandoned(PendingCall call);
 
         /**
-         * The caller begins to wait, so its thread may be used to bring the answer. On that thread, once, and not if the
-         * call has ended before.
+         * The caller starts to wait, so its thread may read the answer from the socket. Runs once on that thread,
+         * unless the call has already ended.
          */
         default void awaited(PendingCall call) {}
 
-        /** Whether it takes no more calls, so that the next attempt travels on another one. Any thread. */
+        /**
+         * Whether this connection accepts no more calls, so that the next attempt uses another one. Any thread may call
+         * this.
+         */
         default boolean isGone() {
             return false;
         }
@@ -65,10 +68,10 @@ public final class PendingCall implements Runnable {
     private volatile boolean sent;
     private volatile boolean answerHere;
     private volatile @Nullable Carrier carrier;
-    private volatile long id; // given by the connection before the call can be found by it
+    private volatile long id; // set by the connection before it registers the call
 
     /**
-     * @param oneWay whether the call ends when its bytes were handed to the socket
+     * @param oneWay whether the call ends when its bytes were passed to the socket
      * @param completion runs on the call's executor; null for a caller that waits
      */
     public PendingCall(Invocation call, boolean oneWay, long startedNanos, @Nullable Completion completion) {
@@ -82,7 +85,7 @@ public final class PendingCall implements Runnable {
         return call;
     }
 
-    /** Whether its caller waits in {@link #await()}. */
+    /** Whether the caller waits in {@link #await()}. */
     public boolean isAwaited() {
         return completion == null;
     }
@@ -91,7 +94,7 @@ public final class PendingCall implements Runnable {
         return oneWay;
     }
 
-    /** When the attempt began. */
+    /** The start of the attempt. */
     public long startedNanos() {
         return startedNanos;
     }
@@ -105,18 +108,18 @@ public final class PendingCall implements Runnable {
         this.id = assigned;
     }
 
-    /** Who carries it; set before it is sent. */
+    /** Sets the connection of the attempt, before the call is sent. */
     public void carriedBy(Carrier connection) {
         this.carrier = connection;
     }
 
-    /** Whether the connection that carried it takes no more calls; false if none carried it. */
+    /** Whether the connection of the attempt accepts no more calls; false if there is no connection. */
     public boolean isCarrierGone() {
         Carrier present = carrier;
         return present != null && present.isGone();
     }
 
-    /** The request is being handed to the socket, so that the server may run it. */
+    /** The request is being passed to the socket, so the server may run it. */
     public void sent() {
         sent = true;
     }
@@ -130,12 +133,15 @@ public final class PendingCall implements Runnable {
         return outcome != null;
     }
 
-    /** Whether it ended without an answer. */
+    /** Whether the call ended without an answer. */
     public boolean hasFailed() {
         return outcome instanceof RpcException;
     }
 
-    /** All of the answer has come, though not all was told: from here on the connection may be lost. Event loop. */
+    /**
+     * All bytes of the answer have arrived, although not all messages were delivered. From now on the connection may be
+     * lost without harm. Runs on an event loop.
+     */
     public void answerIsHere() {
         answerHere = true;
     }
@@ -144,7 +150,7 @@ public final class PendingCall implements Runnable {
         return answerHere;
     }
 
-    /** An answer came. The answer is discarded if the call is over. */
+    /** Completes the call with an answer. The answer is discarded if the call is already complete. */
     public boolean answer(Answer answer) {
         if (finish(answer)) {
             return true;
@@ -153,7 +159,7 @@ public final class PendingCall implements Runnable {
         return false;
     }
 
-    /** There will be no answer. */
+    /** Completes the call with a failure. */
     public boolean fail(RpcException failure) {
         if (!finish(failure)) {
             return false;
@@ -185,10 +191,10 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * Waits for the end and decodes the answer on this thread. There is no time limit here: the connection fails the
-     * call at its deadline.
+     * Waits for the end and decodes the answer on this thread. There is no timeout here: the connection fails the call
+     * at its deadline.
      *
-     * @throws Throwable what the method threw, or an {@link RpcException}; with code CANCELLED when the thread was
+     * @throws Throwable the exception of the method, or an {@link RpcException}; CANCELLED if the thread was
      *     interrupted, whose interrupt flag is set again
      */
     public Response await() throws Throwable {
@@ -225,7 +231,7 @@ public final class PendingCall implements Runnable {
         throw (Throwable) Objects.requireNonNull(result);
     }
 
-    /** The provider may have compiled against another interface, which declares a class. */
+    /** Checks a null result. The provider may have been compiled against another interface, which declares a class. */
     private void checkMayBeNull() {
         Class<?> declared = call.method().result().raw();
         if (declared.isPrimitive() && declared != void.class && call.method().type() == MethodType.UNARY) {
@@ -237,7 +243,7 @@ public final class PendingCall implements Runnable {
         }
     }
 
-    /** The end of a call with a {@link Completion}; called by its executor only. */
+    /** Runs the {@link Completion}. Called by the call's executor only. */
     @Override
     public void run() {
         Response response;

@@ -11,9 +11,9 @@ import tern.rpc.Thrown;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * What callers are thrown for a failure that a server answered with. Its trace has one frame for the server and below it
- * the caller's code, without the frames of whoever read the answer. An {@link Error} of the server is no error of this
- * process, and an exception that only the server knows has no class here, so both come as an {@link RpcException}.
+ * Creates the exceptions for failures that a server answered with. Their trace has one frame for the server and then
+ * the caller's code, without the frames that decoded the answer. An {@link Error} of the server is no error of this
+ * process, and an exception that only the server knows has no class here. Both become an {@link RpcException}.
  */
 public final class RemoteFailures {
 
@@ -22,32 +22,35 @@ public final class RemoteFailures {
     private static final Pattern FOREIGN =
             Pattern.compile(".*\\(logged by the server as [0-9a-f]{8}\\)", Pattern.DOTALL);
 
-    /** How servers say that they have the service but not the method: Tern, Dubbo and gRPC's libraries, which send no more than a text. */
+    /**
+     * The texts for a missing method of an existing service, as Tern, Dubbo and the gRPC libraries send them. There is
+     * only the text to distinguish it.
+     */
     private static final Pattern MISSING_METHOD =
             Pattern.compile("has no method |method.{0,200} not found|unknown method ", Pattern.CASE_INSENSITIVE);
 
     private RemoteFailures() {}
 
     /**
-     * Whether an UNIMPLEMENTED with this text means a method that the service does not have, rather than a service, group
-     * or version that is not there.
+     * Whether the text of an UNIMPLEMENTED failure means a missing method, rather than a missing service, group or
+     * version.
      */
     public static boolean isMissingMethod(String text) {
         return MISSING_METHOD.matcher(text).find();
     }
 
     /**
-     * The message of the plain {@link RuntimeException} that stands on the wire for an exception which callers have no
-     * class of. Callers that are Tern know it by this form; those that are Dubbo can read it.
+     * The message of the plain {@link RuntimeException} that replaces an exception whose class callers do not have.
+     * Callers with Tern recognize this form; callers with Dubbo can read it.
      *
-     * @param what the name of its class, with its text if that may travel
-     * @param id under which the server logs it
+     * @param what the class name, with the message if it may be sent
+     * @param id the id in the server's log
      */
     public static String foreignText(String what, int id) {
         return what + LOGGED + String.format("%08x", id) + ")";
     }
 
-    /** Whether it stands for an exception which callers have no class of. */
+    /** Whether the failure replaces an exception whose class callers do not have. */
     public static boolean isForeign(Throwable failure) {
         if (failure.getClass() != RuntimeException.class) {
             return false;
@@ -60,7 +63,7 @@ public final class RemoteFailures {
         return FOREIGN.matcher(text).matches();
     }
 
-    /** An exception that was read from an answer. */
+    /** The exception to throw for an exception decoded from an answer. */
     public static Throwable thrown(Invocation call, Endpoint endpoint, Throwable read) {
         String where = call + " at " + endpoint;
         Throwable told = read;
@@ -78,7 +81,7 @@ public final class RemoteFailures {
         return withTrace(told, remoteFrames(read), call, endpoint);
     }
 
-    /** A failure that says code and text. */
+    /** The exception to throw for a failure with a code and text. */
     public static RpcException answered(Invocation call, Endpoint endpoint, RpcException failure) {
         String text = failure.status().description();
         RpcException named = failure.code() == StatusCode.UNKNOWN && isForeignText(text)
@@ -92,13 +95,13 @@ public final class RemoteFailures {
                 : failure;
         RpcException told = TimeOuts.answered(call, endpoint, named);
         if (told.code() == StatusCode.RESOURCE_EXHAUSTED) {
-            return told; // comes in masses when a server is overloaded, and a trace costs more than the call
+            return told; // frequent if a server is overloaded, and a trace costs more than the call
         }
         withTrace(told, new StackTraceElement[0], call, endpoint);
         return told;
     }
 
-    /** The same with a text in front that names call and address. */
+    /** The exception to throw for a failure; its text begins with the call and the address. */
     public static RpcException answered(Invocation call, Endpoint endpoint, Status status, Executed executed) {
         String text = status.description();
         return answered(
@@ -111,7 +114,10 @@ public final class RemoteFailures {
                         null));
     }
 
-    /** The server sends frames by {@code rpc.server.exception-frames}; readers leave a trace empty that has none. */
+    /**
+     * The frames that the server sent, if {@code rpc.server.exception-frames} is set. Decoders leave the trace empty if
+     * there are none.
+     */
     private static StackTraceElement[] remoteFrames(Throwable read) {
         return Thrown.trace(read);
     }
@@ -128,7 +134,10 @@ public final class RemoteFailures {
         return told;
     }
 
-    /** Behind the proxy of the service; the end where none is on this thread, as with asynchronous calls. */
+    /**
+     * The index of the first frame after the service's proxy; the length if there is no proxy on this thread, as in
+     * asynchronous calls.
+     */
     private static int firstOfCaller(StackTraceElement[] frames) {
         for (int i = 0; i < frames.length; i++) {
             if (isProxy(frames[i].getClassName())) {

@@ -2,42 +2,42 @@ package tern.rpc.transport;
 
 import tern.rpc.ServiceDescriptor;
 
-/** Accepts calls. Started once, drained, closed, in this order. */
+/** Accepts calls. It is started once, then drained, then closed. */
 public interface ServerTransport extends AutoCloseable {
 
     /**
-     * Prepares for the types of a service; before {@link #start}.
+     * Prepares the types of a service. Called before {@link #start}.
      *
-     * @throws IllegalArgumentException if one of them cannot travel
+     * @throws IllegalArgumentException if a type cannot be sent
      */
     void prepare(ServiceDescriptor service);
 
     /**
-     * Begins to accept.
+     * Starts to accept calls.
      *
-     * @throws java.io.UncheckedIOException if the port cannot be bound; the cause is the system's own
+     * @throws java.io.UncheckedIOException if the port cannot be bound; the cause is the exception of the system
      */
     void start(CallHandler handler);
 
-    /** The port that was bound, or 0 when there is none. */
+    /** The bound port, or 0 if there is none. */
     int port();
 
-    /** Accepts no more connections and tells callers to send no new calls; those that come all the same are served. */
+    /** Stops accepting connections and asks callers to send no new calls. Calls that still arrive are served. */
     void drain();
 
-    /** How many peers are connected. */
+    /** The number of connected peers. */
     int connections();
 
-    /** Calls received since the beginning. */
+    /** The number of calls received since the start. */
     long received();
 
-    /** Calls received and not answered yet. */
+    /** The number of calls without an answer. */
     int inFlight();
 
     /** Bytes of answers that the sockets have not taken yet. */
     long queuedBytes();
 
-    /** Bytes of requests that are not complete or that no worker has read yet, and of headers of open requests. */
+    /** The bytes of requests that are incomplete or wait for a worker, and of the headers of open requests. */
     default long inboundBytes() {
         return 0;
     }
