@@ -4,19 +4,19 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Limit.Window;
 
 /**
- * Finds how many calls inside keep a server busy. More of them only wait; and where one tenant floods, the others wait with
- * his.
+ * Finds the number of admitted calls that keeps a server busy. Further calls only wait, and if one tenant floods, the
+ * other tenants' calls wait with them.
  *
- * <p>By Little's law x calls a second that take the time u each when none waits are x * u calls inside; a quarter more
- * leaves nothing idle between two of their steps. The throughput x is measured. The usual time u was learnt before the
- * flood, and may be wrong by now: too short, and too few calls are let in, so that the throughput falls and they become
- * fewer still; too long, and they wait for each other, so that it is never seen shorter. So every eighth window tries, in
- * turn, twice as many and half as many, and twice as many at once when times have become longer:
- *
+ * <p>By Little's law, x calls a second that each take the time u without waiting are x * u calls inside. A quarter more
+ * keeps the server busy between two of their steps. The throughput x is measured. The usual time u was learnt before
+ * the flood and may be wrong by now. If u is too short, too few calls are admitted, the throughput falls, and the
+ * number falls further. If u is too long, calls wait for each other, and no shorter time is ever seen. Therefore every
+ * eighth window tries, in turn, twice as many and half as many calls; it tries twice as many at once if times have
+ * become longer:
  * <ul>
- *   <li>Twice as many raise the throughput by two fifths or more: they were too few. The time that they take is the usual
- *       one, and twice as many again are tried.
- *   <li>Half as many do nearly as much, 85 % or more: they were too many. The same downwards.
+ * <li>Twice as many raise the throughput by two fifths or more: there were too few. Their time becomes the usual time,
+ * and twice as many again are tried.
+ * <li>Half as many reach 85 % of the throughput or more: there were too many. Half as many again are tried.
  * </ul>
  *
  * <p>Used by one thread at a time. Constants: docs/decisions/0020.
@@ -26,7 +26,10 @@ final class BusyPoint {
     private static final double SPARE = 1.25;
     private static final double STEP = 2;
 
-    /** Between nothing more and all that twice as many can do, by as much as a window of a hundred calls is wrong. */
+    /**
+     * Halfway between no gain and a doubled throughput. The distance to both exceeds the error of a window of a hundred
+     * calls.
+     */
     private static final double MORE_IS_DONE = 1.4;
 
     private static final double AS_MUCH_IS_DONE = 0.85;
@@ -45,23 +48,27 @@ final class BusyPoint {
 
     private final int least;
     private double calls;
-    private Step step = Step.NONE; // that is tried in the present window
-    private @Nullable Window before; // the window before that step
-    private Step last = Step.FEWER; // that was tried
-    private int held; // windows since, without a step
-    private double heldNanos; // what calls took in the first of them; 0: there was none
+    private Step step = Step.NONE; // tried in the present window
+    private @Nullable Window before; // the window before this step
+    private Step last = Step.FEWER; // the step tried last
+    private int held; // windows since then without a step
+    private double heldNanos; // time of calls in the first of them; 0 if unknown
 
-    /** @param least never less */
+    /** @param least the lowest result */
     BusyPoint(int least) {
         this.least = least;
     }
 
-    /** How many calls inside are enough; 0 if that is not known. */
+    /** The sufficient number of calls; 0 if it is unknown. */
     int calls() {
         return (int) Math.ceil(calls);
     }
 
-    /** A window is over in which nobody was held back; calls that do not wait take so long, 0 if that is not known. */
+    /**
+     * A window without a flood has ended.
+     *
+     * @param usualNanos the time of calls that do not wait; 0 if unknown
+     */
     void seenUnflooded(Window seen, double usualNanos) {
         step = Step.NONE;
         before = null;
@@ -71,10 +78,10 @@ final class BusyPoint {
     }
 
     /**
-     * A window is over in which a tenant that floods was held to {@link #calls}.
+     * A window has ended in which a flooding tenant was limited to {@link #calls}.
      *
-     * @param usualNanos what calls that do not wait take, as far as is known; not 0
-     * @return the same, as far as is known now
+     * @param usualNanos the assumed time of calls that do not wait; not 0
+     * @return the new assumption
      */
     double seenFlooded(Window seen, double usualNanos) {
         Step right = judge(seen);
@@ -88,7 +95,7 @@ final class BusyPoint {
         return usual;
     }
 
-    /** @return the step that was tried, if it is to be tried again, since it was right */
+    /** @return the tried step if it was right and shall be repeated */
     private Step judge(Window seen) {
         Window compared = before;
         if (compared == null) {
@@ -99,7 +106,7 @@ final class BusyPoint {
         return right ? step : Step.NONE;
     }
 
-    /** @return the step that it is time for */
+    /** @return the step to try next */
     private Step due(double nanos) {
         if (heldNanos == 0) {
             heldNanos = nanos;

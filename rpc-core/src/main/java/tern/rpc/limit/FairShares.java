@@ -6,33 +6,33 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * Who has to wait when there is no room for all. It is asked only about calls that find few places left.
+ * Decides which tenant must wait if there is no room for all. It is asked only about calls that find few free places.
  *
- * <p>A tenant who sent more than two thirds of these in a window floods: he is the one who waits, and all others get in
- * even beyond the limit, unless he holds less than a sixteenth of all calls. A majority vote in constant space tells who it
- * is (R. Boyer, J Moore, 1981).
+ * <p>A tenant that sent more than two thirds of these calls in a window floods. It must wait, and all others are
+ * admitted even beyond the limit, unless the flooding tenant holds less than a sixteenth of all calls. A majority vote
+ * in constant space finds this tenant (R. Boyer, J Moore, 1981).
  *
- * <p>Where nobody floods it is the tenant that holds the most. Places are kept for tenants that hold fewer, for as long as
- * there are any that want in; and these get in even beyond the limit while somebody holds more than twice as much, so that
- * he shrinks until he does not. Where many hold one or two each, nobody gets in beyond the limit. Nobody is counted or
- * sorted: whoever turns out to hold more than the one that is known to hold the most takes its place.
+ * <p>If no tenant floods, the tenant with the most calls must wait. Places are reserved for tenants with fewer calls as
+ * long as such tenants send calls. They are admitted even beyond the limit while another tenant holds more than twice
+ * as many, so that this tenant shrinks. If many tenants hold one or two calls each, no call is admitted beyond the
+ * limit. Nothing is counted or sorted: a tenant that holds more than the known largest tenant replaces it.
  *
- * <p>With one tenant nothing is kept free. Thread-safe; a race costs one call the wrong answer.
+ * <p>With one tenant no place is reserved. Thread-safe. A race may give one call the wrong answer.
  */
 final class FairShares {
 
-    /** How long after the last call of another tenant places are kept for such calls. */
+    /** Places are reserved for this time after the last call of another tenant. */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Of so many calls the votes for one tenant exceed those against him by one or more where he sent two thirds. */
+    /** If a tenant sent two thirds of so many calls, its votes exceed the votes against it by at least one. */
     private static final int CALLS_FOR_A_VOTE = 3;
 
-    /** Who holds one of so many calls or more can be in the way of others. */
+    /** A tenant that holds at least one of so many calls can hinder others. */
     private static final int MUCH = 16;
 
     private volatile @Nullable Share largest;
 
-    private volatile @Nullable Share other; // the last one that asked and was not the one to wait
+    private volatile @Nullable Share other; // the last tenant that asked and did not have to wait
     private volatile long othersUntil;
 
     private volatile @Nullable Share flooding;
@@ -44,7 +44,7 @@ final class FairShares {
         this.othersUntil = clock.nanoTime();
     }
 
-    /** A call found few places left. */
+    /** Counts a call that found few free places. */
     void vote(@Nullable Share share) {
         calls.incrementAndGet();
         if (share == candidate) {
@@ -57,7 +57,7 @@ final class FairShares {
         }
     }
 
-    /** A window is over: who flooded in it is held to. */
+    /** A window has ended. The tenant that flooded in it is limited from now on. */
     void windowEnds() {
         int all = calls.getAndSet(0);
         int surplus = votes.getAndSet(0);
@@ -73,9 +73,9 @@ final class FairShares {
     }
 
     /**
-     * Whether a call that finds few places left is to be refused, so that others get them.
+     * Whether a call that finds few free places is refused in favour of others.
      *
-     * @param inside calls of all tenants
+     * @param inside the calls of all tenants
      */
     boolean yields(@Nullable Share share, long now, int inside) {
         if (share == null) {
@@ -106,20 +106,26 @@ final class FairShares {
         othersUntil = now + OTHERS_NANOS;
     }
 
-    /** A tenant alone may have been the other one itself, beside one that has left since. */
+    /**
+     * Whether other tenants send calls. A single tenant may itself be recorded as the other one, beside a tenant that
+     * has left.
+     */
     private boolean othersWantIn(Share asking, long now) {
         return asking != other && now - othersUntil < 0;
     }
 
-    /** A tenant with many quick calls sends the most beside one whose few calls hold all places for long. */
+    /**
+     * Whether the tenant holds few calls. A tenant with many quick calls sends the most, although another one's few
+     * calls occupy all places for a long time.
+     */
     private static boolean holdsLittle(Share share, int inside) {
         return (long) share.held() * MUCH < inside;
     }
 
     /**
-     * Whether another floods, or would hold more than twice as much even if this one held one more.
+     * Whether another tenant floods, or would hold more than twice as many calls even if this one held one more.
      *
-     * @param inside calls of all tenants
+     * @param inside the calls of all tenants
      */
     boolean isBehind(@Nullable Share share, int inside) {
         Share flood = flooding;

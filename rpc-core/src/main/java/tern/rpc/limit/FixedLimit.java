@@ -1,6 +1,6 @@
 package tern.rpc.limit;
 
-/** A number that somebody chose. Immutable. */
+/** A configured limit. Immutable. */
 public final class FixedLimit implements Limit {
 
     private final int limit;

@@ -4,70 +4,69 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds how many calls at once a service can use, by what more of them do to each other.
+ * Finds the number of concurrent calls that a service can use, by the effect of more calls on each other.
  *
- * <p>By Little's law (J. Little, 1961) n calls inside that take the time r each are a throughput of n / r. While calls do
- * not wait for each other, more of them raise the throughput and leave r as it is. Where they share something that is
- * used up, processors or a pool, the throughput stays and r grows as n does: all that more calls bring is waiting. Which
- * of the two it is, is told by the gradient between two stretches of time with different n:
- *
+ * <p>By Little's law (J. Little, 1961), n calls inside that each take the time r are a throughput of n / r. While calls
+ * do not wait for each other, more of them raise the throughput and leave r unchanged. If they share an exhausted
+ * resource, such as processors or a pool, the throughput stays and r grows with n: more calls only wait. The gradient
+ * between two windows with different n distinguishes the cases:
  * <pre>gradient = (r' / r - 1) / (n' / n - 1)      0: calls are independent      1: they only wait for each other</pre>
  *
- * <p>Both are computed, with r as the mean time t of calls, and as n by the throughput, and the mean of both counts: while
- * a load grows the former lags behind for calls that wait for each other, and the latter for those that do not.
+ * <p>The gradient is computed in two ways and averaged. Both use the mean time t of calls as r. As n, one uses the
+ * throughput and the other the mean of both counts. While the load grows, the first lags for calls that wait for each
+ * other, and the second for independent calls.
  *
  * <p>The limit changes once per window:
- *
  * <ul>
- *   <li>No queue: the limit stands in nobody's way. The mean time t is learnt as the usual time u, and the limit doubles.
- *   <li>A queue, and t at most s = 2u + 25 ms: the limit grows by a fifth, or doubles where t is at most 1.25 u.
- *   <li>A queue, and t more than s: the limit shrinks to 0.75 n * s / t, by 30 to 50 %, and by up to 80 % if the step
- *       before was right. The next window tells whether this one was. A gradient of less than 0.5 says that calls
- * became slow
- *       for a reason of their own, such as a slow dependency or a new kind of call: the limit goes back to n. When it
- *       says so three times, the t that was measured is the usual time from here on.
- *   <li>After a step down that was right the limit stays, since more would only wait, and so it does at its minimum. It
- *       is doubled for a window, to see the gradient from there, when t has become half as much again, or that much
- *       less, and every twentieth window. The gradient has to be less than 0.25 for it to be left there.
- *   <li>Calls hang: what was found out no longer holds, and the limit begins anew with the most.
+ * <li>No queue: the limit hinders nobody. The mean time t is learnt as the usual time u, and the limit doubles.
+ * <li>A queue, and t is at most s = 2u + 25 ms: the limit grows by a fifth, or doubles if t is at most 1.25 u.
+ * <li>A queue, and t is more than s: the limit shrinks to 0.75 n * s / t, by 30 to 50 %, and by up to 80 % if the
+ * previous step was right. The next window shows whether this step was right. A gradient below 0.5 means that calls
+ * became slow for a reason of their own, such as a slow dependency or a new kind of call. The limit then returns to n.
+ * After three such results the measured t becomes the usual time.
+ * <li>After a right step down, and at its minimum, the limit stays, because more calls would only wait. It is doubled
+ * for one window to measure the gradient when t has changed by half, up or down, and every twentieth window. The
+ * doubled limit is kept if the gradient is below 0.25.
+ * <li>Calls hang: earlier results no longer hold, and the limit starts again at its maximum.
  * </ul>
  *
- * <p>u follows shorter times at once by half of the difference, and longer ones, without a queue, by a twentieth. A
- * limiter that starts under load knows no u and begins with such a step.
+ * <p>u follows shorter times at once by half of the difference, and longer times without a queue by a twentieth. A
+ * limiter that starts under load knows no u and begins with a step down.
  *
- * <p>So a limit shrinks only where there is a queue and calls take longer than they used to, and stays shrunk only where
- * that cost no throughput. Comparing two levels of concurrency instead of trusting the shortest time ever seen is what
- * hill climbing in thread pools does (Hellerstein, Morrison, Eilebrecht: Applying Control Theory in the Real World,
- * 2010); shrinking by the ratio of times is what TCP Vegas and limits derived from it do. Constants: docs/decisions/0016.
+ * <p>The limit therefore shrinks only if there is a queue and calls take longer than before, and stays low only if this
+ * cost no throughput. Comparing two levels of concurrency, instead of trusting the shortest time ever seen, is the hill
+ * climbing of thread pools (Hellerstein, Morrison, Eilebrecht: Applying Control Theory in the Real World, 2010).
+ * Shrinking by the ratio of times is the method of TCP Vegas and of limits derived from it. Constants:
+ * docs/decisions/0016.
  *
  * <p>Used by one thread at a time.
  */
 public final class GradientLimit implements Limit {
 
-    /** How many times the usual time calls may take at the limit: as long again for waiting as for being served. */
+    /** The time of calls at the limit in usual times: calls may wait as long as they are served. */
     private static final double TOLERANCE = 2;
 
     /**
-     * Calls may take this much longer on top. Hundreds of quick calls at once are no overload while each of them has its
-     * turn within milliseconds. The value is half of the longest wait in the queue.
+     * The additional time that calls may take. Hundreds of quick calls at once are no overload while each is served
+     * within milliseconds. The value is half of the longest wait in the queue.
      */
     private static final double BEARABLE_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
 
-    /** Below it, more calls are more throughput. */
+    /** Below this gradient, more calls mean more throughput. */
     private static final double DEPENDENT = 0.5;
 
-    /** Where the step is larger, less can be chance. */
+    /** The gradient for larger steps, whose results are less random. */
     private static final double DEPENDENT_FROM_LEAST = 0.25;
 
-    /** Below s, as the limit is left there: arrivals by chance are above what is aimed at. */
+    /** The aim as a part of s. It is below s because random arrivals exceed it. */
     private static final double AIM = 0.75;
 
     private static final double LARGEST_STEP_DOWN = 0.5;
 
-    /** For a step that follows one that was right. */
+    /** The largest step after a right one. */
     private static final double LARGEST_KNOWN_STEP_DOWN = 0.2;
 
-    /** A smaller step could not be told from noise in the next window. */
+    /** A smaller step could not be distinguished from noise in the next window. */
     private static final double SMALLEST_STEP_DOWN = 0.7;
 
     private static final double SMALL_STEP_UP = 1.2;
@@ -80,13 +79,13 @@ public final class GradientLimit implements Limit {
     /** Four standard errors of the mean time of a window. */
     private static final double CHANGED = 1.5;
 
-    /** Of the least limit one in so many calls is enough in any case. */
+    /** One of so many calls of the lowest limit is always enough. */
     private static final int MIN_ENOUGH = 4;
 
-    /** Where less of the limit is used, more of it would change nothing. */
+    /** If less of the limit is used, a higher limit has no effect. */
     private static final double REACHED = 0.5;
 
-    /** While one floods, others get as many places. */
+    /** While one tenant floods, the others get this many times the places. */
     private static final int OTHERS_TOO = 2;
 
     private static final int WINDOWS_HELD = 20;
@@ -102,13 +101,13 @@ public final class GradientLimit implements Limit {
     private double usualNanos; // 0: not known
     private @Nullable Trial trial;
     private boolean dependent; // the last step down was right
-    private int independent; // trials that said so, since one that did not
-    private int held; // windows in which the limit was left as it is
-    private double heldNanos; // what calls took in the first of them; 0: it is not held
+    private int independent; // consecutive trials with this result
+    private int held; // windows without a change of the limit
+    private double heldNanos; // time of calls in the first of them; 0 if the limit is not held
 
     /**
-     * @param least never less; calls that are fewer are never refused
-     * @param most never more, and what it begins with
+     * @param least the lowest limit; fewer calls than this are never refused
+     * @param most the highest limit, and the first one
      */
     public GradientLimit(int least, int most) {
         if (least < 1 || most < least) {
@@ -168,7 +167,7 @@ public final class GradientLimit implements Limit {
         return calls == 0 ? (int) limit : Math.min((int) limit, calls);
     }
 
-    /** What more would do cannot be seen now. */
+    /** Ends a trial of more calls, because its effect cannot be measured now. */
     private void endTrialOfMore() {
         if (trial != null && limit > trial.goBackTo()) {
             to(trial.goBackTo());
@@ -194,7 +193,10 @@ public final class GradientLimit implements Limit {
         }
     }
 
-    /** Less would not help, and more would only wait, as far as is known: which is looked at again when times change. */
+    /**
+     * Keeps the limit: a lower one would not help, and with a higher one calls would only wait. Checked again when
+     * times change.
+     */
     private void hold(Window seen, double inside) {
         double known = heldNanos;
         if (known == 0) {
@@ -207,7 +209,7 @@ public final class GradientLimit implements Limit {
         }
     }
 
-    /** @return whether the limit was put back, or left where it helps, and stays there for a window */
+    /** @return whether the limit was restored, or kept where it helps, and stays for one window */
     private boolean judgesTrialWrong(Window seen) {
         Trial tried = trial;
         trial = null;

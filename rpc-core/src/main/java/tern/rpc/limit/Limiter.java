@@ -8,19 +8,20 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
 
 /**
- * The gate in front of something that serves a limited number of calls at once: counts who is inside, and measures what
- * its {@link Limit} wants to know. Entering and leaving take a few atomic operations each and allocate nothing.
+ * Admits a limited number of calls at once. It counts the calls inside and takes the measurements for its {@link
+ * Limit}. Entering and leaving take a few atomic operations each and allocate nothing.
  *
- * <p>A window begins by waiting until most of the calls that came under an earlier limit have left; measuring at once
- * would prefer calls that are short by chance. Then 100 ms and a hundred calls are measured, or 1.5 s and twenty, whichever
- * is over first, but no less than the mean time of a call, since calls that came together leave together.
+ * <p>A window begins when most calls that entered under an earlier limit have left, because an immediate measurement
+ * would favour short calls. Then 100 ms and a hundred calls are measured, or 1.5 s and twenty calls, whichever ends
+ * first, but at least the mean time of a call, because calls that came together leave together.
  *
- * <p>There is a queue if calls met no place free, as many as a tenth of those served or more, and ten times as many as met
- * less than a quarter of the places taken: a burst on an idle server is none. While there is a queue,
- * tenants that flood or hold the most give way to others ({@link FairShares}), who get in beyond the limit, up to twice as
- * many. Who floods gets as many places as keep the server busy ({@link Limit#enough}), less those that others hold.
+ * <p>There is a queue if at least a tenth as many calls as were served found no free place, and if these are ten times
+ * as many as the calls that found less than a quarter of the places taken. A burst on an idle server is therefore no
+ * queue. While there is a queue, tenants that flood or hold the most calls make room for others ({@link FairShares}),
+ * which are admitted beyond the limit, up to twice as many. A tenant that floods gets as many places as keep the server
+ * busy ({@link Limit#enough}), less those that others hold.
  *
- * <p>Calls that go on without a thread keep their places, but do not make a queue of those that have one.
+ * <p>Calls that continue without a thread keep their places, but do not count for the queue.
  *
  * <p>Thread-safe.
  */
@@ -33,41 +34,41 @@ public final class Limiter {
     private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(3);
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** When only one of so many calls of earlier windows is left, their effect is small. */
+    /** Calls of earlier windows have little effect when only one of so many is left. */
     private static final int MAX_HAVE_LEFT = 8;
 
-    /** So many times the mean time of a call, but a second at least, is the longest wait for calls to end. */
+    /** The longest wait for calls to end is this many times their mean time, but at least one second. */
     private static final int HANGING = 8;
 
     private static final long LONGEST_HANGING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** One place of so many is kept for tenants that hold few while there is a queue. */
+    /** While there is a queue, one of so many places is reserved for tenants that hold few calls. */
     private static final int KEPT = 16;
 
-    /** But so many, unless that were more than half: fewer are taken by chance before one is free again. */
+    /** The lowest number of reserved places, unless this is more than half. Fewer would often be taken by chance. */
     private static final int FEWEST_KEPT = 12;
 
     private final Limit limit;
     private final int servedAtOnce;
     private final FairShares shares;
     private final AtomicInteger inside = new AtomicInteger();
-    private final AtomicInteger elsewhere = new AtomicInteger(); // of these, those that hold no thread
+    private final AtomicInteger elsewhere = new AtomicInteger(); // the calls of these without a thread
     private volatile int present;
     private volatile int kept;
     private volatile int crowdedFrom;
-    private volatile int askedFrom; // as many calls inside as leave the next one to be asked who sent it
-    private volatile int beyond; // as many as get in by being behind others
+    private volatile int askedFrom; // the number of calls inside from which the tenant of the next call matters
+    private volatile int beyond; // the number admitted beyond the limit in favour of small tenants
     private volatile int sparseBelow;
     private volatile boolean overloaded; // there was a queue in the last window
 
-    // The present window. Races between its end and calls that leave blur it by a call or two.
-    private final AtomicBoolean turning = new AtomicBoolean(); // guards limit, and the writes that end a phase
-    private final AtomicInteger before = new AtomicInteger(); // calls of earlier windows that are still inside
+    // The present window. Races between its end and leaving calls may miscount a call or two.
+    private final AtomicBoolean turning = new AtomicBoolean(); // guards limit and the writes at the end of a phase
+    private final AtomicInteger before = new AtomicInteger(); // calls of earlier windows still inside
     private final AtomicInteger ended = new AtomicInteger();
     private final AtomicInteger endedOfBefore = new AtomicInteger();
     private final AtomicLong nanos = new AtomicLong();
-    private final AtomicInteger crowded = new AtomicInteger(); // calls that met no place free
-    private final AtomicInteger sparse = new AtomicInteger(); // calls that met few places taken
+    private final AtomicInteger crowded = new AtomicInteger(); // calls that found no free place
+    private final AtomicInteger sparse = new AtomicInteger(); // calls that found few places taken
     private volatile long begun;
     private volatile int fewBefore;
     private volatile boolean measuring;
@@ -77,8 +78,8 @@ public final class Limiter {
     private volatile long hangingAfterNanos = LONG_NANOS;
 
     /**
-     * @param limit used by nobody else
-     * @param servedAtOnce how many threads serve; calls beyond wait, but for those that need none
+     * @param limit used by this limiter only
+     * @param servedAtOnce the number of threads that serve; further calls wait, unless they need no thread
      */
     public Limiter(Limit limit, int servedAtOnce, NanoClock clock) {
         this.limit = limit;
@@ -99,26 +100,26 @@ public final class Limiter {
         sparseBelow = Math.min(places, askedFrom) / 4;
     }
 
-    /** Calls inside. */
+    /** The number of calls inside. */
     public int inside() {
         return inside.get();
     }
 
-    /** Most calls that are let in at present. */
+    /** The present limit. */
     public int limit() {
         return present;
     }
 
-    /** For people: {@code adaptive, 4 to 600}. */
+    /** A description for messages: {@code adaptive, 4 to 600}. */
     public String describe() {
         return limit.describe();
     }
 
     /**
-     * Lets a call in or not. Each that was let in leaves once.
+     * Admits or refuses a call. Every admitted call must leave once.
      *
-     * @param share of its tenant; null when tenants do not matter
-     * @return null, or why not
+     * @param share the share of its tenant; null if tenants do not matter
+     * @return null if admitted, else the reason
      */
     public @Nullable Refusal enter(@Nullable Share share, long now) {
         int met = inside.getAndIncrement();
@@ -158,12 +159,13 @@ public final class Limiter {
         if (yields) {
             return Refusal.SHARE;
         }
-        // Calls of earlier windows may be more than a limit that has just shrunk; nobody else waits for them to leave.
+        // There may be more calls of earlier windows than a limit that has just shrunk. No other call waits for them to
+        // leave.
         boolean full = met >= present && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share, met));
         return full ? Refusal.LIMIT : null;
     }
 
-    /** A call that was let in has left. */
+    /** An admitted call has left. */
     public void leave(@Nullable Share share, long entered, long now) {
         free(share);
         if (entered - begun < 0) {
@@ -180,7 +182,7 @@ public final class Limiter {
                 turn(true, now);
             }
         } else if (before.get() <= fewBefore || now - phaseBegun >= hangingAfterNanos) {
-            turn(false, now); // by time, if a call that came at the very turn was counted among those before
+            turn(false, now); // by time, in case a call that entered at the turn was counted as earlier
         }
     }
 
@@ -188,7 +190,7 @@ public final class Limiter {
         return measured >= shortestNanos && (calls >= ENOUGH || measured >= PATIENCE_NANOS);
     }
 
-    /** A call that is inside goes on without one of the threads that serve; to be taken back before it leaves. */
+    /** A call inside continues without a thread. This is reverted before the call leaves. */
     public void threadLeaves(@Nullable Share share) {
         elsewhere.incrementAndGet();
         if (share != null) {
@@ -196,7 +198,7 @@ public final class Limiter {
         }
     }
 
-    /** Takes {@link #threadLeaves} back. */
+    /** Reverts {@link #threadLeaves}. */
     public void threadStays(@Nullable Share share) {
         elsewhere.decrementAndGet();
         if (share != null) {
@@ -204,7 +206,7 @@ public final class Limiter {
         }
     }
 
-    /** A call that was let in has left without being served: what it took tells nothing. */
+    /** An admitted call has left without being served. Its time is not measured. */
     public void leaveUnserved(@Nullable Share share, long entered) {
         free(share);
         if (entered - begun < 0) {
@@ -214,12 +216,12 @@ public final class Limiter {
 
     private void free(@Nullable Share share) {
         if (share != null) {
-            share.left(); // first, so that nobody seems to hold more than there is
+            share.left(); // first, so that no tenant seems to hold more than all
         }
         inside.decrementAndGet();
     }
 
-    /** The given phase is over, unless somebody else has ended it. */
+    /** Ends the given phase, unless another thread has done so. */
     private void turn(boolean measured, long now) {
         if (!turning.compareAndSet(false, true)) {
             return;

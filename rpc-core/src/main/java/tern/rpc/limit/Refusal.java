@@ -1,10 +1,10 @@
 package tern.rpc.limit;
 
-/** Why a call was refused before its method ran; a value of the meter {@code rpc.server.refused}. */
+/** The reason why a call was refused before its method ran; a value of the meter {@code rpc.server.refused}. */
 public enum Refusal {
-    /** As many calls are inside as the limit allows. */
+    /** The number of calls inside has reached the limit. */
     LIMIT("limit"),
-    /** Few places are left, and its tenant, such as its connection, holds more than any other. */
+    /** Few places are free, and the call's tenant, such as its connection, holds more calls than any other. */
     SHARE("share"),
     /** All workers are busy, and the queue is full. */
     QUEUE("queue"),
@@ -12,11 +12,11 @@ public enum Refusal {
     WAIT("wait"),
     /** Its deadline passed while it waited. */
     DEADLINE("deadline"),
-    /** As many calls of its method are running as that one's limit allows. */
+    /** The number of running calls of the method has reached the method's limit. */
     METHOD("method"),
-    /** As many calls of its connection are unanswered as one may have. */
+    /** The number of unanswered calls of the connection has reached its limit. */
     CONNECTION("connection"),
-    /** Its connection leaves too many bytes of answers unread. */
+    /** The connection has too many bytes of unread answers. */
     UNREAD("unread");
 
     private final String key;

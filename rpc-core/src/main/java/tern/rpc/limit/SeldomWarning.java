@@ -10,8 +10,8 @@ import tern.rpc.NanoClock;
 import tern.rpc.Thrown;
 
 /**
- * A warning once in a while at the most, however often there is reason for it; the next one tells how many were held
- * back. What is held back costs one atomic operation. Thread-safe.
+ * Logs a repeated warning at a limited rate. The next logged line gives the number of suppressed warnings. A suppressed
+ * warning costs one atomic operation. Thread-safe.
  */
 public final class SeldomWarning {
 
@@ -21,7 +21,7 @@ public final class SeldomWarning {
     private final AtomicLong nextNanos;
     private final AtomicInteger heldBack = new AtomicInteger();
 
-    /** @param pause between two lines */
+    /** @param pause the shortest time between two lines */
     public SeldomWarning(Logger log, NanoClock clock, Duration pause) {
         this.log = log;
         this.clock = clock;
@@ -34,9 +34,9 @@ public final class SeldomWarning {
     }
 
     /**
-     * @param message made only when it is written
-     * @param cause written with its trace; null for none
-     * @return whether it was written
+     * @param message called only if the line is written
+     * @param cause logged with its trace; null for none
+     * @return whether the line was written
      */
     public boolean warn(Supplier<String> message, @Nullable Throwable cause) {
         long now = clock.nanoTime();

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
 /**
- * How many of the calls inside a {@link Limiter} came from one tenant, such as a connection. A call counts until it has
- * ended and its method has returned, even if its caller is gone. Thread-safe.
+ * The number of calls inside a {@link Limiter} that belong to one tenant, such as a connection. A call counts until it
+ * has ended and its method has returned, even if its caller is gone. Thread-safe.
  */
 public final class Share {
 
@@ -30,45 +30,45 @@ public final class Share {
         this(tenant, null);
     }
 
-    /** @param whole the tenant that this one is a part of, which holds all that its parts hold; null for none */
+    /** @param whole the tenant of which this one is a part; it holds all calls of its parts; null for none */
     public Share(Object tenant, @Nullable Share whole) {
         this.tenant = tenant;
         this.whole = whole;
     }
 
-    /** Name of the tenant, escaped: a certificate may bring it. */
+    /** The name of the tenant, escaped because it may come from a certificate. */
     public String tenant() {
         return PeerText.name(tenant.toString());
     }
 
-    /** Whether it is a part of another, such as a connection of its address. */
+    /** Whether the tenant is a part of another, for example a connection of its address. */
     public boolean isPart() {
         return whole != null;
     }
 
-    /** Calls inside at present. */
+    /** The number of calls inside. */
     public int held() {
         return held;
     }
 
-    /** Calls inside at present that have a worker or wait for one. */
+    /** The number of calls inside that have a worker or wait for one. */
     public int working() {
         return held - elsewhere;
     }
 
-    /** Runs of streams' tasks that have a thread or wait for one. */
+    /** The number of stream tasks that run or wait for a thread. */
     public int streaming() {
         return streaming;
     }
 
-    /** A run of a stream's tasks was handed over. */
+    /** Counts a stream task that was handed over. */
     public void streamBegins() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.incrementAndGet(each);
         }
     }
 
-    /** Takes {@link #streamBegins} back. */
+    /** Reverts {@link #streamBegins}. */
     public void streamEnds() {
         for (Share each = this; each != null; each = each.whole) {
             STREAMING.decrementAndGet(each);

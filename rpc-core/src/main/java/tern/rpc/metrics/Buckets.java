@@ -1,14 +1,14 @@
 package tern.rpc.metrics;
 
 /**
- * Buckets of a histogram of microseconds: linear at first, then a fixed number for each doubling, so that the relative
- * error is the same everywhere. With {@code bits} of precision there are 2^bits buckets to a doubling.
+ * The buckets of a histogram in microseconds: linear at first, then a fixed number for each doubling, so that the
+ * relative error is the same everywhere. With {@code bits} of precision there are 2^bits buckets per doubling.
  */
 final class Buckets {
 
     private Buckets() {}
 
-    /** @param count of all buckets; the last takes all that is above */
+    /** @param count the number of buckets; the last one takes all larger values */
     static int of(long micros, int bits, int count) {
         if (micros < 1 << bits) {
             return (int) Math.max(0, micros);
@@ -27,7 +27,7 @@ final class Buckets {
         return (first + 1) << shift;
     }
 
-    /** In microseconds, the upper bound of the bucket; 0 when nothing was counted. */
+    /** The upper bound of the percentile's bucket in microseconds; 0 if nothing was counted. */
     static long percentile(long[] counts, long total, double share, int bits) {
         long rank = (long) Math.ceil(total * share);
         long seen = 0;

@@ -49,10 +49,9 @@ public final class CallMeters {
     }
 
     /**
-     * A call ended. Streams are not looked at when the last minute is compared with the target: how long they last is
-     * their users' choice.
+     * Counts a completed call. Streams are not compared with the target, because their users choose the duration.
      *
-     * @param failure what it ended with; null for a result
+     * @param failure the failure of the call; null for a result
      */
     public void ended(@Nullable Throwable failure, long nanos) {
         try {
@@ -75,17 +74,17 @@ public final class CallMeters {
         timer.record(nanos, TimeUnit.NANOSECONDS);
     }
 
-    /** Registries, their filters and their meters are the application's; a call must come to its end whatever they do. */
+    /** Logs a failure of the application's meter registry. The call must still be completed. */
     private void failed(Throwable failure) {
         FAILING.warn(() -> method + " could not be measured", failure);
     }
 
-    /** A call is tried once more. */
+    /** Counts a retry. */
     public void retried() {
         calls.retried();
     }
 
-    /** A call left the queue. */
+    /** Counts the wait of a call that left the queue. */
     public void dequeued(long waitedNanos) {
         if (queue != null) {
             try {

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import tern.rpc.NanoClock;
 
 /**
- * The response times of the last minute, in one slot per second. Recording is lock-free and allocates once a second;
- * values are kept within 3 %. Thread-safe.
+ * The response times of the last minute, in one slot per second. Recording is lock-free and allocates once a second.
+ * Values are accurate to 3 %. Thread-safe.
  */
 public final class LatencyWindow {
 
@@ -17,7 +17,7 @@ public final class LatencyWindow {
     /** Buckets per doubling: 2^5. */
     private static final int PRECISION_BITS = 5;
 
-    /** Microseconds up to about an hour. */
+    /** The buckets reach up to about an hour in microseconds. */
     private static final int BUCKETS = 32 << PRECISION_BITS;
 
     private final AtomicReferenceArray<Slot> slots = new AtomicReferenceArray<>(SECONDS + 1);
@@ -25,7 +25,7 @@ public final class LatencyWindow {
     private final long targetNanos;
     private final long bornSecond;
 
-    /** @param targetNanos calls that took longer are counted apart */
+    /** @param targetNanos slower calls are counted separately */
     public LatencyWindow(NanoClock clock, long targetNanos) {
         this.clock = clock;
         this.targetNanos = targetNanos;
@@ -44,7 +44,7 @@ public final class LatencyWindow {
         }
     }
 
-    /** @param failed whether the call failed in a way that its method does not declare */
+    /** @param failed whether the call failed with an exception that its method does not declare */
     public void record(long nanos, boolean failed) {
         Slot slot = slotOf(second());
         slot.counts.incrementAndGet(Buckets.of(nanos / 1_000, PRECISION_BITS, BUCKETS));
@@ -79,10 +79,10 @@ public final class LatencyWindow {
     }
 
     /**
-     * What the last full seconds held, a minute at the most.
+     * The values of the last full seconds, at most a minute.
      *
-     * @param seconds how many full seconds there were
-     * @param p50Millis 0 without calls, as the others
+     * @param seconds the number of full seconds
+     * @param p50Millis 0 without calls, like the other values
      */
     public record Report(
             long calls,
@@ -126,7 +126,10 @@ public final class LatencyWindow {
                 total == 0 ? 0 : (double) failed / total);
     }
 
-    /** In milliseconds; the bound of a bucket may be above all that was seen. */
+    /**
+     * The percentile in milliseconds. The bound of a bucket may be above the largest value, so the result is limited to
+     * it.
+     */
     private static double percentile(long[] counts, long total, double share, long maxNanos) {
         return Math.min(Buckets.percentile(counts, total, share, PRECISION_BITS) / 1_000.0, maxNanos / 1e6);
     }

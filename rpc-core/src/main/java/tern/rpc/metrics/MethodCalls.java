@@ -11,16 +11,16 @@ import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 
 /**
- * What became of the calls of one method on one side since the beginning, over all protocols and outcomes; streams are
- * left out, since how long they last is their users' choice. Two looks tell what happened in between. A call adds to
- * four counters. Thread-safe.
+ * The results of the calls of one method on one side since the start, over all protocols and outcomes. Streams are
+ * omitted, because their users choose the duration. The difference of two snapshots shows the time between. A call adds
+ * to four counters. Thread-safe.
  */
 public final class MethodCalls {
 
     /** Buckets per doubling: 2^3, so that a percentile is at most an eighth too high. */
     private static final int PRECISION_BITS = 3;
 
-    /** Microseconds up to about an hour. */
+    /** The buckets reach up to about an hour in microseconds. */
     private static final int BUCKETS = 32 << PRECISION_BITS;
 
     private final String service;
@@ -53,12 +53,12 @@ public final class MethodCalls {
         retries.increment();
     }
 
-    /** Key of the service, as {@link ServiceKey#toString()} writes it. */
+    /** The key of the service, in the notation of {@link ServiceKey#toString()}. */
     public String service() {
         return service;
     }
 
-    /** Name of the interface without its package: the name of the service in properties. */
+    /** The simple name of the interface, which is the name of the service in properties. */
     public String simpleName() {
         return simpleName;
     }
@@ -67,17 +67,17 @@ public final class MethodCalls {
         return method;
     }
 
-    /** How long a call may take, all attempts together; null when its caller decides, or nobody does. */
+    /** The timeout of a call, including all attempts; null if the caller sets it or there is none. */
     public @Nullable Duration timeout() {
         return timeout;
     }
 
-    /** How often a call may be tried when it may have run. */
+    /** The largest number of attempts of a call that may have run. */
     public int attempts() {
         return attempts;
     }
 
-    /** What there is now. */
+    /** The present values. */
     public Sums sums() {
         long[] counts = new long[BUCKETS];
         for (int i = 0; i < BUCKETS; i++) {
@@ -107,7 +107,7 @@ public final class MethodCalls {
             this.calls = all;
         }
 
-        /** What came after an earlier look at the same method. */
+        /** The difference to an earlier snapshot of the same method. */
         public Sums since(Sums earlier) {
             long[] counts = times.clone();
             for (int i = 0; i < counts.length; i++) {
@@ -120,7 +120,7 @@ public final class MethodCalls {
             return calls;
         }
 
-        /** Calls that ran out of time. */
+        /** The number of calls that reached their deadline. */
         public long timeouts() {
             return timeouts;
         }

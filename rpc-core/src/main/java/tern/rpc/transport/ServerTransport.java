@@ -34,7 +34,7 @@ public interface ServerTransport extends AutoCloseable {
     /** The number of calls without an answer. */
     int inFlight();
 
-    /** Bytes of answers that the sockets have not taken yet. */
+    /** The bytes of answers that wait for the sockets. */
     long queuedBytes();
 
     /** The bytes of requests that are incomplete or wait for a worker, and of the headers of open requests. */

@@ -9,14 +9,14 @@ import tern.rpc.StatusCode;
 import tern.rpc.TimeLimit;
 import tern.rpc.endpoint.Endpoint;
 
-/** What callers are told whose time is over, on every transport: the address, the time, and what sets it. */
+/** The messages of timeouts, the same on every transport: address, time and the setting of the limit. */
 public final class TimeOuts {
 
     private static final String STILL_RUNNING = " was still running after ";
 
     private TimeOuts() {}
 
-    /** Nobody answered in time. */
+    /** The failure of a call without an answer at its deadline. */
     public static RpcException late(PendingCall call, Endpoint endpoint, boolean connecting) {
         String where = connecting ? "no connection to " + endpoint : "no answer from " + endpoint;
         return RpcException.refusal(
@@ -26,19 +26,19 @@ public final class TimeOuts {
     }
 
     /**
-     * What a server tells of a method that goes on after its deadline.
+     * The message of a server about a method that runs beyond its deadline.
      *
-     * @param millis since the call came
+     * @param millis the time since the call was received
      */
     public static String stillRunning(String method, long millis) {
         return method + STILL_RUNNING + millis + " ms, when its deadline passed";
     }
 
     /**
-     * What the caller is told when a server answered DEADLINE_EXCEEDED. The server knows only what was left of the time,
-     * so the caller's own limit replaces its number.
+     * The message for the caller when a server answered DEADLINE_EXCEEDED. The server knows only the remaining time, so
+     * the caller's own limit replaces its number.
      *
-     * @param text of the server
+     * @param text the message of the server
      */
     public static String answered(Invocation call, Endpoint endpoint, String text) {
         Deadline deadline = call.deadline();
@@ -49,7 +49,7 @@ public final class TimeOuts {
         return call + " at " + endpoint + ": " + told;
     }
 
-    /** The failure that a server answered with; one for the lack of time says which time. */
+    /** The failure that a server answered with. For DEADLINE_EXCEEDED it names the caller's limit. */
     public static RpcException answered(Invocation call, Endpoint endpoint, RpcException failure) {
         if (failure.code() != StatusCode.DEADLINE_EXCEEDED) {
             return failure;

@@ -14,16 +14,16 @@ import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keys, trust and rules for TLS, checked when they are put together: a key has to fit its certificate, a protocol has to
- * be a safe one, a cipher has to exist. Immutable. Transports take a supplier of it and look there for every new
- * connection, so keys and trust can change while connections are open.
+ * Keys, trusted certificates and rules for TLS. The constructor checks them: a key must fit its certificate, a protocol
+ * must be safe, a cipher must exist. Immutable. Transports take a supplier and read it for every new connection, so
+ * keys and trusted certificates can change while connections are open.
  *
- * @param name for messages: what it was made from and which setting names that
- * @param keys a server's own certificate, or that of a client which has one; initialized
- * @param trust whose certificates are accepted; initialized, or null for the authorities that Java trusts
+ * @param name the source and its setting, for messages
+ * @param keys the certificate of a server, or that of a client with one; initialized
+ * @param trust the accepted authorities; initialized, or null for the authorities that Java trusts
  * @param protocols TLSv1.3, TLSv1.2 or both
- * @param ciphers by their names in Java; empty for the usual ones
- * @param clientAuth of a server; clients ignore it
+ * @param ciphers their Java names; empty for Java's defaults
+ * @param clientAuth for servers; clients ignore it
  * @param handshakeTimeout for the whole handshake
  */
 public record Tls(
@@ -35,15 +35,15 @@ public record Tls(
         ClientAuth clientAuth,
         Duration handshakeTimeout) {
 
-    /** Older ones are broken. */
+    /** Older protocols are broken. */
     private static final List<String> SAFE_PROTOCOLS = List.of("TLSv1.3", "TLSv1.2");
 
     /** Whether a server asks clients for a certificate. */
     public enum ClientAuth {
         NONE,
-        /** Asks, and takes clients without one as well; a bad one is refused. */
+        /** Asks for a certificate and also accepts clients without one. An invalid certificate is refused. */
         WANT,
-        /** Refuses clients without one. */
+        /** Refuses clients without a certificate. */
         NEED
     }
 
@@ -66,7 +66,10 @@ public record Tls(
         }
     }
 
-    /** No keys, the trust of Java, TLS 1.3 and 1.2, usual ciphers, no certificates of clients, 10 seconds. */
+    /**
+     * Creates settings without keys, with Java's trusted authorities, TLS 1.3 and 1.2, Java's ciphers, no client
+     * certificates, and a handshake timeout of 10 seconds.
+     */
     public static Tls named(String name) {
         return new Tls(name, null, null, SAFE_PROTOCOLS, List.of(), ClientAuth.NONE, Duration.ofSeconds(10));
     }
@@ -95,7 +98,7 @@ public record Tls(
         return new Tls(name, keys, trust, protocols, ciphers, clientAuth, replaced);
     }
 
-    /** The certificates to be shown to peers, without those of their authorities; empty if there is no key. */
+    /** The certificates that peers see, without those of their authorities; empty if there is no key. */
     public List<X509Certificate> certificates() {
         return keys == null ? List.of() : TlsKeys.certificates(keys);
     }

@@ -14,13 +14,13 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.X509KeyManager;
 import org.jspecify.annotations.Nullable;
 
-/** Looks into key managers: what they would show, and whether they could prove it. */
+/** Checks the keys of key managers: each private key must belong to its certificate. */
 final class TlsKeys {
 
-    /** As key managers and certificates call them. */
+    /** The names of key types in key managers and certificates. */
     private static final List<String> KINDS = List.of("RSA", "RSASSA-PSS", "EC", "EdDSA", "DSA");
 
-    /** How to sign with the usual ones. */
+    /** Signature algorithms of the usual key types. */
     private static final Map<String, String> SIGNATURES =
             Map.of("RSA", "SHA256withRSA", "EC", "SHA256withECDSA", "EdDSA", "EdDSA");
 
@@ -38,7 +38,12 @@ final class TlsKeys {
         return certificates;
     }
 
-    /** @throws IllegalArgumentException if a key is not that of its certificate, as when only one of two files changed */
+    /**
+     * Checks the keys.
+     *
+     * @throws IllegalArgumentException if a key does not belong to its certificate, for example after a change of only
+     *     one of two files
+     */
     static void check(String name, KeyManagerFactory keys) {
         for (KeyManager manager : keys.getKeyManagers()) {
             if (manager instanceof X509KeyManager known) {
@@ -67,7 +72,7 @@ final class TlsKeys {
     private static void check(String name, X509Certificate certificate, @Nullable PrivateKey key) {
         String algorithm = SIGNATURES.get(certificate.getPublicKey().getAlgorithm());
         if (key == null || algorithm == null) {
-            return; // kept where nobody can look, or unusual
+            return; // the key cannot be read, or its type is unusual
         }
         boolean fits;
         try {
@@ -79,7 +84,7 @@ final class TlsKeys {
             verifying.update(SIGNED);
             fits = verifying.verify(signing.sign());
         } catch (GeneralSecurityException e) {
-            fits = false; // a key of another kind or size
+            fits = false; // a key of another type or size
         }
         if (!fits) {
             throw new IllegalArgumentException(name + " has a private key that is not that of its certificate for "

@@ -3,7 +3,7 @@ package tern.rpc.transport;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 
-/** A secret that callers show to say who they are. Its text is in no message and no log. Immutable. */
+/** A secret that identifies callers. Its text appears in no message and no log. Immutable. */
 public final class Token {
 
     private final String text;
@@ -14,22 +14,22 @@ public final class Token {
         this.bytes = text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** @param text any; whether it can be used is asked later, so that no failure shows it */
+    /** @param text any text; {@link #isUsable} checks it later, so that no exception shows it */
     public static Token of(String text) {
         return new Token(text);
     }
 
-    /** Whether it can travel in a header: one character or more, all of them visible ASCII. */
+    /** Whether the token can be sent in a header: it has at least one character, all of them visible ASCII. */
     public boolean isUsable() {
         return !text.isEmpty() && text.chars().allMatch(character -> character > ' ' && character < 0x7F);
     }
 
-    /** For whoever sends it. */
+    /** The text, for senders only. */
     public String reveal() {
         return text;
     }
 
-    /** Whether the text is this very one; takes as long whatever they have in common. */
+    /** Whether the text equals the token. The time does not depend on the common part. */
     boolean matches(byte[] shown) {
         return MessageDigest.isEqual(shown, bytes);
     }

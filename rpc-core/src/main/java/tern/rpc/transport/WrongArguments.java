@@ -9,12 +9,12 @@ import tern.rpc.ValueType;
 import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.SerializationException;
 
-/** Refusals of calls whose arguments do not fit the method, the same on every wire. */
+/** Refusals of calls whose arguments do not fit the method. They are the same on every protocol. */
 public final class WrongArguments {
 
     private WrongArguments() {}
 
-    /** @param given number of arguments; another one than that of the method's parameters */
+    /** @param given the number of arguments, which differs from that of the method's parameters */
     public static RpcException count(MethodDescriptor method, int given) {
         int expected = method.parameters().size();
         String takes = expected == 0 ? "no arguments" : expected == 1 ? "1 argument" : expected + " arguments";
@@ -23,10 +23,10 @@ public final class WrongArguments {
     }
 
     /**
-     * Reads the next argument.
+     * Decodes the next argument.
      *
-     * @param index of the method's parameter
-     * @throws SerializationException if it cannot be read, or is null where a primitive type is declared
+     * @param index the index of the method's parameter
+     * @throws SerializationException if it cannot be decoded, or is null for a primitive type
      */
     public static @Nullable Object read(ObjectReader reader, MethodDescriptor method, int index) {
         ValueType declared = method.parameters().get(index);
@@ -38,7 +38,7 @@ public final class WrongArguments {
         return value;
     }
 
-    /** @param why the arguments cannot be read */
+    /** @param why the reason why the arguments cannot be decoded */
     public static RpcException unreadable(RuntimeException why) {
         return new RpcException(
                 StatusCode.INVALID_ARGUMENT, "the message cannot be read: " + why.getMessage(), Executed.NO, why);
