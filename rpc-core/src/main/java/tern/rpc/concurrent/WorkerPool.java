@@ -17,11 +17,11 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * Bounded threads with a bounded queue, fed so that at most one wake-up is in flight: a producer wakes one idle worker
- * and nobody wakes another until that one runs; a worker that takes a task and sees more behind it wakes the next. Under
- * load a hand-over then costs no system call. Threads are made on demand, idle ones are reused last-in first-out and end
- * after a while. With virtual threads and no keep-alive the same rules start a thread where others would wake one.
- * Thread-safe.
+ * A bounded number of threads with a bounded queue. At most one wake-up is in flight: a producer wakes one idle worker,
+ * and no other is woken until that one runs. A worker that takes a task and sees more tasks wakes the next worker.
+ * Under load a hand-over therefore needs no system call. Threads are created on demand. Idle threads are reused last-in
+ * first-out and end after a while. With virtual threads and no keep-alive, a new thread is started instead of waking
+ * one. Thread-safe.
  */
 public final class WorkerPool implements Executor, AutoCloseable {
 
@@ -36,15 +36,15 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private final AtomicInteger admitted = new AtomicInteger(); // queued or running
     private final AtomicInteger threads = new AtomicInteger();
     private final Set<Thread> alive = ConcurrentHashMap.newKeySet();
-    private final AtomicBoolean waking = new AtomicBoolean(); // a worker is on its way
+    private final AtomicBoolean waking = new AtomicBoolean(); // a woken worker has not started yet
     private final AtomicReference<@Nullable Idle> idle = new AtomicReference<>(); // top of the stack
-    private volatile boolean failing; // no thread could be made the last time
+    private volatile boolean failing; // the last attempt to create a thread failed
     private volatile boolean closed;
 
     /**
-     * @param maxThreads most tasks run at once
-     * @param queueCapacity most tasks waiting while all threads are busy
-     * @param keepAlive after which an idle thread ends; zero to end at once
+     * @param maxThreads the highest number of running tasks
+     * @param queueCapacity the highest number of waiting tasks while all threads are busy
+     * @param keepAlive the time after which an idle thread ends; zero to end at once
      */
     public WorkerPool(int maxThreads, int queueCapacity, Duration keepAlive, ThreadFactory threadFactory) {
         if (maxThreads < 1 || queueCapacity < 0) {
@@ -57,7 +57,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         this.threadFactory = threadFactory;
     }
 
-    /** A worker that waits for work: one node per wait, so that the stack needs no protection against reuse. */
+    /** A worker that waits for work. Each wait uses a new node, so that the stack needs no protection against reuse. */
     private static final class Idle {
         final Thread thread;
         final AtomicBoolean taken = new AtomicBoolean();
@@ -73,7 +73,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
     /**
      * Hands over a task.
      *
-     * @return false, at once, if all threads are busy and the queue is full or the pool closed
+     * @return false, at once, if all threads are busy and the queue is full, or the pool is closed
      */
     public boolean offer(Runnable task) {
         if (closed || !admit()) {
@@ -100,9 +100,9 @@ public final class WorkerPool implements Executor, AutoCloseable {
     }
 
     /**
-     * Hands over a task that belongs to a call which was admitted before: the message of a stream, or its end. It is
-     * never refused, not even when the queue is full or the pool closed; the calls in flight bound how many there are.
-     * Until it has run, it counts as one that {@link #offer} has admitted.
+     * Hands over a task of an admitted call: a message of a stream, or its end. It is never rejected, even if the queue
+     * is full or the pool is closed. The calls in flight limit the number of such tasks. Until it has run, it counts
+     * like a task accepted by {@link #offer}.
      */
     public void executeAdmitted(Runnable task) {
         admitted.incrementAndGet();
@@ -133,7 +133,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return;
             }
             waking.set(false);
-            // One that went idle or ended meanwhile found somebody on the way and did not wake anybody.
+            // A worker that went idle or ended meanwhile saw a woken worker and woke nobody.
         } while (!queue.isEmpty() && (idle.get() != null || (threads.get() < maxThreads && !failing)));
     }
 
@@ -157,18 +157,18 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return false;
     }
 
-    /** A worker's life. It begins as the one that was woken. */
+    /** The loop of a worker. It begins as the woken worker. */
     private void work() {
         Thread self = Thread.currentThread();
         try {
-            waking.set(false); // first: what follows needs memory, and nobody is woken while this is set
+            waking.set(false); // first, because the next steps need memory, and nobody is woken while this is set
             alive.add(self);
             runQueued();
             while (keepAliveNanos > 0 && !closed && waitForWork()) {
                 waking.set(false);
                 runQueued();
             }
-        } finally { // also when memory is short, or the pool would be a thread short for ever
+        } finally { // also without memory; else the pool would lose a thread for ever
             alive.remove(self);
             threads.decrementAndGet();
             if (!queue.isEmpty()) {
@@ -177,7 +177,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         }
     }
 
-    /** Whether the thread is one of this pool. */
+    /** Whether the thread belongs to this pool. */
     public boolean isWorker(Thread thread) {
         return alive.contains(thread);
     }
@@ -198,7 +198,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         }
     }
 
-    /** @return whether this worker was woken; false if it waited in vain or the pool is closed */
+    /** @return whether this worker was woken; false after the keep-alive time or if the pool is closed */
     private boolean waitForWork() {
         Idle self = new Idle(Thread.currentThread());
         push(self);
@@ -212,7 +212,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return false;
             }
             LockSupport.parkNanos(this, Math.max(1, left));
-            Thread.interrupted(); // an interrupt meant for an earlier task must not make this loop spin
+            Thread.interrupted(); // a late interrupt of an earlier task must not make this loop spin
         }
         return true;
     }
@@ -235,7 +235,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return null;
     }
 
-    /** Whether as many threads as allowed exist and none of them is idle. */
+    /** Whether the highest number of threads exists and none of them is idle. */
     public boolean isSaturated() {
         return threads.get() >= maxThreads && idle.get() == null;
     }
@@ -245,17 +245,17 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return admitted.get() < maxThreads;
     }
 
-    /** Tasks queued or running. */
+    /** The number of queued and running tasks. */
     public int admitted() {
         return admitted.get();
     }
 
-    /** Tasks being run. */
+    /** The number of running tasks. */
     public int active() {
         return Math.max(0, admitted.get() - queued());
     }
 
-    /** Tasks waiting; counts them, so for gauges only. */
+    /** The number of waiting tasks. It counts them, so it is for gauges only. */
     public int queued() {
         return queue.size();
     }
@@ -264,17 +264,17 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return maxThreads;
     }
 
-    /** Most tasks that run and wait at once. */
+    /** The highest number of running and waiting tasks. */
     public int maxAdmitted() {
         return maxAdmitted;
     }
 
-    /** Threads alive. */
+    /** The number of live threads. */
     public int threads() {
         return threads.get();
     }
 
-    /** Takes no more tasks but those of {@link #executeAdmitted}; those queued are still run, and idle threads end. */
+    /** Accepts only tasks of {@link #executeAdmitted} from now on. Queued tasks still run, and idle threads end. */
     @Override
     public void close() {
         closed = true;

@@ -20,23 +20,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Host names that are looked up again and again: every address behind a name is an endpoint of its own. While a name
- * cannot be resolved its last known addresses stay.
+ * Resolves host names repeatedly. Every address of a name is an endpoint. While a name cannot be resolved, its last
+ * known addresses stay.
  */
 public final class DnsEndpoints implements EndpointResolver {
 
-    /** How often names are looked up. */
+    /** The default time between two look-ups. */
     public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(30);
 
-    /** A hint to look again is followed once in this time. */
+    /** At most one {@link #refresh} in this time has an effect. */
     private static final long REFRESH_PAUSE_MILLIS = 1_000;
 
     private static final Logger LOG = LoggerFactory.getLogger(DnsEndpoints.class);
 
-    /** Looks up a name. */
+    /** Resolves a name. */
     @FunctionalInterface
     public interface Lookup {
-        /** {@link InetAddress#getAllByName}. */
+        /** Uses {@link InetAddress#getAllByName}. */
         Lookup SYSTEM = InetAddress::getAllByName;
 
         InetAddress[] addressesOf(String host) throws UnknownHostException;
@@ -47,10 +47,10 @@ public final class DnsEndpoints implements EndpointResolver {
     private final ScheduledExecutorService executor;
     private final Duration interval;
     private final AtomicBoolean refreshing = new AtomicBoolean();
-    private final Set<Endpoint> unresolved = new HashSet<>(); // as known
-    private final List<List<Endpoint>> known = new ArrayList<>(); // resolver thread only; per name
+    private final Set<Endpoint> unresolved = new HashSet<>(); // endpoints as given
+    private final List<List<Endpoint>> known = new ArrayList<>(); // one list per name; used by the resolver thread only
 
-    private @Nullable List<Endpoint> told; // executor's look-ups only, one at a time
+    private @Nullable List<Endpoint> told; // used by look-ups only, one at a time
     private volatile @Nullable ScheduledFuture<?> task;
     private volatile @Nullable Consumer<List<Endpoint>> listener; // null once closed
 
@@ -118,7 +118,7 @@ public final class DnsEndpoints implements EndpointResolver {
         }
     }
 
-    /** Does not wait for a look-up under way. */
+    /** Closes without waiting for a running look-up. */
     @Override
     public void close() {
         listener = null;

@@ -4,12 +4,12 @@ package tern.rpc.endpoint;
  * One address of a provider.
  *
  * @param host a name or an IP address, IPv6 without brackets
- * @param weight its share of the calls relative to the others; 0 gets none while another is available
- * @param name that a certificate of the provider has to bear; that by which the host was looked up, or the host itself
+ * @param weight its share of the calls relative to the others; 0 gets no calls while another one is available
+ * @param name the name that the provider's certificate must contain: the looked-up name, or the host itself
  */
 public record Endpoint(String host, int port, int weight, String name) {
 
-    /** As in Dubbo. */
+    /** The default weight, equal to Dubbo's. */
     public static final int DEFAULT_WEIGHT = 100;
 
     public Endpoint {
@@ -30,7 +30,7 @@ public record Endpoint(String host, int port, int weight, String name) {
         this(host, port, DEFAULT_WEIGHT);
     }
 
-    /** {@code host:port}, with brackets around IPv6; the host alone where there is no port, as in memory. */
+    /** {@code host:port}, with brackets around IPv6. The host alone if there is no port, as in memory. */
     @Override
     public String toString() {
         if (port == 0) {

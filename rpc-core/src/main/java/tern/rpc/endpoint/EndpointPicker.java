@@ -2,15 +2,15 @@ package tern.rpc.endpoint;
 
 import java.util.List;
 
-/** Chooses who gets the next call. Called by many threads at once; must not block. */
+/** Chooses the endpoint of the next call. Many threads call it at once. It must not block. */
 public interface EndpointPicker {
 
-    /** Makes a picker for one list; called again when the list changes. */
+    /** Creates a picker for one list. Called again when the list changes. */
     @FunctionalInterface
     interface Factory {
         EndpointPicker of(List<Endpoint> endpoints);
     }
 
-    /** An index into the list, which is not empty. */
+    /** The index of the endpoint in the list, which is not empty. */
     int next();
 }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One after the other, in proportion to the weights, spread as evenly as they allow. */
+/** Picks the endpoints in turn, in proportion to their weights and spread as evenly as possible. */
 public final class RoundRobinPicker implements EndpointPicker {
 
     private static final int LONGEST_TURN = 10_000;
@@ -21,7 +21,10 @@ public final class RoundRobinPicker implements EndpointPicker {
         return turn.length == 1 ? turn[0] : turn[Math.floorMod(position.getAndIncrement(), turn.length)];
     }
 
-    /** Smooth weighted round robin, played once: in each step all gain their weight, the richest pays the total. */
+    /**
+     * Computes one turn of smooth weighted round robin: in each step all endpoints gain their weight, and the richest
+     * is picked and pays the total.
+     */
     private static int[] smoothTurn(List<Endpoint> endpoints) {
         int divisor = 0;
         for (Endpoint endpoint : endpoints) {

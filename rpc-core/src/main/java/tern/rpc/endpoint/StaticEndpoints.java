@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** A list that does not change. */
+/** A fixed list of endpoints. */
 public final class StaticEndpoints implements EndpointResolver {
 
     private final List<Endpoint> endpoints;

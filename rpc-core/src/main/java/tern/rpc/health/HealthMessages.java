@@ -6,7 +6,10 @@ import tern.rpc.StatusCode;
 import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
-/** The two messages of {@code grpc.health.v1}, read and written by hand: one text in, one number out. */
+/**
+ * The two messages of {@code grpc.health.v1}, encoded and decoded by hand: a request with a name, a response with a
+ * number.
+ */
 final class HealthMessages {
 
     private static final int SERVICE = 1; // HealthCheckRequest.service
@@ -15,9 +18,9 @@ final class HealthMessages {
     private HealthMessages() {}
 
     /**
-     * The name in a request; fields that are not known are passed over.
+     * The name in a request. Unknown fields are skipped.
      *
-     * @throws RpcException INVALID_ARGUMENT if it is no such message
+     * @throws RpcException INVALID_ARGUMENT if the bytes are no such message
      */
     static String service(byte[] request) {
         String service = "";

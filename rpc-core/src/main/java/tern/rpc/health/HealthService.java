@@ -20,15 +20,16 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.AcceptedTokens;
 
 /**
- * The service {@code grpc.health.v1.Health}: whether the server wants calls, asked by name. The empty name is the whole
- * server; others are added by {@link #add} and {@link #set(String, ServingStatus)}. While the whole server does not
- * serve, none of its services does. Callers need no token: probes have none, and what it tells is no secret.
+ * The service {@code grpc.health.v1.Health}, which reports by name whether the server accepts calls. The empty name
+ * stands for the whole server. {@link #add} and {@link #set(String, ServingStatus)} add other names. While the whole
+ * server does not serve, none of its services does. Callers need no token, because probes have none and the status is
+ * no secret.
  *
- * <p>Thread-safe. Those who watch are told on the thread that makes the change.
+ * <p>Thread-safe. Watchers are notified on the thread that makes the change.
  */
 public final class HealthService {
 
-    /** On the wire; whoever checks tokens lets calls of this service pass. */
+    /** The name on the wire. Calls of this service are exempt from tokens. */
     public static final String NAME = AcceptedTokens.OPEN_SERVICE;
 
     private static final String WHOLE_SERVER = "";
@@ -43,17 +44,19 @@ public final class HealthService {
     private final List<HealthWatch> watches = new ArrayList<>(); // guarded by this
     private boolean shutDown; // guarded by this
 
-    /** With a server that serves. */
+    /** Creates the service with the status SERVING. */
     public HealthService() {
         statuses.put(WHOLE_SERVER, ServingStatus.SERVING);
     }
 
-    /** What callers reach, also while the server refuses all else; each server exports it once. */
+    /**
+     * The export for callers. It answers even while the server refuses all other calls. Each server exports it once.
+     */
     public ServiceExport export() {
         return new ServiceExport(SERVICE, new ServiceKey(NAME, "", ""), this::body, Endpoint.DEFAULT_WEIGHT, true);
     }
 
-    /** Makes a service known by the name of its interface and by its key, serving unless its status was set before. */
+    /** Adds a service by the name of its interface and by its key. Its status is SERVING unless it was set before. */
     public void add(ServiceExport export) {
         synchronized (this) {
             statuses.putIfAbsent(export.key().interfaceName(), ServingStatus.SERVING);
@@ -70,7 +73,7 @@ public final class HealthService {
     /**
      * Sets the status of a service. Does nothing after {@link #shutDown}.
      *
-     * @param service the name that callers ask for: that of the interface, or a service key
+     * @param service the name that callers use: that of the interface, or a service key
      */
     public void set(String service, ServingStatus status) {
         synchronized (this) {
@@ -82,7 +85,7 @@ public final class HealthService {
         tellWatches();
     }
 
-    /** What callers who ask for this name are told; SERVICE_UNKNOWN for one that was never set. */
+    /** The status for this name; SERVICE_UNKNOWN if it was never set. */
     public synchronized ServingStatus status(String service) {
         ServingStatus own = statuses.get(service);
         if (own == null) {
@@ -92,7 +95,10 @@ public final class HealthService {
         return server == ServingStatus.SERVING ? own : server;
     }
 
-    /** Nothing serves any more, for good; those who watch are told and their calls end. Before the server drains. */
+    /**
+     * Sets every status to NOT_SERVING for good. Watchers are notified and their calls end. Called before the server
+     * drains.
+     */
     public void shutDown() {
         List<HealthWatch> ended;
         synchronized (this) {

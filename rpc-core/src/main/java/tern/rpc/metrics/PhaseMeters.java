@@ -9,8 +9,8 @@ import tern.rpc.Phase;
 import tern.rpc.ServiceKey;
 
 /**
- * Sums of the ledgers of one method: what its calls spent their time on, and how many operations of each kind they made.
- * The registry reads them when it is looked at, so that a call only adds. Thread-safe.
+ * The sums of the ledgers of one method: the time of its calls by phase, and the number of operations. The registry
+ * reads them on demand, so a call only adds. Thread-safe.
  */
 public final class PhaseMeters {
 
@@ -40,9 +40,9 @@ public final class PhaseMeters {
     }
 
     /**
-     * A call ended.
+     * Adds the ledger of a completed call.
      *
-     * @param now on the ledger's clock
+     * @param now the current time on the ledger's clock
      */
     public void ended(CallLedger ledger, long now) {
         for (int i = 0; i < PHASES.length; i++) {
@@ -59,7 +59,7 @@ public final class PhaseMeters {
                 }
             }
         }
-        calls.increment(); // last, so that whoever sees the call sees its time
+        calls.increment(); // last, so that a reader who sees the call also sees its time
     }
 
     private void register(int i) {
@@ -68,7 +68,7 @@ public final class PhaseMeters {
         }
     }
 
-    /** Key of the service, as {@link ServiceKey#toString()} writes it. */
+    /** The key of the service, in the notation of {@link ServiceKey#toString()}. */
     public String service() {
         return service.toString();
     }
@@ -77,22 +77,22 @@ public final class PhaseMeters {
         return method.name();
     }
 
-    /** Calls that ended. */
+    /** The number of completed calls. */
     public long calls() {
         return calls.sum();
     }
 
-    /** Those of them that spent time in this phase. */
+    /** The number of these calls with time in this phase. */
     public long callsWith(Phase phase) {
         return callsWith[phase.ordinal()].sum();
     }
 
-    /** Operations of this kind, of all calls together; 0 for phases that are none. */
+    /** The operations of this kind in all calls; 0 for phases that are no operations. */
     public long operations(Phase phase) {
         return operations[phase.ordinal()].sum();
     }
 
-    /** Of all calls together. */
+    /** The time of this phase in all calls. */
     public double totalTime(Phase phase, TimeUnit unit) {
         return nanos[phase.ordinal()].sum() / (double) unit.toNanos(1);
     }

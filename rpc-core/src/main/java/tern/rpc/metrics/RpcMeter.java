@@ -2,7 +2,7 @@ package tern.rpc.metrics;
 
 import org.jspecify.annotations.Nullable;
 
-/** Every meter, with its name in Micrometer's form. */
+/** All meters, with their Micrometer names. */
 public enum RpcMeter {
     SERVER_REQUESTS("rpc.server.requests", "Time from the last byte of the request to the answer being handed over"),
     SERVER_QUEUE("rpc.server.queue", "Time that calls waited for a worker"),
@@ -37,27 +37,32 @@ public enum RpcMeter {
     CLIENT_IN_FLIGHT("rpc.client.in.flight", "Calls sent and not answered yet"),
     CLIENT_LATE_ANSWERS("rpc.client.late.answers", "Answers that came after their call had ended");
 
-    /** Key of the service, as {@link tern.rpc.ServiceKey#toString()} writes it: {@code blue/example.Shop:1.0}. */
+    /**
+     * The key of the service, in the notation of {@link tern.rpc.ServiceKey#toString()}: {@code blue/example.Shop:1.0}.
+     */
     public static final String SERVICE = "service";
 
     public static final String METHOD = "method";
 
-    /** Name of a property. */
+    /** The name of a property. */
     public static final String SETTING = "setting";
 
-    /** Key of a {@link tern.rpc.Phase}: {@code sql}. */
+    /** The key of a {@link tern.rpc.Phase}: {@code sql}. */
     public static final String PHASE = "phase";
 
-    /** Key of a {@link tern.rpc.limit.Refusal}: {@code queue}. */
+    /** The key of a {@link tern.rpc.limit.Refusal}: {@code queue}. */
     public static final String REASON = "reason";
 
-    /** Subject of a certificate, address or connection of a tenant; {@code others} for those beyond the first 32. */
+    /**
+     * The tenant: the subject of its certificate, its address or its connection; {@code others} for tenants beyond the
+     * first 32.
+     */
     public static final String TENANT = "tenant";
 
     /** {@code dubbo} or {@code memory}. */
     public static final String PROTOCOL = "protocol";
 
-    /** {@code ok}, {@code exception} for what the method itself threw, or the status code in lower case. */
+    /** {@code ok}, {@code exception} for exceptions of the method itself, or the status code in lower case. */
     public static final String OUTCOME = "outcome";
 
     private final String key;
@@ -82,7 +87,7 @@ public enum RpcMeter {
         return description;
     }
 
-    /** As in {@code bytes}; null for a number of things, and for timers, which have one of their own. */
+    /** The base unit, such as {@code bytes}; null for counts of things, and for timers, which have their own unit. */
     public @Nullable String unit() {
         return unit;
     }

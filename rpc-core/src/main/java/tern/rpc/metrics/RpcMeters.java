@@ -23,14 +23,14 @@ import tern.rpc.ServiceKey;
 import tern.rpc.Thrown;
 
 /**
- * All meters of a client or a server. Response times are histograms with buckets around the target, so that the share
- * of calls above it can be read off them. Thread-safe.
+ * The meters of a client or a server. Response times are histograms with buckets around the target, so that the share
+ * of calls above it can be computed. Thread-safe.
  */
 public final class RpcMeters {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcMeters.class);
 
-    /** Bucket borders in parts of the target. */
+    /** The bucket bounds as multiples of the target. */
     private static final double[] AROUND_TARGET = {0.1, 0.25, 0.5, 0.75, 0.9, 1, 1.1, 1.25, 1.5, 2, 5, 10};
 
     private final MeterRegistry registry;
@@ -41,7 +41,7 @@ public final class RpcMeters {
     private final ConcurrentMap<MethodKey, MethodCalls> servedMethods = new ConcurrentHashMap<>();
     private final ConcurrentMap<MethodKey, MethodCalls> calledMethods = new ConcurrentHashMap<>();
 
-    /** References to one method with other limits are told apart. */
+    /** Identifies the meters of a method. References with different limits have separate entries. */
     private record MethodKey(
             ServiceKey service, String method, @Nullable Duration timeout, int attempts) {}
 
@@ -52,7 +52,7 @@ public final class RpcMeters {
         this.client = new LatencyWindow(NanoClock.SYSTEM, slo.latency().toNanos());
     }
 
-    /** Measures nothing but the windows of the last minute. */
+    /** Creates meters without a registry. Only the windows of the last minute are measured. */
     public static RpcMeters withoutRegistry() {
         return new RpcMeters(new CompositeMeterRegistry(), Slo.DEFAULT);
     }
@@ -61,22 +61,22 @@ public final class RpcMeters {
         return slo;
     }
 
-    /** Calls served in the last minute. */
+    /** The calls served in the last minute. */
     public LatencyWindow.Report served() {
         return server.report();
     }
 
-    /** Calls made in the last minute. */
+    /** The calls made in the last minute. */
     public LatencyWindow.Report called() {
         return client.report();
     }
 
-    /** A call was refused before its method was known. */
+    /** Counts a call that was refused before its method was known. */
     public void refused(long nanos) {
         server.record(nanos, true);
     }
 
-    /** @param service under which the method is exported */
+    /** @param service the service that exports the method */
     public CallMeters server(ServiceKey service, MethodDescriptor method, String protocol) {
         MethodCalls calls = servedMethods.computeIfAbsent(
                 new MethodKey(service, method.name(), null, 1), key -> new MethodCalls(service, method, null, 1));
@@ -85,9 +85,9 @@ public final class RpcMeters {
     }
 
     /**
-     * @param service of the reference
-     * @param timeout of a call, all attempts together; null for none
-     * @param attempts that a call may take when it may have run
+     * @param service the service of the reference
+     * @param timeout the timeout of a call, including all attempts; null for none
+     * @param attempts the largest number of attempts of a call that may have run
      */
     public CallMeters client(
             ServiceKey service, MethodDescriptor method, String protocol, @Nullable Duration timeout, int attempts) {
@@ -97,27 +97,27 @@ public final class RpcMeters {
         return new CallMeters(this, RpcMeter.CLIENT_REQUESTS, service, method, protocol, null, client, calls);
     }
 
-    /** Every method that was served so far. */
+    /** The methods served so far. */
     public List<MethodCalls> servedMethods() {
         return List.copyOf(servedMethods.values());
     }
 
-    /** Every method that there is a reference to. */
+    /** The methods of all references. */
     public List<MethodCalls> calledMethods() {
         return List.copyOf(calledMethods.values());
     }
 
-    /** What calls of the method spend their time on; the same for methods whose meters have the same tags. */
+    /** The phases of calls of the method. Methods whose meters have the same tags share them. */
     public PhaseMeters phases(ServiceKey service, MethodDescriptor method) {
         return phases.computeIfAbsent(methodTags(service, method), tags -> new PhaseMeters(this, service, method));
     }
 
-    /** Those of all methods so far. */
+    /** The phases of all methods so far. */
     public List<PhaseMeters> phases() {
         return List.copyOf(phases.values());
     }
 
-    /** The object is held weakly. */
+    /** Registers the meter. The object is referenced weakly. */
     public <T> void gauge(RpcMeter meter, T object, ToDoubleFunction<T> value, String... tags) {
         Gauge.builder(meter.key(), object, value)
                 .description(meter.description())
@@ -126,7 +126,7 @@ public final class RpcMeters {
                 .register(registry);
     }
 
-    /** The object is held weakly. */
+    /** Registers the meter. The object is referenced weakly. */
     public <T> void counter(RpcMeter meter, T object, ToDoubleFunction<T> count, String... tags) {
         FunctionCounter.builder(meter.key(), object, count)
                 .description(meter.description())
@@ -164,7 +164,7 @@ public final class RpcMeters {
         }
     }
 
-    /** Null where the registry fails: calls are served without it. */
+    /** The timer of the queue; null if the registry fails. Calls are then served without it. */
     private @Nullable Timer queueTimer(ServiceKey service, MethodDescriptor method) {
         try {
             return Timer.builder(RpcMeter.SERVER_QUEUE.key())

@@ -3,10 +3,10 @@ package tern.rpc.metrics;
 import java.time.Duration;
 
 /**
- * The target that a service is measured against.
+ * The target of a service (service level objective).
  *
- * @param qps calls per second that it is meant to serve
- * @param latency how long a call may take at that rate
+ * @param qps the calls per second to serve
+ * @param latency the longest response time at this rate
  */
 public record Slo(int qps, Duration latency) {
 

@@ -18,32 +18,31 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
 
 /**
- * The messages that a call receives, for one subscriber. They are decoded and handed over on the stream's serial
- * executor, never more than the subscriber asked for. The transport is asked for a bounded number ahead, so that
- * messages that arrive together are also handed over together, by one task. Messages that nobody wants are discarded.
- * Thread-safe.
+ * The messages received by a call, for one subscriber. The stream's serial executor decodes and delivers them, never
+ * more than the subscriber requested. A limited number is requested from the transport in advance, so that messages
+ * that arrive together are delivered together, by one task. Messages that nobody wants are discarded. Thread-safe.
  */
 public final class InboundPublisher implements Flow.Publisher<Object> {
 
-    /** Where the messages come from. */
+    /** The source of the messages. */
     public interface Source {
 
-        /** @param messages that may come in addition; 0 only renews the transport's allowance of bytes */
+        /** @param messages the number of additional messages; 0 only renews the transport's allowance of bytes */
         void request(int messages);
 
-        /** The subscriber wants no more. */
+        /** The subscriber has cancelled. */
         void cancel();
 
-        /** A message could not be read, or the subscriber failed; no more are wanted. */
+        /** A message could not be decoded, or the subscriber failed. No more messages are wanted. */
         void failed(Throwable cause);
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(InboundPublisher.class);
 
-    /** Number of messages asked for ahead at the beginning. A slow subscriber never gets beyond it. */
+    /** The number of messages requested in advance at the start. A slow subscriber never gets beyond it. */
     private static final int MIN_AHEAD = 16;
 
-    /** Number of messages asked for ahead of a subscriber that is faster than the peer. */
+    /** The number of messages requested in advance for a subscriber that is faster than the peer. */
     private static final int MAX_AHEAD = 256;
 
     /**
@@ -61,26 +60,29 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private final AtomicReference<Flow.@Nullable Subscriber<? super Object>> subscriber = new AtomicReference<>();
 
     private final Queue<Object> events = new ConcurrentLinkedQueue<>(); // Message or End
-    private final AtomicInteger unhandled = new AtomicInteger(); // events; the thread that makes it 1 starts the task
+    private final AtomicInteger unhandled =
+            new AtomicInteger(); // number of events; the thread that makes it 1 starts the task
 
-    private long wanted; // not asked for yet; guarded by this
-    private int onTheirWay; // asked for and not handed over yet; guarded by this
+    private long wanted; // not requested yet; guarded by this
+    private int onTheirWay; // requested and not delivered yet; guarded by this
     private int ahead = MIN_AHEAD; // guarded by this
-    private int unrenewedBytes; // handed over since the last request; guarded by this
+    private int unrenewedBytes; // delivered since the last request; guarded by this
 
-    private boolean subscribed; // serial executor only, as the next two
+    private boolean subscribed; // used, like the next two fields, by the serial executor only
     private boolean ended;
     private @Nullable Throwable failure;
-    private volatile boolean done; // the subscriber is told nothing more
+    private volatile boolean done; // the subscriber gets no more callbacks
 
-    /** @param name of the call, for messages */
+    /** @param name the name of the call, for messages */
     public InboundPublisher(String name, SerialExecutor serial, Source source) {
         this.name = name;
         this.serial = serial;
         this.source = source;
     }
 
-    /** The first subscriber gets everything, on the serial executor; others get an IllegalStateException. */
+    /**
+     * Subscribes. The first subscriber gets all messages, on the serial executor; others get an IllegalStateException.
+     */
     @Override
     public void subscribe(Flow.Subscriber<? super Object> given) {
         Objects.requireNonNull(given, "subscriber");
@@ -92,7 +94,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** Hands the messages to an observer, one after the other. In place of a subscriber. */
+    /** Delivers the messages to an observer, one after the other, instead of to a subscriber. */
     public void feed(StreamObserver<Object> observer) {
         subscribe(new ObserverFeed(observer));
     }
@@ -110,7 +112,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** A message came. Any thread; does not block. */
+    /** A message arrived. Any thread may call this. Does not block. */
     public void message(Message message) {
         if (done) {
             message.discard();
@@ -119,12 +121,12 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** No more follow. Any thread. */
+    /** The messages have ended. Any thread may call this. */
     public void complete() {
         add(new End(null));
     }
 
-    /** No more follow, for this reason. Any thread. */
+    /** The messages have ended with a failure. Any thread may call this. */
     public void fail(Throwable reason) {
         add(new End(reason));
     }
@@ -141,7 +143,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             Object event = events.remove();
             try {
                 handle(event);
-            } catch (Throwable e) { // or those behind it would never be looked at
+            } catch (Throwable e) { // else the messages behind it would never be handled
                 Thrown.log(e, shown -> LOG.error("{}: a message could not be handed over", name, shown));
             }
             if (unhandled.decrementAndGet() == 0) {
@@ -195,7 +197,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         subscriber.onNext(value);
     }
 
-    /** A subscriber that throws is told nothing more. */
+    /** Ends the delivery after an exception of the subscriber. */
     private void breakOff(Throwable cause) {
         done = true;
         source.failed(cause);
@@ -234,7 +236,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     private void handedOver(int bytes) {
-        boolean starved = unhandled.get() == 1; // this message was the last one that is here
+        boolean starved = unhandled.get() == 1; // no other message has arrived
         synchronized (this) {
             onTheirWay--;
             unrenewedBytes += bytes;
@@ -248,7 +250,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     private void askForMore() {
         int more = 0;
         synchronized (this) {
-            if (onTheirWay <= ahead / 2) { // many at a time, not one by one
+            if (onTheirWay <= ahead / 2) { // requests many at a time
                 more = (int) Math.min(wanted, ahead - onTheirWay);
             }
             if (more == 0 && (unrenewedBytes < RENEWAL_BYTES || onTheirWay == 0)) {
@@ -266,7 +268,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     /** The last event. */
     private record End(@Nullable Throwable reason) {}
 
-    /** What the subscriber is given. */
+    /** The subscription of the subscriber. */
     private final class Demand implements Flow.Subscription {
 
         @Override
@@ -297,11 +299,11 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
     }
 
-    /** What a second subscriber is given. */
+    /** The subscription of a second subscriber. */
     private static final class Refused implements Flow.Subscription {
         @Override
         public void request(long messages) {
-            // its end was told already
+            // it has already ended
         }
 
         @Override

@@ -4,43 +4,43 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Deadline;
 import tern.rpc.RpcException;
 
-/** Where one side of a call puts the values that it sends. Thread-safe, except that values come one after another. */
+/** Sends the values of one side of a call. Thread-safe, except that values are sent one after another. */
 public interface MessageSink {
 
     /**
-     * Encodes and queues a value, on the calling thread; drops it when the call is over.
+     * Encodes and queues a value, on the calling thread. The value is dropped after the end of the call.
      *
-     * @throws RpcException if it cannot be written
+     * @throws RpcException if it cannot be encoded
      */
     void send(@Nullable Object value);
 
-    /** Whether values from the next one on are compressed, where the protocol and the peer can. */
+    /** Sets whether later values are compressed, if the protocol and the peer support it. */
     default void compress(boolean compressed) {}
 
-    /** Whether one more value should be sent now. */
+    /** Whether another value may be sent now. */
     boolean isReady();
 
     /**
-     * Nanoseconds that the calling thread may wait for the sink to become ready. Then it sends all the same, and the sink
-     * says how much it keeps. {@link Long#MAX_VALUE} lets it wait until the call is over.
+     * Nanoseconds that the calling thread may wait for the sink to become ready. Afterwards it sends in any case, and
+     * the sink limits the buffered bytes. {@link Long#MAX_VALUE} permits a wait until the end of the call.
      */
     default long mayWaitNanos() {
         return Long.MAX_VALUE;
     }
 
-    /** The calling thread, whose wait is limited, waited for the sink to become ready. */
+    /** Counts a wait of the calling thread, if its wait is limited. */
     default void hasWaited(long nanos) {}
 
-    /** Why nothing can be sent any more; null while the call goes on. */
+    /** The reason why nothing can be sent any more; null while the call goes on. */
     @Nullable
     RpcException over();
 
-    /** The values have ended; what comes second of this and {@link #fail} does nothing. */
+    /** Ends the values. Of this and {@link #fail}, the second call does nothing. */
     void end();
 
-    /** Whoever sends has failed, and with it the call. */
+    /** Ends the call because the sender failed. */
     void fail(Throwable cause);
 
-    /** When nobody waits for the call any more. */
+    /** The deadline of the call. */
     Deadline deadline();
 }

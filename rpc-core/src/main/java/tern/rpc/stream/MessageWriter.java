@@ -1,14 +1,17 @@
 package tern.rpc.stream;
 
-/** Brings the values of user code to a {@link MessageSink}. Told by any thread; never blocks it nor runs user code on it. */
+/**
+ * Sends the values of user code to a {@link MessageSink}. Any thread may call its methods. They never block and run no
+ * user code on the calling thread.
+ */
 public interface MessageWriter {
 
-    /** The sink has become ready, or the call is over: whoever waits looks again. */
+    /** The sink has become ready, or the call has ended. A waiting sender checks again. */
     void wake();
 
-    /** Whether a value waits until the sink is ready, as far as is known. */
+    /** Whether a value waits for the sink, as far as is known. */
     boolean isWaiting();
 
-    /** The call is over. */
+    /** The call has ended. */
     void over();
 }

@@ -3,7 +3,7 @@ package tern.rpc.stream;
 import java.util.concurrent.Flow;
 import tern.rpc.StreamObserver;
 
-/** Makes an observer a subscriber to all messages, which are handed over one after the other. It takes null too. */
+/** Subscribes an observer to all messages, which it gets one after the other. It accepts null too. */
 final class ObserverFeed implements Flow.Subscriber<Object> {
 
     private final StreamObserver<Object> observer;
@@ -27,7 +27,7 @@ final class ObserverFeed implements Flow.Subscriber<Object> {
         }
     }
 
-    /** Its end, too, is told once. */
+    /** Reports the observer's own failure to it as the end, once. */
     private void tellOwnFailure(Throwable failure) {
         try {
             observer.onError(failure);

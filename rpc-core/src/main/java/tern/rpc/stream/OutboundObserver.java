@@ -12,8 +12,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.transport.EventLoopThread;
 
 /**
- * What users are handed to send values. {@link #onNext} keeps its thread waiting while the peer is slow, until the call is
- * over or the sink allows no longer wait. A value that has waited that long is handed to the sink, which may refuse it.
+ * The observer with which users send values. {@link #onNext} blocks while the peer is slow, until the call ends or the
+ * sink permits no longer wait. After this wait the value is passed to the sink, which may refuse it.
  */
 public final class OutboundObserver implements StreamObserver<Object>, MessageWriter {
 
@@ -26,8 +26,8 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
     private volatile @Nullable Runnable onReady;
 
     /**
-     * @param name of the call, for messages
-     * @param serial runs what {@link #onReady} was given
+     * @param name the name of the call, for messages
+     * @param serial runs the task of {@link #onReady}
      */
     public OutboundObserver(String name, MessageSink sink, SerialExecutor serial, NanoClock clock) {
         this.name = name;
@@ -37,8 +37,8 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
     }
 
     /**
-     * @throws RpcException if the call is over or the value cannot be written, which ends the call; so does whatever the
-     *     value throws while it is written, which is thrown on
+     * @throws RpcException if the call has ended or the value cannot be encoded. The latter ends the call, and so does
+     *     any exception of the value itself, which is rethrown
      * @throws IllegalStateException after the end, or on an event loop that would have to wait
      */
     @Override
@@ -49,7 +49,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
         awaitReady();
         try {
             sink.send(value);
-        } catch (Throwable e) { // also of the value itself, which is asked for its parts
+        } catch (Throwable e) { // also thrown by the value's own getters
             ended = true;
             sink.fail(e);
             throw e;

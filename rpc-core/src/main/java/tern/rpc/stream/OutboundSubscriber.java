@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * Sends what a user's publisher gives. It asks for one value at a time, and only while the sink is ready, so a value
- * that comes never has to wait in memory.
+ * Sends the values of a user's publisher. It requests one value at a time, and only while the sink is ready, so no
+ * value waits in memory.
  */
 public final class OutboundSubscriber implements Flow.Subscriber<Object>, MessageWriter {
 
@@ -22,16 +22,16 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private final MessageSink sink;
     private final SerialExecutor serial;
     private final AtomicReference<Flow.@Nullable Subscription> subscription = new AtomicReference<>();
-    private final AtomicBoolean waiting = new AtomicBoolean(); // the next value was not asked for yet
+    private final AtomicBoolean waiting = new AtomicBoolean(); // the next value is not requested yet
     private final AtomicInteger asking =
-            new AtomicInteger(); // looks that were wanted; the thread of the first takes them
+            new AtomicInteger(); // requested checks; the thread of the first one makes them
     private final Runnable ask;
     private final Runnable cancel;
     private volatile boolean done;
 
     /**
-     * @param serial runs what event loops must not
-     * @param around every call into the publisher
+     * @param serial runs steps that event loops must not run
+     * @param around wraps every call into the publisher
      */
     public OutboundSubscriber(MessageSink sink, SerialExecutor serial, UnaryOperator<Runnable> around) {
         this.sink = sink;
@@ -56,7 +56,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     public void onNext(Object value) {
         Objects.requireNonNull(value, "value");
         if (done) {
-            cancel.run(); // again, since a publisher that gives all in one go sees it here first
+            cancel.run(); // again, because a publisher that sends everything at once sees it here first
             return;
         }
         try {
@@ -92,11 +92,14 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         askIfReady();
     }
 
-    /** In a loop: a publisher that gives each value within its {@code request} would fill the stack otherwise. */
+    /**
+     * A loop instead of a recursion: a publisher that sends each value within its {@code request} would otherwise
+     * overflow the stack.
+     */
     private void askIfReady() {
         int looks = asking.incrementAndGet();
         if (looks > 1) {
-            return; // whoever asks at present looks again
+            return; // the thread that requests at present checks again
         }
         do {
             while (sink.isReady() && waiting.compareAndSet(true, false)) {
@@ -113,7 +116,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         }
         try {
             present.request(1);
-        } catch (Throwable e) { // which no subscription may do
+        } catch (Throwable e) { // a defective subscription; the call must end all the same
             done = true;
             sink.fail(e);
         }
@@ -124,7 +127,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
         if (present != null) {
             try {
                 present.cancel();
-            } catch (Throwable e) { // which no subscription may do; the call has to end all the same
+            } catch (Throwable e) { // a defective subscription; the call must end all the same
                 Thrown.log(e, shown -> LOG.warn("A publisher failed when it was cancelled", shown));
             }
         }

@@ -8,7 +8,7 @@ import org.reactivestreams.Publisher;
 import reactor.adapter.JdkFlowAdapter;
 import reactor.core.publisher.Mono;
 
-/** The only class that knows Reactor, loaded when a method has a {@code Mono} or a {@code Flux}. */
+/** The only class that uses Reactor. Loaded if a method has a {@code Mono} or a {@code Flux}. */
 final class ReactorShapes {
 
     private ReactorShapes() {}
@@ -22,7 +22,7 @@ final class ReactorShapes {
         return JdkFlowAdapter.publisherToFlowPublisher((Publisher<Object>) flux);
     }
 
-    /** Each subscription makes a call; its cancel cancels that call. */
+    /** A {@code Mono} that makes a call at each subscription. Cancelling it cancels the call. */
     static Object mono(Supplier<? extends CompletableFuture<? extends @Nullable Object>> call) {
         return Mono.fromFuture(call);
     }

@@ -10,9 +10,9 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.Thrown;
 
 /**
- * Runs the tasks of one stream one at a time, in the order in which they came, on threads of another executor. Each task
- * sees what those before it did. Thread-safe; handing over never waits, so event loops may do it. After some tasks in a
- * row it lets others have the thread.
+ * Runs the tasks of one stream one at a time, in the order of their arrival, on threads of another executor. Each task
+ * sees the effects of the tasks before it. Thread-safe. The hand-over never waits, so event loops may do it. After
+ * several tasks in a row it yields the thread to others.
  */
 public final class SerialExecutor implements Executor {
 
@@ -25,7 +25,7 @@ public final class SerialExecutor implements Executor {
     private final AtomicInteger present = new AtomicInteger(); // queued or running
     private volatile @Nullable Thread running;
 
-    /** @param threads where tasks run; when it refuses, they run on the thread that hands them over */
+    /** @param threads runs the tasks; if it rejects them, they run on the thread that hands them over */
     public SerialExecutor(Executor threads) {
         this.threads = threads;
     }
@@ -38,7 +38,7 @@ public final class SerialExecutor implements Executor {
         }
     }
 
-    /** Like {@link #execute}, but on the calling thread if nothing else is queued or running. */
+    /** Runs the task on the calling thread if no other task is queued or running; otherwise like {@link #execute}. */
     public void executeHere(Runnable task) {
         tasks.add(task);
         if (present.getAndIncrement() == 0) {
@@ -46,7 +46,7 @@ public final class SerialExecutor implements Executor {
         }
     }
 
-    /** Whether the calling thread is running a task of this executor, so that the others wait for it. */
+    /** Whether the calling thread runs a task of this executor, so that the other tasks wait for it. */
     public boolean isRunningHere() {
         return running == Thread.currentThread();
     }

@@ -7,33 +7,33 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.JavaShape;
 
-/** Between what stands in Java signatures and what streams are made of. */
+/** Converts between the types in Java signatures and the parts of streams. */
 public final class Shapes {
 
     private Shapes() {}
 
-    /** A publisher as a signature wants it. */
+    /** Converts a publisher to the type in the signature. */
     public static Object many(JavaShape shape, Flow.Publisher<Object> publisher) {
         return shape == JavaShape.FLUX ? ReactorShapes.flux(publisher) : publisher;
     }
 
-    /** What a user gave where a signature says {@code Flow.Publisher} or {@code Flux}. */
+    /** Converts the user's {@code Flow.Publisher} or {@code Flux} to a publisher. */
     @SuppressWarnings("unchecked")
     public static Flow.Publisher<Object> publisher(JavaShape shape, Object given) {
         return shape == JavaShape.FLUX ? ReactorShapes.publisher(given) : (Flow.Publisher<Object>) given;
     }
 
     /**
-     * One value that comes later as a signature wants it.
+     * Converts a later value to the type in the signature.
      *
-     * @param call begins a call; asked at once for a stage, and at each subscription for a {@code Mono}
+     * @param call starts a call; run at once for a stage, and at each subscription for a {@code Mono}
      */
     public static Object later(
             JavaShape shape, Supplier<? extends CompletableFuture<? extends @Nullable Object>> call) {
         return shape == JavaShape.MONO ? ReactorShapes.mono(call) : call.get();
     }
 
-    /** What a user gave where a signature says {@code CompletionStage} or {@code Mono}. */
+    /** Converts the user's {@code CompletionStage} or {@code Mono} to a stage. */
     public static CompletionStage<?> stage(JavaShape shape, Object given) {
         return shape == JavaShape.MONO ? ReactorShapes.future(given) : (CompletionStage<?>) given;
     }
