@@ -5,21 +5,21 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** Reads the answers that come on one connection, one after another. One thread at a time. */
+/** Decodes the answers on one connection, one after another. Used by one thread at a time. */
 public interface AnswerReader {
 
     /**
-     * Takes what came of the answer to a call.
+     * Reads bytes received for the answer to a call.
      *
-     * @return null until it is complete; it holds none of the given bytes
-     * @throws tern.rpc.RpcException if it cannot be read, and then nothing on this connection can be any more
+     * @return the answer, or null until all of its bytes have arrived; the answer keeps no reference to the given bytes
+     * @throws tern.rpc.RpcException if the answer is invalid; nothing more on this connection can then be decoded
      */
     @Nullable
     Answer read(ByteBuf in, PendingCall call);
 
-    /** Whether the connection may be used again after the last answer. */
+    /** Whether the connection may be reused after the last answer. */
     boolean keepsAlive();
 
-    /** Bytes that the answer being read has still to bring, as far as is known. */
+    /** The missing bytes of the present answer, as far as they are known. */
     int missingBytes();
 }

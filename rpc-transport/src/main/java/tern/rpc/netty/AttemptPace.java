@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import tern.rpc.NanoClock;
 
 /**
- * Lets calls that find nobody connected begin attempts to connect, one in half a second at the most, so that a provider
- * that is back need not wait for the end of a long pause. Thread-safe.
+ * Permits calls that find no connection to start an attempt to connect, at most one in half a second. A provider that
+ * is back is therefore reached before the end of a long pause. Thread-safe.
  */
 final class AttemptPace {
 
@@ -25,7 +25,7 @@ final class AttemptPace {
         return clock.nanoTime() - nextNanos.get() >= 0;
     }
 
-    /** Whether the calling thread may begin an attempt now, which it then has to. */
+    /** Whether the calling thread may start an attempt now. If true, it must do so. */
     boolean mayBegin() {
         long now = clock.nanoTime();
         long next = nextNanos.get();

@@ -9,17 +9,17 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.transport.PendingCall;
 
-/** What callers are told whose call had no answer, whichever kind of connection carried it. */
+/** The failures of calls without an answer, the same for every kind of connection. */
 final class CallEnds {
 
     private CallEnds() {}
 
-    /** Its connection is gone. */
+    /** The connection of the call was lost. */
     static RpcException lost(PendingCall call, Endpoint endpoint, String reason, Executed executed) {
         return RpcException.refusal(StatusCode.UNAVAILABLE, call + " at " + endpoint + ": " + reason, executed);
     }
 
-    /** Its request cannot be encoded. */
+    /** The request of the call cannot be encoded. */
     static RpcException unsendable(PendingCall call, Endpoint endpoint, Throwable cause) {
         if (cause instanceof RpcException known) {
             return known;

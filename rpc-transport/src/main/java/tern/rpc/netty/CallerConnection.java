@@ -23,36 +23,37 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * A socket on which callers that wait make their exchanges themselves, one at a time: the caller's thread connects, writes
- * and reads, so that nobody has to be woken. Whoever ends a call before its answer closes the socket, which ends the wait.
- * Fields without a word on them belong to whoever has the connection: its caller, or the thread that took it out of those
- * that are idle.
+ * A socket on which blocking callers make their exchanges themselves, one at a time. The caller's thread connects,
+ * writes and reads, so no thread must be woken. A thread that ends a call before its answer closes the socket, which
+ * ends the wait. Fields without a comment belong to the thread that owns the connection: its caller, or the thread that
+ * took it out of the idle ones.
  */
 final class CallerConnection implements PendingCall.Carrier {
 
     private static final Logger LOG = LoggerFactory.getLogger(CallerConnection.class);
 
-    /** As much as is read or written at once, so that the JVM's buffers of the thread stay small. */
+    /** The most bytes read or written at once, so that the JVM's buffers of the thread stay small. */
     private static final int MAX_BYTES = 64 << 10;
 
     private static final int USUAL_BYTES = 8 << 10;
 
     static final String CLOSED_BY_SERVER = "the connection was closed by the server";
 
-    /** Told what becomes of a connection, on the thread that causes it. */
+    /** Receives the events of a connection, on the thread that causes them. */
     interface Owner {
         void connected(CallerConnection connection);
 
-        /** It is free for the next call. */
+        /** The connection is free for the next call. */
         void released(CallerConnection connection);
 
-        /** An answer came whose call had ended before. */
+        /** An answer arrived after the end of its call. */
         void answeredLate();
 
         /**
-         * It is closed; told once.
+         * The connection is closed. Called once.
          *
-         * @param unreachable why there never was a connection; null if there was, or nobody wanted it any more
+         * @param unreachable the reason why there never was a connection; null if there was one, or if it was no longer
+         *     wanted
          */
         void gone(CallerConnection connection, @Nullable String unreachable);
     }
@@ -78,7 +79,7 @@ final class CallerConnection implements PendingCall.Carrier {
         this.owner = owner;
     }
 
-    /** Takes a call, which is sent when its caller waits for it. */
+    /** Accepts a call. It is sent when its caller waits for it. */
     void carry(PendingCall call, byte[][] encoded) {
         int bytes = 0;
         for (byte[] part : encoded) {
@@ -89,7 +90,7 @@ final class CallerConnection implements PendingCall.Carrier {
         call.carriedBy(this);
         current = call;
         if (isClosed()) {
-            lose(call); // it may have been closed before it had the call
+            lose(call); // the connection may have been closed before it had the call
         }
     }
 
@@ -118,7 +119,7 @@ final class CallerConnection implements PendingCall.Carrier {
         try {
             write(call, socket);
         } catch (IOException e) {
-            Answer early = answerAfter(call, socket, e); // of a server that did not want all of it
+            Answer early = answerAfter(call, socket, e); // from a server that did not read the whole request
             answered(call, early, false);
             return;
         }
@@ -138,7 +139,7 @@ final class CallerConnection implements PendingCall.Carrier {
         SocketChannel made = SocketChannel.open();
         channel = made;
         if (isClosed()) {
-            made.close(); // whoever closed it may not have seen the channel
+            made.close(); // the thread that closed the connection may not have seen the channel
         }
         made.setOption(StandardSocketOptions.TCP_NODELAY, true);
         made.socket().connect(address, (int) settings.connectTimeout().toMillis()); // or until the sweep closes it
@@ -155,7 +156,7 @@ final class CallerConnection implements PendingCall.Carrier {
         byte[][] parts = request;
         request = new byte[0][];
         if (call.isDone()) {
-            return; // and the connection is closed, or is going to be
+            return; // and the connection is closed, or will be
         }
         call.sent();
         for (byte[] part : parts) {
@@ -181,7 +182,7 @@ final class CallerConnection implements PendingCall.Carrier {
         return answer;
     }
 
-    /** @return null if the connection ends before */
+    /** @return the answer; null if the connection ends before */
     private @Nullable Answer read(PendingCall call, SocketChannel socket) throws IOException {
         while (true) {
             makeRoom(Math.max(USUAL_BYTES, Math.min(MAX_BYTES, reader.missingBytes())));
@@ -208,9 +209,9 @@ final class CallerConnection implements PendingCall.Carrier {
 
     private void answered(PendingCall call, Answer answer, boolean reusable) {
         if (unread.capacity() > USUAL_BYTES) {
-            unread = Unpooled.EMPTY_BUFFER; // one large answer does not make the connection large for ever
+            unread = Unpooled.EMPTY_BUFFER; // one large answer must not keep a large buffer
         }
-        current = null; // first: from here on the connection may be lost
+        current = null; // first: from now on the connection may be lost
         if (!call.answer(answer)) {
             owner.answeredLate();
             close("its call was given up");
@@ -222,23 +223,23 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    /** There is no answer. Of an interrupt the call tells itself. */
+    /** Ends the call without an answer. An interrupted caller reports the interrupt itself. */
     private void ended(PendingCall call, String reason) {
         if (call.isDone() || !Thread.currentThread().isInterrupted()) {
             close(reason);
         }
     }
 
-    // ---- whoever took it out of those that are idle
+    // ---- the thread that took it out of the idle ones
 
     long idleSinceNanos() {
         return idleSinceNanos;
     }
 
-    /** Whether it can be used again, by all that has come from the server; if not it is closed. */
+    /** Whether the connection can be reused after everything received from the server. If not, it is closed. */
     boolean isFresh() {
         SocketChannel socket = Objects.requireNonNull(channel);
-        unread = Unpooled.EMPTY_BUFFER; // which many connections need not keep that are seldom used
+        unread = Unpooled.EMPTY_BUFFER; // idle connections keep no buffer
         String reason;
         try {
             socket.configureBlocking(false);
@@ -257,7 +258,7 @@ final class CallerConnection implements PendingCall.Carrier {
 
     // ---- any thread
 
-    /** Its call ended without an answer. */
+    /** The call ended without an answer. */
     @Override
     public void abandoned(PendingCall call) {
         if (current == call) {
@@ -278,7 +279,7 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    /** Ends the connection, once; the call that waits for an answer fails. */
+    /** Closes the connection, once. A call that waits for an answer fails. */
     void close(String reason) {
         if (!closeReason.compareAndSet(null, reason)) {
             return;
@@ -296,7 +297,8 @@ final class CallerConnection implements PendingCall.Carrier {
         boolean unreachable = !connected && lost != null && !lost.isDone();
         try {
             owner.gone(
-                    this, unreachable ? reason : null); // first: a call that is sent again at once finds the next one
+                    this,
+                    unreachable ? reason : null); // first: a retry that follows at once must find the next connection
         } finally {
             if (lost != null) {
                 lose(lost);

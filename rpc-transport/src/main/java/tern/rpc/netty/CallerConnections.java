@@ -14,29 +14,40 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The sockets to one endpoint on which callers that wait make their exchanges themselves. The one that was used last is
- * taken first. An event loop only looks at the clock: it ends late calls, and looks now and then whether the server has
- * closed what is idle. Thread-safe.
+ * The sockets to one endpoint on which blocking callers make their exchanges themselves. The most recently used one is
+ * taken first. An event loop only watches the time: it ends late calls and checks from time to time whether the server
+ * has closed idle sockets. Thread-safe.
  */
 final class CallerConnections implements CallerConnection.Owner {
 
-    /** How late a call may fail after its deadline. */
+    /** The longest delay of a failure after the deadline. */
     private static final long SWEEP_MILLIS = 20;
 
-    /** How long a server may have closed an idle connection before that is noticed. */
+    /** The longest time until a closed idle connection is noticed. */
     private static final long LOOK_MILLIS = 1_000;
 
-    /** What was used this short a time ago is used again unseen: to look costs as much as a small part of a call. */
+    /**
+     * A connection used this recently is reused without a check, because the check costs as much as a small part of a
+     * call.
+     */
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
-    /** Who sees to it that there are not too many connections, and knows whether there is a server. */
+    /** Limits the number of connections and knows whether there is a server. */
     interface Owner {
-        /** @return false if there are as many connections as allowed, none of which can be given up */
+        /**
+         * Reserves a place for a connection.
+         *
+         * @return false if the limit is reached and no idle connection can be closed
+         */
         boolean mayOpen();
 
         void connected();
 
-        /** @param unreachable null if the server was there */
+        /**
+         * A connection has ended.
+         *
+         * @param unreachable null if the server was reached
+         */
         void gone(@Nullable String unreachable);
     }
 
@@ -45,7 +56,7 @@ final class CallerConnections implements CallerConnection.Owner {
     private final CallerExchanges exchanges;
     private final EventLoops loops;
     private final Owner owner;
-    private final Deque<CallerConnection> idle = new ConcurrentLinkedDeque<>(); // used last, first
+    private final Deque<CallerConnection> idle = new ConcurrentLinkedDeque<>(); // most recently used first
     private final Set<CallerConnection> all = ConcurrentHashMap.newKeySet();
     private final AtomicLong lateAnswers = new AtomicLong();
     private final AtomicBoolean sweeping = new AtomicBoolean();
@@ -66,9 +77,9 @@ final class CallerConnections implements CallerConnection.Owner {
     }
 
     /**
-     * Encodes the request of a caller that is going to wait, and gives it a connection.
+     * Encodes the request of a caller that is about to wait, and assigns a connection.
      *
-     * @return false if there is none for it; the call is then as it was
+     * @return false if there is no connection for it; the call is then unchanged
      */
     boolean send(PendingCall call) {
         byte[][] request;
@@ -105,7 +116,7 @@ final class CallerConnections implements CallerConnection.Owner {
         return made;
     }
 
-    /** Closes one that is idle, and leaves its place to another connection. */
+    /** Closes an idle connection to free its place. */
     boolean giveUpOne() {
         CallerConnection given = idle.pollLast();
         if (given == null || !all.remove(given)) {
@@ -163,7 +174,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         sweeping.set(false);
         if (all.stream().anyMatch(CallerConnection::isBusy)) {
-            sweepLater(); // for a call that began meanwhile and found this task still there
+            sweepLater(); // for a call that began meanwhile and still saw this task
         }
     }
 
@@ -173,7 +184,10 @@ final class CallerConnections implements CallerConnection.Owner {
         }
     }
 
-    /** Closes what was not needed for long or is closed by the server. What it looks at nobody else has meanwhile. */
+    /**
+     * Closes connections that were idle for long or closed by the server. Nobody else uses a connection while it is
+     * checked.
+     */
     private void look() {
         Deque<CallerConnection> kept = new ArrayDeque<>();
         long now = System.nanoTime();
@@ -195,7 +209,7 @@ final class CallerConnections implements CallerConnection.Owner {
         }
         looking.set(false);
         if (closed) {
-            closeAll("the client is closed"); // what was not among the idle ones just now
+            closeAll("the client is closed"); // connections that were in use until now
         } else if (!idle.isEmpty()) {
             lookLater();
         }

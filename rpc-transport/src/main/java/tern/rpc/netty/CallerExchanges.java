@@ -3,7 +3,7 @@ package tern.rpc.netty;
 import tern.rpc.transport.PendingCall;
 
 /**
- * How callers that wait make exchanges with one endpoint themselves, each on a socket that is theirs meanwhile.
+ * The protocol of exchanges that blocking callers make with one endpoint themselves, each on a socket of its own.
  * Thread-safe.
  */
 public interface CallerExchanges {
@@ -11,11 +11,11 @@ public interface CallerExchanges {
     /**
      * Encodes a request.
      *
-     * @return what is sent, in this order
+     * @return the bytes to send, in this order
      * @throws tern.rpc.RpcException if it cannot be encoded
      */
     byte[][] request(PendingCall call);
 
-    /** For one connection. */
+    /** Creates the reader of one connection. */
     AnswerReader newReader();
 }

@@ -13,46 +13,46 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Token;
 
-/** How one protocol looks on a connection of a client. Thread-safe. */
+/** A protocol on the connections of a client. Thread-safe. */
 public interface ClientProtocol {
 
-    /** As in an address: {@code dubbo}. */
+    /** The name in an address: {@code dubbo}. */
     String name();
 
     /**
      * Prepares for calls of a service.
      *
-     * @throws IllegalArgumentException naming the method, if one of them cannot be called with this protocol
+     * @throws IllegalArgumentException if a method cannot be called with this protocol; the message names it
      */
     void prepareReference(ServiceDescriptor service);
 
-    /** What is told to a server with TLS, such as {@code h2} (ALPN); empty for nothing. */
+    /** The protocols offered to a TLS server, such as {@code h2} (ALPN); empty for none. */
     default List<String> applicationProtocols() {
         return List.of();
     }
 
     /**
-     * Whether a connection carries one call at a time, so that there are as many connections as calls. Their handlers
-     * tell {@link Connection#released()} after each, and they are not asked for signs of life.
+     * Whether a connection carries one call at a time, so that there are as many connections as calls. Handlers of such
+     * a protocol call {@link Connection#released()} after each call, and there are no heartbeats.
      */
     default boolean isExclusive() {
         return false;
     }
 
     /**
-     * How callers that wait make their exchanges themselves; null where only event loops move bytes. Only asked of protocols
-     * that are {@link #isExclusive}.
+     * The exchanges that blocking callers make themselves; null if only event loops use the sockets. Called for {@link
+     * #isExclusive} protocols only.
      */
     default @Nullable CallerExchanges callerExchanges(Endpoint endpoint, ClientTransportSettings settings) {
         return null;
     }
 
-    /** How a token is shown to the server. */
+    /** The form in which a token is sent. */
     default CallToken carry(Token token) {
         return CallToken.bearer(token);
     }
 
-    /** The handler of a connection. */
+    /** Creates the handler of a connection. */
     ChannelHandler clientHandler(Connection connection);
 
     /**
@@ -63,40 +63,40 @@ public interface ClientProtocol {
     WriteCommand request(PendingCall call, Connection connection);
 
     /**
-     * Begins a streaming call, on the caller's thread, by commands in the connection's queue.
+     * Starts a streaming call on the caller's thread, by commands in the connection's queue.
      *
      * @throws tern.rpc.RpcException UNIMPLEMENTED if the protocol has no streams
      */
     ClientStream open(PendingCall call, ClientStream.Receiver receiver, Connection connection);
 
-    /** Tells the server that nobody waits for the answer any more; null where there is no way. */
+    /** The command that cancels the call at the server; null if the protocol has none. */
     @Nullable
     WriteCommand abandon(PendingCall call, Connection connection);
 
-    /** Asks the peer for a sign of life; null where there is no way. */
+    /** The heartbeat command; null if the protocol has none. */
     @Nullable
     WriteCommand ping(Connection connection);
 
-    /** Whether a server sends something on a new connection without being asked. */
+    /** Whether a server sends something on a new connection without a request. */
     default boolean isServerFirst() {
         return false;
     }
 
     /**
-     * Whether a server of this protocol may begin so.
+     * Whether the first bytes may come from a server of this protocol.
      *
-     * @param first bytes of a connection; stays the caller's
+     * @param first the first bytes of a connection; the caller keeps ownership
      */
     default Match answersSo(ByteBuf first) {
         return Match.YES;
     }
 
-    /** Whether its own answers are text, so that text is no proof of another protocol. */
+    /** Whether the answers of this protocol are text, so that text does not prove another protocol. */
     default boolean isText() {
         return false;
     }
 
-    /** How long that sign may take to come while no call waits. */
+    /** The time within which the answer to a heartbeat must arrive while no call waits. */
     default Duration idlePatience(ClientTransportSettings settings) {
         return settings.heartbeat().multipliedBy(2);
     }

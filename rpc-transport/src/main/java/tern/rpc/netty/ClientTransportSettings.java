@@ -7,20 +7,21 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.Tls;
 
 /**
- * How a client connects and what it bears (docs/limits.md).
+ * The connection settings and limits of a client (docs/limits.md).
  *
- * @param application name told to servers; may be empty
+ * @param application the name sent to servers; may be empty
  * @param connectTimeout for one attempt
- * @param reconnectMin pause after the first failed attempt; doubled after each, with full jitter
- * @param reconnectMax longest pause
- * @param heartbeat after which a connection without answers is asked for a sign of life; condemned after three times
- * @param probeAfter the same while calls are waiting for an answer
- * @param probeTimeout within which that sign of life must come
- * @param maxInFlight calls of one connection that are not answered yet; more are refused as not executed
- * @param maxQueuedBytes of requests that the socket has not taken yet; more are refused as not executed
- * @param maxRequestBytes of one request that is written
- * @param maxResponseBytes of one answer that is read
- * @param tls keys and trust, looked at for every new connection; null for clear text
+ * @param reconnectMin the pause after the first failed attempt; doubled after each failure, with full jitter
+ * @param reconnectMax the longest pause
+ * @param heartbeat the idle time after which the server is asked for a heartbeat; the connection is closed after three
+ *     times this
+ * @param probeAfter the time without an answer after which the server is asked for a heartbeat while calls wait
+ * @param probeTimeout the time within which the answer to this heartbeat must arrive
+ * @param maxInFlight the unanswered calls of one connection; further calls are refused as not executed
+ * @param maxQueuedBytes the bytes of requests that wait for the socket; further requests are refused as not executed
+ * @param maxRequestBytes the largest request
+ * @param maxResponseBytes the largest answer
+ * @param tls keys and trusted certificates, read for every new connection; null for no TLS
  */
 public record ClientTransportSettings(
         String application,
@@ -37,9 +38,9 @@ public record ClientTransportSettings(
         @Nullable Supplier<Tls> tls) {
 
     /**
-     * In clear text.
+     * Creates settings without TLS.
      *
-     * @param maxMessageBytes of one request and of one answer
+     * @param maxMessageBytes the largest request and the largest answer
      */
     public ClientTransportSettings(
             String application,
@@ -67,7 +68,7 @@ public record ClientTransportSettings(
                 null);
     }
 
-    /** All defaults, in clear text. */
+    /** Creates settings with all defaults and without TLS. */
     public static ClientTransportSettings named(String application) {
         return new ClientTransportSettings(
                 application,
@@ -82,14 +83,14 @@ public record ClientTransportSettings(
                 8 << 20);
     }
 
-    /** @param replaced time for one attempt to connect */
+    /** @param replaced the timeout of one attempt to connect */
     public ClientTransportSettings withConnectTimeout(Duration replaced) {
         return with(draft -> draft.connectTimeout = replaced);
     }
 
     /**
-     * @param min pause after the first failed attempt; doubled after each, with full jitter
-     * @param max longest pause
+     * @param min the pause after the first failed attempt; doubled after each failure, with full jitter
+     * @param max the longest pause
      */
     public ClientTransportSettings withReconnect(Duration min, Duration max) {
         return with(draft -> {
@@ -98,14 +99,14 @@ public record ClientTransportSettings(
         });
     }
 
-    /** @param replaced after which a connection without answers is asked for a sign of life */
+    /** @param replaced the idle time after which the server is asked for a heartbeat */
     public ClientTransportSettings withHeartbeat(Duration replaced) {
         return with(draft -> draft.heartbeat = replaced);
     }
 
     /**
-     * @param after time without an answer, while calls wait for one, after which the server is asked for a sign of life
-     * @param timeout within which that sign of life must come
+     * @param after the time without an answer after which the server is asked for a heartbeat while calls wait
+     * @param timeout the time within which the answer to this heartbeat must arrive
      */
     public ClientTransportSettings withProbe(Duration after, Duration timeout) {
         return with(draft -> {
@@ -114,24 +115,24 @@ public record ClientTransportSettings(
         });
     }
 
-    /** @param replaced calls of one connection that are not answered yet */
+    /** @param replaced the largest number of unanswered calls of one connection */
     public ClientTransportSettings withMaxInFlight(int replaced) {
         return with(draft -> draft.maxInFlight = replaced);
     }
 
-    /** @param replaced bytes of requests that the socket has not taken yet */
+    /** @param replaced the largest number of bytes of requests that wait for the socket */
     public ClientTransportSettings withMaxQueuedBytes(long replaced) {
         return with(draft -> draft.maxQueuedBytes = replaced);
     }
 
-    /** @param replaced bytes of one request and of one answer */
+    /** @param replaced the largest request and the largest answer, in bytes */
     public ClientTransportSettings withMaxMessageBytes(int replaced) {
         return withMaxMessageBytes(replaced, replaced);
     }
 
     /**
-     * @param request bytes of one request that is written
-     * @param response bytes of one answer that is read
+     * @param request the largest request, in bytes
+     * @param response the largest answer, in bytes
      */
     public ClientTransportSettings withMaxMessageBytes(int request, int response) {
         return with(draft -> {
@@ -140,7 +141,7 @@ public record ClientTransportSettings(
         });
     }
 
-    /** @param replaced keys and trust, looked at for every new connection; null for clear text */
+    /** @param replaced keys and trusted certificates, read for every new connection; null for no TLS */
     public ClientTransportSettings withTls(@Nullable Supplier<Tls> replaced) {
         return with(draft -> draft.tls = replaced);
     }
@@ -151,7 +152,7 @@ public record ClientTransportSettings(
         return draft.build();
     }
 
-    /** A copy that may be changed before it is built. */
+    /** A mutable copy. */
     private static final class Draft {
         private String application;
         private Duration connectTimeout;

@@ -27,37 +27,40 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
 /**
- * One socket of a client, from the attempt to connect to its end. Calls may be sent as soon as it exists; they wait in
- * the write queue until it is open. Fields without a word on them belong to the event loop.
+ * One socket of a client, from the attempt to connect to its end. Calls may be sent as soon as the object exists; they
+ * wait in the write queue until the socket is open. Fields without a comment are confined to the event loop.
  */
 public final class Connection implements PendingCall.Carrier {
 
     private static final long SHORT_LIFE_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final Logger LOG = LoggerFactory.getLogger(Connection.class);
 
-    /** How late a call may fail after its deadline. */
+    /** The longest delay of a failure after the deadline. */
     private static final long SWEEP_MILLIS = 20;
 
-    /** Calls of a connection that carries one at a time: the next may come while the answer of the last is handed over. */
+    /**
+     * The calls of a connection that carries one at a time: the next may come while the answer of the last is
+     * delivered.
+     */
     private static final int ONE_AND_THE_NEXT = 2;
 
-    /** What becomes of a connection, in this order. */
+    /** The states of a connection, in this order. */
     enum State {
         CONNECTING,
         READY,
-        /** The server asked for no new calls; answers still come. */
+        /** The server asked for no new calls. Answers still arrive. */
         DRAINING,
         CLOSED
     }
 
-    /** Told, on the event loop, what becomes of a connection. */
+    /** Receives the events of a connection on the event loop. */
     interface Owner {
         void changed(Connection connection, State state);
 
         /** A connection that carries one call at a time is free for the next. */
         default void released(Connection connection) {}
 
-        /** One that takes calls in the place of this one, or null. */
+        /** A connection that replaces this one, or null. */
         default @Nullable Connection insteadOf(Connection connection) {
             return null;
         }
@@ -75,11 +78,11 @@ public final class Connection implements PendingCall.Carrier {
     private final AtomicLong lateAnswers = new AtomicLong();
     private final KeepAlive keepAlive;
     private boolean isOpened;
-    private boolean leaving; // said so before it was ready
+    private boolean leaving; // announced its end before it was ready
     private boolean heard;
     private boolean answered;
-    private long readyNanos; // since when calls may be sent
-    private boolean refused; // written before the state, so seen by who sees that
+    private long readyNanos; // time since which calls may be sent
+    private boolean refused; // written before the state, so visible to threads that see the state
     private volatile State state = State.CONNECTING;
     private volatile String closeReason = "";
     private volatile @Nullable Channel channel;
@@ -128,7 +131,9 @@ public final class Connection implements PendingCall.Carrier {
                         settings.connectTimeout().toMillis())
                 .handler(handlers())
                 .connect(endpoint.host(), endpoint.port());
-        if (connecting.cause() == null) { // without one, as when files run out, there is no channel to close
+        if (connecting.cause()
+                == null) { // without a cause there may be no channel to close, for example when file descriptors run
+            // out
             channel = connecting.channel();
         }
         sweepLater(); // for calls that were sent before there was an event loop
@@ -143,7 +148,7 @@ public final class Connection implements PendingCall.Carrier {
         });
     }
 
-    /** What a channel of this connection is made of. */
+    /** The handlers of a channel of this connection. */
     ChannelHandler handlers() {
         return new ChannelInitializer<Channel>() {
             @Override
@@ -174,7 +179,7 @@ public final class Connection implements PendingCall.Carrier {
         });
     }
 
-    /** The channel is open, whoever opened it. Event loop. */
+    /** The channel is open. Runs on the event loop. */
     void opened(Channel opened) {
         if (state == State.CLOSED) {
             opened.close();
@@ -192,7 +197,7 @@ public final class Connection implements PendingCall.Carrier {
         } else {
             ready(opened);
         }
-        // Last, since it runs at once if the server has closed already.
+        // Last, because it runs at once if the server has already closed.
         opened.closeFuture().addListener(done -> closedByServer(opened.eventLoop()));
     }
 
@@ -237,12 +242,12 @@ public final class Connection implements PendingCall.Carrier {
         if (tls == null || loop.isShuttingDown()) {
             close(reason);
         } else {
-            loop.execute(() -> close(reason)); // behind the exception that TLS may have about it
+            loop.execute(() -> close(reason)); // after an exception that TLS may raise about it
         }
     }
 
     /**
-     * Encodes on the calling thread and queues. The call completes in any case.
+     * Encodes the request on the calling thread and queues it. The call completes in any case.
      *
      * @return false if it failed before it was queued
      */
@@ -263,7 +268,7 @@ public final class Connection implements PendingCall.Carrier {
         return true;
     }
 
-    /** Begins a streaming call; see {@link tern.rpc.transport.ClientConnection#open}. */
+    /** Starts a streaming call; see {@link tern.rpc.transport.ClientConnection#open}. */
     ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
         RpcException refusal = enter(call);
         if (refusal != null) {
@@ -278,12 +283,12 @@ public final class Connection implements PendingCall.Carrier {
         }
         entered();
         if (call.hasFailed()) {
-            abandoned(call); // it may have been cancelled before this connection could be told
+            abandoned(call); // it may have been cancelled before this connection knew it
         }
         return stream;
     }
 
-    /** @return why the call cannot be sent, or null */
+    /** @return the reason why the call cannot be sent, or null */
     private @Nullable RpcException enter(PendingCall call) {
         if (queue.queuedBytes() > settings.maxQueuedBytes()) {
             return refused(
@@ -303,7 +308,7 @@ public final class Connection implements PendingCall.Carrier {
 
     private void entered() {
         if (state == State.CLOSED) {
-            failCalls(); // it may have been entered after the others were failed
+            failCalls(); // it may have entered after the others had failed
         } else {
             sweepLater();
         }
@@ -315,7 +320,7 @@ public final class Connection implements PendingCall.Carrier {
         return present == State.DRAINING || present == State.CLOSED;
     }
 
-    /** The call ended without an answer. Any thread. */
+    /** The call ended without an answer. Any thread may call this. */
     @Override
     public void abandoned(PendingCall call) {
         pending.remove(call.id());
@@ -326,10 +331,10 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Passes a call that was not sent here to the connection that has taken this one's place. Event loop.
+     * Passes a call that was not sent here to the connection that replaced this one. Runs on the event loop.
      *
-     * @param request makes the request that is sent there, without encoding it anew
-     * @return false if there is none; the call is then as it was
+     * @param request creates the request to send there, without encoding it again
+     * @return false if there is no replacement; the call is then unchanged
      */
     public boolean passOn(PendingCall call, Function<Connection, WriteCommand> request) {
         Connection other = owner.insteadOf(this);
@@ -337,7 +342,7 @@ public final class Connection implements PendingCall.Carrier {
             return false;
         }
         if (pending.remove(call.id()) == null) {
-            return true; // it has ended meanwhile
+            return true; // the call has ended meanwhile
         }
         RpcException refusal = other.enter(call);
         if (refusal != null) {
@@ -357,7 +362,7 @@ public final class Connection implements PendingCall.Carrier {
                 Executed.NO);
     }
 
-    /** The answer to a request came. Event loop. */
+    /** The answer to a request arrived. Runs on the event loop. */
     public void answered(long id, Answer answer) {
         PendingCall call = pending.remove(id);
         if (call == null) {
@@ -370,7 +375,7 @@ public final class Connection implements PendingCall.Carrier {
         closeIfDrained();
     }
 
-    /** The answer to a request cannot be used. Event loop. */
+    /** The answer to a request cannot be used. Runs on the event loop. */
     public void failed(long id, RpcException failure) {
         PendingCall call = pending.remove(id);
         if (call != null) {
@@ -379,7 +384,7 @@ public final class Connection implements PendingCall.Carrier {
         closeIfDrained();
     }
 
-    /** The answer has been read to its end, and this connection carries one call at a time. Event loop. */
+    /** The answer was read completely, and this connection carries one call at a time. Runs on the event loop. */
     public void released() {
         owner.released(this);
     }
@@ -388,12 +393,12 @@ public final class Connection implements PendingCall.Carrier {
         return pending.contains(id);
     }
 
-    /** An id for a frame that is not a call. */
+    /** Creates an id for a frame that is not a call. */
     public long newId() {
         return pending.newId();
     }
 
-    /** Something was read. Event loop. */
+    /** Bytes were read. Runs on the event loop. */
     public void heard() {
         heard = true;
         keepAlive.heard();
@@ -403,7 +408,7 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    /** Whether the server ever sent anything. */
+    /** Whether the server has sent anything. */
     boolean wasHeard() {
         return heard;
     }
@@ -435,11 +440,11 @@ public final class Connection implements PendingCall.Carrier {
         }
     }
 
-    /** The server asked for no new calls. Event loop. */
+    /** The server asked for no new calls. Runs on the event loop. */
     public void drain() {
         if (state == State.READY) {
             LOG.info("{} is going away; no new calls on this connection", endpoint);
-            owner.changed(this, State.DRAINING); // first: who finds this one draining has to find the next
+            owner.changed(this, State.DRAINING); // first: a call that finds this one draining must find the next one
             state = State.DRAINING;
             closeIfDrained();
         } else if (state == State.CONNECTING) {
@@ -483,13 +488,13 @@ public final class Connection implements PendingCall.Carrier {
         call.fail(CallEnds.lost(call, endpoint, closeReason, executed));
     }
 
-    /** The server did not let us in: whatever was sent, it has read nothing. Event loop. */
+    /** The server refused the connection. It has not read anything. Runs on the event loop. */
     void refused(String reason) {
         refused = state != State.CLOSED;
         close(reason);
     }
 
-    /** Ends the connection, once; what waits for an answer fails. Any thread. */
+    /** Closes the connection, once. Calls that wait for an answer fail. Any thread may call this. */
     public void close(String reason) {
         EventLoop loop = eventLoop;
         if (loop == null || loop.inEventLoop() || loop.isShuttingDown()) {
@@ -498,7 +503,7 @@ public final class Connection implements PendingCall.Carrier {
         }
         try {
             loop.execute(() -> closeNow(reason));
-        } catch (RejectedExecutionException e) { // it ended just now
+        } catch (RejectedExecutionException e) { // the event loop has just ended
             closeNow(reason);
         }
     }
@@ -515,18 +520,18 @@ public final class Connection implements PendingCall.Carrier {
             open.close();
         }
         try {
-            owner.changed(this, State.CLOSED); // first: a call that is sent again at once finds the next connection
+            owner.changed(this, State.CLOSED); // first: a retry that follows at once must find the next connection
         } finally {
             failCalls();
         }
     }
 
-    /** Those of which the answer has come are told it, or fail by their deadlines. */
+    /** Fails the calls. A call whose answer has arrived still gets it, or fails at its deadline. */
     private void failCalls() {
         pending.clear(call -> !call.isAnswerHere(), this::lost);
     }
 
-    /** Ends the connection, if it is still there, and all of its calls. Any thread. */
+    /** Closes the connection if it is still open, and ends all of its calls. Any thread may call this. */
     void closeWithCalls(String reason) {
         close(reason);
         EventLoop loop = eventLoop;
@@ -536,7 +541,7 @@ public final class Connection implements PendingCall.Carrier {
         }
         try {
             loop.execute(() -> pending.clear(this::lost));
-        } catch (RejectedExecutionException e) { // it ended just now
+        } catch (RejectedExecutionException e) { // the event loop has just ended
             pending.clear(this::lost);
         }
     }
@@ -545,7 +550,7 @@ public final class Connection implements PendingCall.Carrier {
         return state;
     }
 
-    /** Why it was closed; empty before. */
+    /** The reason of the close; empty before. */
     String closeReason() {
         return closeReason;
     }

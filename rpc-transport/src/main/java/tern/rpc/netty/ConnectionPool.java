@@ -26,10 +26,10 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The connections to one endpoint, usually one, each with many calls at once. A lost one is replaced: at once the first
- * time, then after pauses that double, with full jitter, and when a call finds nobody connected. Calls do not wait for an
- * attempt that a call has begun. A draining one is replaced too and lives on until its last
- * answer. What takes another's place is ready when the server has been heard on it. Thread-safe.
+ * The connections to one endpoint, usually one, each with many calls at once. A lost connection is replaced: at once
+ * the first time, then after pauses that double, with full jitter. A call that finds no connection may start an attempt
+ * earlier; such calls do not wait for that attempt. A draining connection is also replaced, and stays open until its
+ * last answer. A replacement is ready when the server has been heard on it. Thread-safe.
  */
 final class ConnectionPool implements ClientConnection, Connection.Owner {
 
@@ -46,16 +46,17 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final AtomicReferenceArray<Connection> current;
     private final AtomicInteger turn = new AtomicInteger();
     private final List<Connection> retiring = new ArrayList<>(); // guarded by this
-    private final List<Connection> untold = new ArrayList<>(); // guarded by this; lost, but some answers are here
+    private final List<Connection> untold =
+            new ArrayList<>(); // guarded by this; lost, but some of their answers were already received
     private final ReconnectBackoff backoff; // guarded by this
     private final Map<Connection, Future<?>> pauses =
-            new IdentityHashMap<>(); // guarded by this; until their replacement
-    private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet(); // and not ready yet
+            new IdentityHashMap<>(); // guarded by this; until they are replaced
+    private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet(); // attempts that are not ready yet
     private final AttemptPace pace;
     private volatile boolean available;
     private volatile boolean closed;
     private volatile String lastFailure = "";
-    private volatile String lastReason = ""; // of the last lost connection, also when there is another one
+    private volatile String lastReason = ""; // reason of the last loss, kept also after a reconnect
 
     ConnectionPool(
             Endpoint endpoint,
@@ -97,7 +98,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return available;
     }
 
-    /** One that is ready and was not told of yet is as good as connecting. */
+    /** A connection that is ready but not yet announced counts as connecting. */
     @Override
     public boolean isConnecting() {
         return !available && (isAnyConnecting() || isAny(State.READY));
@@ -145,7 +146,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
                 Executed.NO);
     }
 
-    /** A call can find a connection closed before its event loop has told this pool why. */
+    /** The reason for messages. A call may find a connection closed before its event loop has told this pool why. */
     private String whyNotConnected() {
         for (int i = 0; i < current.length(); i++) {
             String reason = current.get(i).closeReason();
@@ -156,7 +157,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return lastReason;
     }
 
-    /** The next that is ready, or else connecting. */
+    /** The next connection that is ready, or else one that is connecting. */
     private @Nullable Connection choose() {
         int size = current.length();
         int first = size == 1 ? 0 : Math.floorMod(turn.getAndIncrement(), size);
@@ -179,7 +180,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return connecting;
     }
 
-    /** A call found nobody connected. */
+    /** A call found no connection. */
     private void attemptNow() {
         if (!closed && pace.isDue()) {
             beginAttempt();
@@ -255,7 +256,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         replaceAfter(pauseMillis, connection);
     }
 
-    /** It lives on until its last answer. */
+    /** Keeps a replaced connection until its last answer. */
     private void retire(Connection connection) {
         for (int i = 0; i < current.length(); i++) {
             if (current.get(i) == connection) {
@@ -285,7 +286,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return replace(connection, false);
     }
 
-    /** @param byCall whether a call has begun the attempt before the end of the pause */
+    /** @param byCall whether a call started the attempt before the end of the pause */
     private synchronized boolean replace(Connection connection, boolean byCall) {
         Future<?> pause = pauses.remove(connection);
         if (pause != null) {

@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.EventLoopThread;
 
 /**
- * The threads that move bytes, {@code rpc-io-1} and so on, shared by clients and servers of a process. They use epoll
- * when the application brings Netty's native jar for it, and NIO otherwise. Thread-safe.
+ * The event loop threads, {@code rpc-io-1} and so on, shared by clients and servers of a process. They use epoll if the
+ * application has Netty's native jar, and NIO otherwise. Thread-safe.
  */
 public final class EventLoops implements AutoCloseable {
 
-    /** How the threads wait for sockets. */
+    /** The system call with which the threads wait for sockets. */
     private enum Kind {
         NIO("nio"),
         EPOLL("epoll");
@@ -44,7 +44,7 @@ public final class EventLoops implements AutoCloseable {
         this.group = new MultiThreadIoEventLoopGroup(threads, new Threads(), handlers);
     }
 
-    /** @param threads 0 for as many as there are processors, eight at the most */
+    /** @param threads 0 for one per processor, at most eight */
     public static EventLoops start(int threads) {
         int count = threads > 0 ? threads : Math.min(8, Runtime.getRuntime().availableProcessors());
         return isEpollAvailable()
@@ -77,13 +77,13 @@ public final class EventLoops implements AutoCloseable {
         return kind == Kind.EPOLL ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
     }
 
-    /** Ends the threads; does not wait for them. */
+    /** Ends the threads without waiting for them. */
     @Override
     public void close() {
         group.shutdownGracefully(0, 2, TimeUnit.SECONDS);
     }
 
-    /** Makes threads that can be told from those that may wait. */
+    /** Creates threads that are marked as event loops. */
     private static final class Threads extends DefaultThreadFactory {
 
         Threads() {

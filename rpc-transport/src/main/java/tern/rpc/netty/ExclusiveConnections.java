@@ -24,11 +24,12 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The connections to one endpoint with a protocol that carries one call at a time: a call takes the one that was used
- * last, or opens a new one while there are fewer than calls allowed. Those that nobody needs are closed after the time of
- * the heartbeat. When an attempt to connect fails, calls are refused at once until one that is made in the background
- * succeeds; such a call begins one, if there was none for half a second. Callers that wait have sockets of their own where the protocol knows how and there is no TLS; the event loops
- * carry the other calls, and all of them until the server was found. Thread-safe.
+ * The connections to one endpoint for a protocol that carries one call at a time. A call takes the most recently used
+ * connection, or opens a new one while there are fewer than calls allowed. Connections that nobody needs are closed
+ * after the heartbeat time. After a failed attempt to connect, calls are refused at once until an attempt in the
+ * background succeeds. Such a call starts an attempt if there was none for half a second. Blocking callers use sockets
+ * of their own if the protocol supports it and there is no TLS. The event loops carry the other calls, and all calls
+ * until the server was reached. Thread-safe.
  */
 final class ExclusiveConnections implements ClientConnection, Connection.Owner, CallerConnections.Owner {
 
@@ -42,22 +43,23 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private final @Nullable TlsContext tls;
     private final EventLoops loops;
     private final Consumer<ClientConnection> whenClosed;
-    private final Deque<Idle> idle = new ConcurrentLinkedDeque<>(); // used last, first
+    private final Deque<Idle> idle = new ConcurrentLinkedDeque<>(); // most recently used first
     private final Set<Connection> all = ConcurrentHashMap.newKeySet();
     private final Set<Connection> connecting = ConcurrentHashMap.newKeySet();
-    private final Set<Connection> unused = ConcurrentHashMap.newKeySet(); // connecting, and free when they are there
-    private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet(); // likewise, and no call waits for them
+    private final Set<Connection> unused = ConcurrentHashMap.newKeySet(); // connecting, and free once connected
+    private final Set<Connection> begunByCalls =
+            ConcurrentHashMap.newKeySet(); // connecting, and no call waits for them
     private final AttemptPace pace;
-    private final AtomicInteger count = new AtomicInteger(); // of both kinds
+    private final AtomicInteger count = new AtomicInteger(); // connections of both kinds
     private final @Nullable CallerConnections callers;
-    private final AtomicLong lateAnswersBefore = new AtomicLong(); // of connections that are closed
+    private final AtomicLong lateAnswersBefore = new AtomicLong(); // late answers of closed connections
     private final AtomicBoolean tidying = new AtomicBoolean();
     private final ReconnectBackoff backoff; // guarded by this
     private boolean retrying; // guarded by this
     private volatile boolean available;
     private volatile boolean closed;
     private volatile String lastFailure = "";
-    private volatile String lastReason = ""; // of the last failure, also when there is a connection again
+    private volatile String lastReason = ""; // reason of the last failure, kept also after a reconnect
 
     ExclusiveConnections(
             Endpoint endpoint,
@@ -79,7 +81,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         this.callers = exchanges == null ? null : new CallerConnections(endpoint, settings, exchanges, loops, this);
     }
 
-    /** A call found nobody connected. */
+    /** A call found no connection. */
     private void attemptNow() {
         if (closed || !begunByCalls.isEmpty() || !pace.mayBegin()) {
             return;
@@ -91,7 +93,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
     }
 
-    /** Opens the first, which tells whether there is a server. */
+    /** Opens the first connection, which shows whether there is a server. */
     void open() {
         Connection first = add();
         if (first != null) {
@@ -136,7 +138,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             }
             return;
         }
-        if (connecting.isEmpty() && !available) { // in this order, or a connection just made is seen in neither
+        if (connecting.isEmpty() && !available) { // in this order; else a new connection might be in neither
             attemptNow();
             call.fail(notSent(
                     call,
@@ -177,7 +179,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         return null;
     }
 
-    /** @return null if there are as many as allowed */
+    /** @return null if the limit is reached */
     private @Nullable Connection add() {
         return add(connecting);
     }
@@ -208,7 +210,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         return countOne() || giveUpOne();
     }
 
-    /** Closes one that is idle, and leaves its place to another kind of connection. */
+    /** Closes an idle connection to free its place for another kind. */
     private boolean giveUpOne() {
         Connection given = takeIdle();
         if (given == null || !all.remove(given)) {
@@ -249,7 +251,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
         reachable();
         begunByCalls.remove(connection);
-        connecting.remove(connection); // last: it is always one of connecting and available
+        connecting.remove(connection); // last: it is always in connecting or available
     }
 
     private synchronized void reachable() {
@@ -276,7 +278,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
             unreachable(connection.closeReason());
         }
         begunByCalls.remove(connection);
-        connecting.remove(connection); // last: a call that finds nobody connecting tells the reason
+        connecting.remove(connection); // last: a call that finds no attempt running reports the reason
     }
 
     /** An attempt to connect failed. */
@@ -310,7 +312,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         }
     }
 
-    /** Closes what was not needed for long. */
+    /** Closes connections that were idle for long. */
     private void tidy() {
         long now = System.nanoTime();
         for (Idle oldest = idle.peekLast(); oldest != null; oldest = idle.peekLast()) {

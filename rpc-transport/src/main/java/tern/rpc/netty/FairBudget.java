@@ -3,8 +3,8 @@ package tern.rpc.netty;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Memory that the connections of a server share. The last quarter is left to connections that hold little, so whoever holds
- * much is refused first. Thread-safe.
+ * A memory budget shared by the connections of a server. The last quarter is reserved for connections that hold little,
+ * so connections that hold much are refused first. Thread-safe.
  */
 final class FairBudget {
 
@@ -18,7 +18,7 @@ final class FairBudget {
         this.maxBytes = maxBytes;
     }
 
-    /** @param bytes negative for what is given back */
+    /** @param bytes negative for returned bytes */
     void add(long bytes) {
         used.addAndGet(bytes);
     }
@@ -31,7 +31,7 @@ final class FairBudget {
         return maxBytes;
     }
 
-    /** Whether a connection that holds as much may add something. */
+    /** Whether a connection with this many bytes may add more. */
     boolean hasRoom(long ofConnection) {
         long kept = ofConnection > maxBytes / SMALL_PART ? maxBytes / 4 : 0;
         return used.get() <= maxBytes - kept;

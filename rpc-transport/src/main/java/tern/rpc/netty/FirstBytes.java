@@ -8,12 +8,12 @@ import io.netty.handler.codec.ByteToMessageDecoder;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Looks at the first bytes of a server and leaves. A peer that begins with another protocol has never read a request, so
- * that calls fail as not executed, with what it speaks. Event loop only.
+ * Checks the first bytes of a server and removes itself. A peer that begins with another protocol has never read a
+ * request, so calls fail as not executed, with the name of that protocol. Confined to the event loop.
  */
 final class FirstBytes extends ChannelInboundHandlerAdapter {
 
-    /** For the rest of a first line of which too little came to tell who sends it. */
+    /** The wait for the rest of a first line that is too short to identify its sender. */
     private static final long PATIENCE_MILLIS = 100;
 
     private final Connection connection;
@@ -39,12 +39,12 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
             case NO -> {
                 if (kept.readableBytes() >= Strangers.ENOUGH_BYTES || Strangers.protocol(kept) != null) {
                     refuse();
-                } else if (!waiting) { // the rest says more, if there is any
+                } else if (!waiting) { // the rest, if any, identifies the sender better
                     waiting = true;
                     context.executor().schedule(this::refuse, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
                 }
             }
-            case MAYBE -> {} // more has to come
+            case MAYBE -> {} // more bytes are needed
         }
     }
 
@@ -76,7 +76,7 @@ final class FirstBytes extends ChannelInboundHandlerAdapter {
         if (kept.isReadable()) {
             refuse();
         }
-        refused = true; // what is scheduled comes too late
+        refused = true; // makes the scheduled check do nothing
         context.fireChannelInactive();
     }
 

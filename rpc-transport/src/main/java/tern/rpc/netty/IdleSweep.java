@@ -8,38 +8,41 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closes connections on which nothing was read for long. Each event loop has one timer for all of its connections, since a
- * timer for each of thousands would take memory and time that an idle connection does not need otherwise. Thread-safe.
+ * Closes idle connections. Each event loop has one timer for all of its connections, because thousands of timers would
+ * cost memory and time that idle connections do not need. Thread-safe.
  */
 final class IdleSweep {
 
     /**
-     * Looks, at least, in the time after which a connection is closed: none is closed whose last call is being answered just
-     * now.
+     * The lowest number of checks within the idle limit. It ensures that no connection is closed while its last call is
+     * being answered.
      */
     private static final int FEWEST_LOOKS = 4;
 
-    /** Looks, at most, in that time; so a connection is closed at most one 64th of it too late. */
+    /**
+     * The highest number of checks within the idle limit. A connection is closed at most one 64th of the limit too
+     * late.
+     */
     private static final int MAX_LOOKS = 64;
 
     private final long patienceNanos;
     private final Collection<ServerConnection> connections;
-    private final Set<EventLoop> looking = ConcurrentHashMap.newKeySet(); // each is added and removed by itself
+    private final Set<EventLoop> looking = ConcurrentHashMap.newKeySet(); // each event loop adds and removes itself
 
-    /** @param connections all that are open, of all event loops; may change at any time */
+    /** @param connections all open connections of all event loops; may change at any time */
     IdleSweep(Duration patience, Collection<ServerConnection> connections) {
         this.patienceNanos = patience.toNanos();
         this.connections = connections;
     }
 
-    /** A connection of this event loop was opened. Event loop only. */
+    /** A connection of this event loop was opened. Runs on this event loop. */
     void opened(EventLoop loop) {
         if (looking.add(loop)) {
             lookLater(loop, patienceNanos);
         }
     }
 
-    /** @param leftNanos until the first connection may be idle for too long */
+    /** @param leftNanos the time until the first connection may exceed the idle limit */
     private void lookLater(EventLoop loop, long leftNanos) {
         long pause = Math.max(patienceNanos / MAX_LOOKS, Math.min(patienceNanos / FEWEST_LOOKS, leftNanos));
         loop.schedule(() -> look(loop), Math.max(1, pause), TimeUnit.NANOSECONDS);

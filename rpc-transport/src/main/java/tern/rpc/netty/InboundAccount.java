@@ -9,29 +9,29 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one connection holds of the {@link InboundBudget}, and whether it is read on. It may begin with a budget that it
- * shares with strangers. Event loop only, but for {@link #kept}.
+ * The bytes that one connection holds of the {@link InboundBudget}, and whether its socket is read. It may start with
+ * the budget for unauthenticated callers. Confined to the event loop, except {@link #kept}.
  */
 public final class InboundAccount {
 
-    /** A message of less, or a part of one, is not worth counting, unless it stays; a connection with less is not paused. */
+    /** Smaller messages and parts are not counted unless they stay, and a connection with fewer bytes is not paused. */
     private static final int SMALL_BYTES = 4 << 10;
 
-    /** The connection as this class sees it. */
+    /** The connection. */
     interface Reading {
-        /** Stops and resumes reading. */
+        /** Stops or resumes reading. */
         void pause(boolean paused);
 
-        /** The message that was to be finished did not come in time. */
+        /** The message did not arrive completely in time. */
         void tooSlow(String how);
     }
 
-    private volatile InboundBudget budget; // replaced under this, before it is settled
-    private volatile boolean settled; // whether the budget is the last one
+    private volatile InboundBudget budget; // replaced under this lock before it is settled
+    private volatile boolean settled; // whether the budget is final
     private final EventLoop loop;
     private final Duration longest;
     private final Reading reading;
-    private final AtomicLong kept = new AtomicLong(); // before it is settled written under this
+    private final AtomicLong kept = new AtomicLong(); // written under this lock before it is settled
     private long incomplete;
     private boolean paused;
     private boolean waiting;
@@ -39,8 +39,8 @@ public final class InboundAccount {
     private @Nullable Future<?> finishing;
 
     /**
-     * @param settled whether it stays with this budget
-     * @param longest time for a message to be finished once it is its turn
+     * @param settled whether the budget is final
+     * @param longest the time for a message to be completed once it is its turn
      */
     InboundAccount(InboundBudget budget, boolean settled, EventLoop loop, Duration longest, Reading reading) {
         this.budget = budget;
@@ -50,15 +50,15 @@ public final class InboundAccount {
         this.reading = reading;
     }
 
-    /** So many bytes as count. */
+    /** The bytes that count. */
     public static int counted(int bytes) {
         return bytes < SMALL_BYTES ? 0 : bytes;
     }
 
     /**
-     * Complete messages came, or somebody has read or dropped some. Any thread.
+     * Complete messages arrived, or were decoded or dropped. Any thread may call this.
      *
-     * @param bytes counted ones; negative for those that are gone
+     * @param bytes the counted bytes; negative for messages that are gone
      */
     public void kept(int bytes) {
         if (bytes == 0) {
@@ -78,7 +78,10 @@ public final class InboundAccount {
         budget.add(bytes);
     }
 
-    /** From here on it counts to another budget, with all that it holds; at most once, and not if it was made settled. */
+    /**
+     * Moves all held bytes to another budget, which is final. Called at most once, and not for an account created as
+     * settled.
+     */
     void moveTo(InboundBudget other) {
         stopFinishing();
         synchronized (this) {
@@ -88,14 +91,14 @@ public final class InboundAccount {
             budget = other;
             settled = true;
         }
-        waiting = false; // for the budget before
+        waiting = false; // the wait for the earlier budget
         look();
     }
 
     /**
-     * To be called after each read: the bytes held of messages that are not complete are more or fewer by so many.
+     * Called after each read: changes the bytes of incomplete messages.
      *
-     * @param bytes counted ones
+     * @param bytes the counted bytes; may be negative
      */
     public void incomplete(int bytes) {
         if (closed) {
@@ -111,7 +114,7 @@ public final class InboundAccount {
         look();
     }
 
-    /** A message is complete: its connection has had its turn. */
+    /** A message is complete, so the connection's turn is over. */
     public void messageComplete() {
         stopFinishing();
     }
@@ -158,7 +161,7 @@ public final class InboundAccount {
         }
     }
 
-    /** Any thread. */
+    /** Checks the budget again. Any thread may call this. */
     void lookAgain() {
         try {
             loop.execute(() -> {
@@ -166,16 +169,16 @@ public final class InboundAccount {
                 look();
             });
         } catch (RejectedExecutionException e) {
-            // the event loops have ended, and with them this connection
+            // the event loops have ended, and so has this connection
         }
     }
 
-    /** Whether the connection is not read at present, so that its peer cannot be blamed for being slow. */
+    /** Whether reading is paused, so that the peer cannot be blamed for being slow. */
     public boolean isPaused() {
         return paused;
     }
 
-    /** The connection is gone; complete messages are given back by their calls. */
+    /** The connection is closed. Calls return the bytes of complete messages themselves. */
     void closed() {
         incomplete((int) -incomplete);
         closed = true;

@@ -7,24 +7,24 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory that a server spends on requests nobody has looked at yet: messages that have not come to their end, and
- * those that wait for a worker. When it is used up, connections that hold some of it are read no more until it is not.
+ * The memory budget of a server for requests that no worker has decoded: incomplete messages, and messages that wait
+ * for a worker. When it is used up, connections that hold part of it are not read until bytes are returned.
  *
- * <p>That cannot end in a deadlock. Messages that are complete need no more bytes: workers read them or refuse them, and
- * give the memory back. Should all of it belong to messages that are not complete, one connection at a time goes on to be
- * read until its message is, which takes the size of one message beyond the budget at the most. It has a limited time
- * for that ({@code rpc.limits.first-bytes-timeout}) and is closed if it does not keep to it, so the next one gets its
- * turn. Connections that hold nothing, such as those with small requests only, are read all the time.
+ * <p>This cannot end in a deadlock. Complete messages need no more bytes: workers decode or refuse them and return the
+ * memory. If incomplete messages hold the whole budget, one connection at a time is read until its message is complete.
+ * This exceeds the budget by at most the size of one message. The connection has a limited time for it ({@code
+ * rpc.limits.first-bytes-timeout}) and is closed if it exceeds this time, so that the next connection gets its turn.
+ * Connections that hold nothing, such as those with small requests only, are always read.
  *
- * <p>Small messages are counted ({@link InboundAccount#SMALL_BYTES}) once they have been there for some time. They come
- * and go in one read where peers are honest.
- * A connection looks at the budget after each read, so that what is above it is one read for each connection.
+ * <p>Small messages ({@link InboundAccount#SMALL_BYTES}) are counted after they have stayed for some time. Honest peers
+ * send them completely in one read. A connection checks the budget after each read, so the budget may be exceeded by
+ * one read per connection.
  *
  * <p>Thread-safe.
  */
 final class InboundBudget {
 
-    /** Two messages of the usual limit: whoever is known gets along with small requests first. */
+    /** Two messages of the default limit. An authenticated caller starts with small requests. */
     private static final long MAX_FOR_STRANGERS = 16 << 20;
 
     private static final int PART_FOR_STRANGERS = 16;
@@ -40,12 +40,12 @@ final class InboundBudget {
         this.whose = whose;
     }
 
-    /** For all connections. */
+    /** Creates the budget for all connections. */
     static InboundBudget forAll(long maxBytes) {
         return new InboundBudget(maxBytes, " (set by rpc.limits.max-inbound-bytes)");
     }
 
-    /** For connections of which nobody knows yet who is at their other end: a small part of that of the others. */
+    /** Creates the budget for connections without an authenticated caller, which is a small part of the other one. */
     static InboundBudget forStrangers(long maxBytesForAll) {
         return new InboundBudget(
                 Math.min(MAX_FOR_STRANGERS, maxBytesForAll / PART_FOR_STRANGERS),
@@ -53,7 +53,7 @@ final class InboundBudget {
                         + " of rpc.limits.max-inbound-bytes; a small request that is let in shows it)");
     }
 
-    /** For people: whose bytes these are, and what sets how many may be held. */
+    /** The owner of these bytes and the property of the limit, for messages. */
     String whose() {
         return whose;
     }
@@ -70,7 +70,7 @@ final class InboundBudget {
         return used.get() > maxBytes;
     }
 
-    /** @param bytes negative for what is given back */
+    /** @param bytes negative for returned bytes */
     void add(long bytes) {
         if (used.addAndGet(bytes) <= maxBytes && bytes < 0) {
             wake();
@@ -78,19 +78,20 @@ final class InboundBudget {
     }
 
     /**
-     * The account looks again when the budget is not used up, or when it may be its turn to finish a message.
+     * Queues the account. It checks again when the budget is not used up, or when it may be its turn to complete a
+     * message.
      *
-     * @param wantsTurn whether it has a message to finish; one that has none would look again for nothing
+     * @param wantsTurn whether it has a message to complete; else the check would be useless
      */
     void await(InboundAccount account, boolean wantsTurn) {
         waiting.add(account);
         if (!isUsedUp() || (wantsTurn && finishing.get() == null)) {
-            wake(); // this may have changed after the account looked and before it was in the queue
+            wake(); // the budget may have changed before the account was in the queue
         }
     }
 
     private void wake() {
-        for (int left = waiting.size(); left > 0; left--) { // some come back while this runs
+        for (int left = waiting.size(); left > 0; left--) { // some are queued again while this runs
             InboundAccount next = waiting.poll();
             if (next != null) {
                 next.lookAgain();
@@ -98,12 +99,12 @@ final class InboundBudget {
         }
     }
 
-    /** Whether the account may go on although the budget is used up; until {@link #finished}. */
+    /** Whether the account may be read although the budget is used up; until {@link #finished}. */
     boolean mayFinish(InboundAccount account) {
         return finishing.get() == account || finishing.compareAndSet(null, account);
     }
 
-    /** Its message is complete, or will not be: the turn of whoever of those that wait looks first. */
+    /** The message is complete or failed. The next waiting account that checks gets the turn. */
     void finished(InboundAccount account) {
         if (finishing.compareAndSet(account, null)) {
             wake();
