@@ -99,9 +99,10 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * @param tls null for clear text
-     * @param replacement of one that was lost or is draining. Whoever accepts it may be about to leave, or may only pass
-     *     connections on to a server that is gone, so it takes calls once the server has been heard
+     * @param tls null for no TLS
+     * @param replacement whether the connection replaces a lost or draining one. The process that accepts it may be
+     *     about to end, or may only forward connections to a server that is gone. Therefore it takes calls only after
+     *     the server has been heard
      */
     Connection(
             Endpoint endpoint,

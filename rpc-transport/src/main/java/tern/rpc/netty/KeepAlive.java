@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks a silent server for a sign of life, sooner while calls wait for it, and gives the connection up when none comes.
- * Event loop only.
+ * Sends heartbeats to a silent server, sooner while calls wait for it, and closes the connection if there is no answer.
+ * Confined to the event loop.
  */
 final class KeepAlive {
 
@@ -24,7 +24,7 @@ final class KeepAlive {
     private boolean asked;
     private @Nullable Future<?> ticking;
 
-    /** @param idlePatience with a server that no call waits for */
+    /** @param idlePatience the time for the answer while no call waits */
     KeepAlive(Connection connection, ClientTransportSettings settings, Duration idlePatience) {
         this.connection = connection;
         this.heartbeatNanos = settings.heartbeat().toNanos();

@@ -14,7 +14,7 @@ import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
-/** Connections of one protocol over TCP, in clear text or with TLS. Thread-safe. */
+/** Connections of one protocol over TCP, with or without TLS. Thread-safe. */
 public final class NettyClientTransport implements ClientTransport {
 
     private final ClientTransportSettings settings;
@@ -26,13 +26,13 @@ public final class NettyClientTransport implements ClientTransport {
 
     /**
      * @param loops not closed with the transport
-     * @throws IllegalArgumentException if keys or trust cannot be used
+     * @throws IllegalArgumentException if keys or trusted certificates cannot be used
      */
     public NettyClientTransport(ClientTransportSettings settings, EventLoops loops, ClientProtocol protocol) {
         this(settings, loops, protocol, NanoClock.SYSTEM);
     }
 
-    /** @param clock tells when a call may begin the next attempt to connect */
+    /** @param clock used for the pace of attempts that calls start */
     NettyClientTransport(ClientTransportSettings settings, EventLoops loops, ClientProtocol protocol, NanoClock clock) {
         this.clock = clock;
         this.settings = settings;

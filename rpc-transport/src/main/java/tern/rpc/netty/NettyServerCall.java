@@ -8,7 +8,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Share;
 import tern.rpc.transport.ServerCall;
 
-/** What the calls of every protocol have in common: who may answer, and until when. Thread-safe. */
+/**
+ * The common part of calls of all protocols: it decides which thread answers, and watches the deadline. Thread-safe.
+ */
 public abstract class NettyServerCall implements ServerCall {
 
     private static final VarHandle ANSWERED;
@@ -26,11 +28,11 @@ public abstract class NettyServerCall implements ServerCall {
     private final Share share;
     private volatile boolean answered; // set by ANSWERED
     private volatile @Nullable Watcher watcher; // written before its time
-    private volatile long watchedUntilNanos = Long.MAX_VALUE; // for ever
+    private volatile long watchedUntilNanos = Long.MAX_VALUE; // no limit
 
     protected NettyServerCall(ServerConnection connection) {
         this.connection = connection;
-        this.share = connection.share(); // later ones may count to another
+        this.share = connection.share(); // later calls may count to another tenant
     }
 
     protected ServerConnection connection() {
@@ -73,7 +75,7 @@ public abstract class NettyServerCall implements ServerCall {
         watchedUntilNanos = untilNanos;
     }
 
-    /** Whether the caller of this method is the one to answer. */
+    /** Whether the calling thread is the one that answers. */
     protected boolean claimAnswer() {
         if (answered || !ANSWERED.compareAndSet(this, false, true)) {
             return false;
@@ -86,11 +88,11 @@ public abstract class NettyServerCall implements ServerCall {
         return true;
     }
 
-    /** Lets go of the request's bytes if they were not read; at most one of this and reading gets them. */
+    /** Releases the bytes of a request that was not decoded. Either this or the decoding gets them. */
     protected abstract void discardRequest();
 
     /**
-     * Looks at the time; event loop, now and then.
+     * Checks the deadline. Runs on the event loop from time to time.
      *
      * @return whether the connection may forget the call
      */
@@ -106,14 +108,14 @@ public abstract class NettyServerCall implements ServerCall {
         return answered;
     }
 
-    /** Nobody waits for the answer any more. Event loop. */
+    /** The peer is gone, so nobody waits for the answer. Runs on the event loop. */
     public void disconnected() {
         if (claimAnswer()) {
             stopRunning();
         }
     }
 
-    /** Tells whoever runs the call that its answer is not wanted. */
+    /** Tells the code that runs the call that its answer is not needed. */
     protected void stopRunning() {
         Watcher present = watcher;
         if (present != null) {

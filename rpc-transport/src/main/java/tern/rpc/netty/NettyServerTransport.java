@@ -28,21 +28,23 @@ import tern.rpc.limit.SeldomWarning;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServerTransport;
 
-/** One port for every protocol, which is told from the first bytes of a connection. Thread-safe. */
+/** Serves all protocols on one port. The first bytes of a connection identify its protocol. Thread-safe. */
 public final class NettyServerTransport implements ServerTransport {
 
     private static final Logger LOG = LoggerFactory.getLogger(NettyServerTransport.class);
     private static final int BACKLOG = 1_024;
-    private static final int MAX_READS_IN_A_ROW = 16; // Netty's default for channels of TCP
+    private static final int MAX_READS_IN_A_ROW = 16; // Netty's default for TCP channels
     private static final long CLOSE_SECONDS = 5;
 
-    /** Connections that are asked at once to give way; a look at all of them makes room for so many new ones. */
+    /**
+     * The number of silent connections closed together. One check of all connections makes room for this many new ones.
+     */
     private static final int LEAVE_AT_ONCE = 16;
 
-    /** Connections that give way and are not closed yet; so many may be open beyond the limit. */
+    /** The number of connections that are being closed to make room. As many may be open beyond the limit. */
     private static final int MAX_LEAVING = 256;
 
-    /** After a look that found nobody silent. */
+    /** The pause after a check that found no silent connection. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
@@ -52,7 +54,8 @@ public final class NettyServerTransport implements ServerTransport {
     private final List<? extends ServerProtocol> protocols;
     private final TlsGate gate;
     private final Map<Channel, ServerConnection> connections = new ConcurrentHashMap<>();
-    private final Set<ServerConnection> leaving = ConcurrentHashMap.newKeySet(); // of these, that give way to others
+    private final Set<ServerConnection> leaving =
+            ConcurrentHashMap.newKeySet(); // connections that are being closed to make room
     private final AtomicLong nextLookNanos;
     private final NanoClock clock;
     private final Map<InetAddress, Integer> perHost = new ConcurrentHashMap<>();
@@ -68,7 +71,7 @@ public final class NettyServerTransport implements ServerTransport {
     private volatile int port;
     private volatile boolean draining;
 
-    /** What is counted over all connections. Thread-safe. */
+    /** Counters of all connections. Thread-safe. */
     static final class Counters {
         private final LongAdder received = new LongAdder();
         private final LongAdder answered = new LongAdder();
@@ -89,14 +92,14 @@ public final class NettyServerTransport implements ServerTransport {
 
     /**
      * @param loops not closed with the transport
-     * @throws IllegalArgumentException if keys or trust cannot be used
+     * @throws IllegalArgumentException if keys or trusted certificates cannot be used
      */
     public NettyServerTransport(
             ServerTransportSettings settings, EventLoops loops, List<? extends ServerProtocol> protocols) {
         this(settings, loops, protocols, NanoClock.SYSTEM);
     }
 
-    /** @param clock tells which connections are silent */
+    /** @param clock used to find silent connections */
     NettyServerTransport(
             ServerTransportSettings settings,
             EventLoops loops,
@@ -177,7 +180,7 @@ public final class NettyServerTransport implements ServerTransport {
         }
         ServerConnection connection = new ServerConnection(shared, accepted, host);
         connections.put(accepted, connection);
-        // One listener with few references, since there may be thousands of idle connections.
+        // One listener with few references, because there may be thousands of idle connections.
         accepted.closeFuture().addListener(done -> {
             perHost.merge(host, -1, NettyServerTransport::sumOrNothing);
             ServerConnection closed = connections.remove(accepted);
@@ -188,14 +191,14 @@ public final class NettyServerTransport implements ServerTransport {
         });
         accepted.pipeline().addLast(new ProtocolDetector(protocols, connection, gate));
         if (draining) {
-            connection.goAway(); // drain() may have looked at the connections before this one was among them
+            connection.goAway(); // drain() may have run before this connection was added
         }
     }
 
     /**
-     * Whether one more connection may stay, if need be in the place of silent ones, which may close a little later.
+     * Whether one more connection is accepted, if necessary in place of silent ones, which may close a little later.
      *
-     * @param ofHost its connections, the new one included
+     * @param ofHost the connections of its address, including the new one
      */
     private boolean hasRoom(InetAddress host, int ofHost) {
         InetAddress network = Tenancy.network(host);
@@ -240,7 +243,7 @@ public final class NettyServerTransport implements ServerTransport {
         return count;
     }
 
-    /** What each channel has by default, but one for all: what it learns is kept by its channels. */
+    /** Netty's default allocator, shared by all channels. Each channel keeps its own estimate. */
     private static RecvByteBufAllocator readSizes() {
         return new AdaptiveRecvByteBufAllocator().maxMessagesPerRead(MAX_READS_IN_A_ROW);
     }

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The calls of one connection that wait for an answer, by request id. An id's low bits are its slot in a fixed table; an
- * id whose slot is still held by an older call is passed over. So there is no hashing, no boxing, no node per call, and
- * the number of calls in flight is bounded by construction. Thread-safe.
+ * The calls of one connection that wait for an answer, by request id. The low bits of an id are its slot in a fixed
+ * table. An id is skipped if an older call still holds its slot. So there is no hashing, no boxing and no node per
+ * call, and the number of calls in flight is bounded. Thread-safe.
  */
 final class PendingCalls {
 
@@ -22,14 +22,14 @@ final class PendingCalls {
     private final AtomicInteger count = new AtomicInteger();
     private final AtomicLong nextId;
 
-    /** @param limit most calls in flight */
+    /** @param limit the highest number of calls in flight */
     PendingCalls(int limit) {
         this(limit, ThreadLocalRandom.current().nextLong());
     }
 
     PendingCalls(int limit, long firstId) {
         this.nextId = new AtomicLong(firstId);
-        // Twice as many slots as calls, so that a free one is found after two looks on average.
+        // Twice as many slots as calls, so that a free slot is found after two attempts on average.
         int size = Integer.highestOneBit(Math.max(8, limit * 2 - 1)) * 2;
         this.slots = new AtomicReferenceArray<>(size);
         this.mask = size - 1;
@@ -37,9 +37,9 @@ final class PendingCalls {
     }
 
     /**
-     * Enters a call and gives it its id.
+     * Adds a call and sets its id.
      *
-     * @return false if as many calls as allowed are in flight
+     * @return false if the limit of calls in flight is reached
      */
     boolean add(PendingCall call) {
         if (count.incrementAndGet() > limit) {
@@ -55,12 +55,12 @@ final class PendingCalls {
         }
     }
 
-    /** An id for something that is not a call. */
+    /** Creates an id for a frame that is not a call. */
     long newId() {
         return nextId.getAndIncrement();
     }
 
-    /** Takes out the call with this id; null if there is none any more. */
+    /** Removes the call with this id; null if there is none any more. */
     @Nullable
     PendingCall remove(long id) {
         int slot = (int) id & mask;
@@ -89,7 +89,7 @@ final class PendingCalls {
         return limit;
     }
 
-    /** Takes out every call that is over or late and hands over the late ones. */
+    /** Removes every call that is complete or late, and passes the late ones to the consumer. */
     void sweep(long now, Consumer<PendingCall> late) {
         for (int slot = 0; slot <= mask; slot++) {
             PendingCall call = slots.get(slot);
@@ -104,12 +104,12 @@ final class PendingCalls {
         }
     }
 
-    /** Takes out and hands over every call. */
+    /** Removes every call and passes it to the consumer. */
     void clear(Consumer<PendingCall> lost) {
         clear(call -> true, lost);
     }
 
-    /** Takes out and hands over those calls. */
+    /** Removes the matching calls and passes them to the consumer. */
     void clear(Predicate<PendingCall> which, Consumer<PendingCall> lost) {
         for (int slot = 0; slot <= mask; slot++) {
             PendingCall call = slots.get(slot);

@@ -16,9 +16,8 @@ import org.slf4j.LoggerFactory;
 import tern.rpc.netty.ServerProtocol.Match;
 
 /**
- * Tells from the first bytes of a connection which protocol it speaks (docs/wire-protocol.md 1.15), and makes way for
- * it. For
- * TLS it makes way too, and another detector looks at the first bytes inside.
+ * Identifies the protocol of a connection by its first bytes (docs/wire-protocol.md 1.15) and replaces itself by the
+ * protocol's handlers. For TLS, another detector then checks the first decrypted bytes.
  */
 final class ProtocolDetector extends ByteToMessageDecoder {
 
@@ -48,7 +47,10 @@ final class ProtocolDetector extends ByteToMessageDecoder {
         connection.opened();
     }
 
-    /** Who says nothing at all may wait, as idle clients of Dubbo do; who begins has to go on. */
+    /**
+     * Starts the timeout at the first byte. A silent client may wait, as idle Dubbo clients do; a client that has begun
+     * must continue.
+     */
     private void startTimeout(ChannelHandlerContext context) {
         timeout = context.executor()
                 .schedule(
@@ -133,7 +135,7 @@ final class ProtocolDetector extends ByteToMessageDecoder {
                     .getSession()
                     .getPeerPrincipal();
         } catch (SSLPeerUnverifiedException e) {
-            return null; // it showed no certificate
+            return null; // the client has no certificate
         }
     }
 

@@ -39,7 +39,7 @@ final class ReconnectBackoff {
         return pauses() == 0 ? 0 : pauseMillis();
     }
 
-    /** An attempt that was begun by a call failed: a pause as after the last failure. */
+    /** An attempt started by a call failed: a pause as after the last failure. */
     long sameMillis() {
         return pauseMillis();
     }

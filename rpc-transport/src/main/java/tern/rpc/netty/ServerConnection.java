@@ -27,8 +27,8 @@ import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * One socket of a server: its calls, its write queue, its time limits. Fields without a word on them belong to the event
- * loop.
+ * One socket of a server with its calls, its write queue and its time limits. Fields without a comment are confined to
+ * the event loop.
  */
 public final class ServerConnection implements SilentConnections.Open, SlowReaders.Open {
 
@@ -36,18 +36,24 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     private static final long SWEEP_MILLIS = 20;
 
-    /** How long a peer that broke the protocol may take to read why. */
+    /** The time for a peer that violated the protocol to read the reason. */
     private static final long LINGER_MILLIS = 1_000;
 
-    /** Above this many unsent bytes no more requests are read; below the other they are again (docs/limits.md). */
+    /**
+     * Above this many unsent bytes no more requests are read; below the low watermark they are read again
+     * (docs/limits.md).
+     */
     private static final long HIGH_WATERMARK = 1 << 20;
 
     private static final long LOW_WATERMARK = 512 << 10;
 
-    /** A body slower than this much a second is given up once its time of grace is over (docs/limits.md). */
+    /** A body with fewer bytes a second is aborted after its grace period (docs/limits.md). */
     private static final long SLOWEST_BODY_BYTES = 1 << 10;
 
-    /** Queued answers count in steps of this power of two, so that small ones do not touch what all connections share. */
+    /**
+     * Queued answers are counted in steps of this power of two, so that small answers do not touch counters shared by
+     * all connections.
+     */
     private static final int QUEUE_STEP_BITS = 16;
 
     private static final AtomicIntegerFieldUpdater<ServerConnection> IN_FLIGHT =
@@ -59,10 +65,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final AtomicLongFieldUpdater<ServerConnection> UNPACKED =
             AtomicLongFieldUpdater.newUpdater(ServerConnection.class, "unpacked");
 
-    /** One connection may unpack one of so many parts of the memory for requests at a time. */
+    /** One connection may decompress at most one of so many parts of the memory for requests at a time. */
     private static final int PARTS_UNPACKED = 4;
 
-    /** Far below anything that answers can add up to: nothing of a closed connection counts any more. */
+    /** The counter of a closed connection. It is far below any sum, so later changes have no effect. */
     private static final long CLOSED = Long.MIN_VALUE / 2;
 
     private final ServerPort port;
@@ -83,23 +89,25 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private volatile long unsent; // changed by UNSENT
     private volatile long unpacked; // changed by UNPACKED
     private volatile long taken; // written by the event loop
-    private List<NettyServerCall> calls = Collections.emptyList(); // replaced by one that can grow while there are any
-    private @Nullable InboundAccount inbound; // made for the first bytes that count; seen by the calls that have them
+    private List<NettyServerCall> calls =
+            Collections.emptyList(); // replaced by a list that can grow while there are calls
+    private @Nullable InboundAccount
+            inbound; // created for the first bytes that count; visible to the calls that have them
     private volatile @Nullable ServerProtocol protocol;
     private volatile @Nullable Principal peerPrincipal;
-    private volatile boolean known; // who calls, or nobody asks
+    private volatile boolean known; // the caller is authenticated, or authentication is not required
     private volatile boolean sweeping; // there are calls; written by the event loop
-    private long heads; // bytes that the headers of open requests hold
+    private long heads; // bytes held by headers of open requests
     private boolean closed;
-    private boolean paused; // by answers that the peer does not read
-    private boolean unwanted; // by the protocol
-    private boolean overBudget; // by the memory for requests of all connections
+    private boolean paused; // because the peer does not read answers
+    private boolean unwanted; // paused by the protocol
+    private boolean overBudget; // paused because the memory for requests is used up
     private long heardNanos = System.nanoTime();
     private volatile long quietSinceNanos = heardNanos; // written by the event loop, as the next two
     private volatile boolean hasMadeCalls;
-    private volatile boolean leaving; // gives way to another connection; set by any thread
+    private volatile boolean leaving; // is being closed to make room; set by any thread
 
-    /** @param host at the other end */
+    /** @param host the address of the peer */
     ServerConnection(ServerPort port, Channel channel, InetAddress host) {
         this.port = port;
         this.channel = channel;
@@ -126,13 +134,13 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return channel.remoteAddress();
     }
 
-    /** Whom the client's certificate names; null when it showed none. */
+    /** The subject of the client's certificate; null if there is none. */
     @Nullable
     Principal peerPrincipal() {
         return peerPrincipal;
     }
 
-    /** The TLS handshake is done. */
+    /** The TLS handshake is complete. */
     void secured(@Nullable Principal peer) {
         peerPrincipal = peer;
         if (peer != null) {
@@ -142,8 +150,8 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Somebody at the other end has shown who he is, and was let in: no stranger any more. Any thread, any number of
-     * times.
+     * The caller was authenticated and admitted, so the connection is no longer treated as a stranger's. Any thread may
+     * call this, several times.
      */
     public void callerIsKnown() {
         if (known) {
@@ -157,7 +165,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     private void leaveStrangers() {
-        if (!known) { // several calls may have been let in at once
+        if (!known) { // several calls may have been admitted at once
             known = true;
             if (inbound != null) {
                 inbound.moveTo(port.budget());
@@ -165,12 +173,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** An id for a frame that is not an answer. */
+    /** Creates an id for a frame that is not an answer. */
     public long newId() {
         return ThreadLocalRandom.current().nextLong();
     }
 
-    /** Something was read; more only when the peer has taken what was queued for it. */
+    /** Bytes were read. Reading continues only when the peer has taken its queued answers. */
     public void heard() {
         heardWithoutPause();
         if (hasMuchUnsent() && !paused) {
@@ -179,7 +187,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Something was read of a protocol that has to be read for its writes to go on. */
+    /** Bytes were read of a protocol that must be read for its writes to continue. */
     public void heardWithoutPause() {
         heardNanos = System.nanoTime();
     }
@@ -191,12 +199,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Whether the peer leaves so much unread that no more should be made for it. */
+    /** Whether the peer has so many unread bytes that no more should be created for it. */
     public boolean hasMuchUnsent() {
         return queue.queuedBytes() > HIGH_WATERMARK;
     }
 
-    /** Whether the protocol wants more bytes, which it does until it says otherwise. */
+    /** Sets whether the protocol wants more bytes. Default true. */
     public void wantsBytes(boolean wanted) {
         if (unwanted == wanted) {
             unwanted = !wanted;
@@ -208,18 +216,18 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         channel.config().setAutoRead(!paused && !unwanted && !overBudget);
     }
 
-    /** Whether one more call may be taken. */
+    /** Whether another call may be accepted. */
     public boolean mayTakeCall() {
         return inFlight < port.settings().maxInFlight();
     }
 
-    /** A request was read. */
+    /** A request was read completely. */
     public void received(NettyServerCall call) {
         arriving(call);
         complete(call);
     }
 
-    /** A request has begun to come; its time is looked after until it is answered. */
+    /** The first part of a request has arrived. Its deadline is watched until it is answered. */
     public void arriving(NettyServerCall call) {
         if (calls.isEmpty()) {
             calls = new ArrayList<>();
@@ -231,22 +239,22 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** A request that was arriving can be served. */
+    /** A request has arrived completely and can be served. */
     public void complete(NettyServerCall call) {
         port.counters().received();
         IN_FLIGHT.incrementAndGet(this);
         port.handler().handle(call);
     }
 
-    /** A call was refused here and answered. */
+    /** Counts a call that was refused and answered here. */
     public void refused(Refusal reason) {
         port.handler().refused(reason);
     }
 
     /**
-     * Complete messages of requests came, on the event loop, or somebody has read or dropped some, on any thread.
+     * Complete messages of requests arrived (on the event loop), or were decoded or dropped (on any thread).
      *
-     * @param bytes as {@linkplain InboundAccount#counted counted}; negative for those that are gone
+     * @param bytes as {@linkplain InboundAccount#counted counted}; negative for messages that are gone
      */
     public void kept(int bytes) {
         if (bytes != 0) {
@@ -255,24 +263,26 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * To be called after each read: the bytes held of messages that are not complete are more or fewer by so many.
+     * Called after each read: changes the bytes of incomplete messages.
      *
-     * @param bytes as {@linkplain InboundAccount#counted counted}
+     * @param bytes as {@linkplain InboundAccount#counted counted}; may be negative
      */
     public void incomplete(int bytes) {
-        if (inbound != null || (bytes != 0 && channel.isOpen())) { // else nobody would give them back
+        if (inbound != null || (bytes != 0 && channel.isOpen())) { // else nobody would return them
             inbound().incomplete(bytes);
         }
     }
 
-    /** A message of a request is complete: the connection has had its turn. */
+    /** A message of a request is complete, so the connection's turn is over. */
     public void messageComplete() {
         if (inbound != null) {
             inbound.messageComplete();
         }
     }
 
-    /** Whether it is not read for the memory that requests hold, so that its peer cannot be blamed for being slow. */
+    /**
+     * Whether reading is paused because of the memory for requests, so that the peer cannot be blamed for being slow.
+     */
     public boolean isPausedByBudget() {
         return overBudget;
     }
@@ -303,9 +313,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * The headers of a request are kept until {@link #headGone}, unless there is no room for them. Event loop.
+     * Counts the headers of a request until {@link #headGone}, if there is room. Runs on the event loop.
      *
-     * @return why they are not, for people; null if they are
+     * @return the reason of a refusal, for messages; null if they are counted
      */
     public @Nullable String holdHead(int bytes) {
         if (closed) {
@@ -322,11 +332,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * A compressed request is about to be unpacked by so many bytes, which count until {@link #unpacked}. Any thread;
-     * those that ask at
-     * the same moment may all be let in.
+     * Counts bytes that a compressed request is about to expand to, until {@link #unpacked}. Any thread may call this.
+     * Threads that ask at the same moment may all be admitted.
      *
-     * @return why there is no room for them, for people; null if there is
+     * @return the reason of a refusal, for messages; null if there is room
      */
     public @Nullable String unpacks(int bytes) {
         InboundBudget all = port.budget();
@@ -344,7 +353,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return null;
     }
 
-    /** Unpacked bytes are not needed any more. Any thread. */
+    /** Decompressed bytes are not needed any more. Any thread may call this. */
     public void unpacked(int bytes) {
         if (bytes > 0) {
             UNPACKED.addAndGet(this, -bytes);
@@ -352,18 +361,18 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Headers that were held are not needed any more. Event loop. */
+    /** Counted headers are not needed any more. Runs on the event loop. */
     public void headGone(int bytes) {
-        if (!closed) { // else they were given back together
+        if (!closed) { // else all of them were returned together
             heads -= bytes;
             port.heads().add(-bytes);
         }
     }
 
     /**
-     * Answers were queued, or clients have taken some. Any thread.
+     * Answers were queued, or clients have taken some. Any thread may call this.
      *
-     * @param bytes negative for those that have left
+     * @param bytes negative for bytes that were sent
      */
     public void unsent(long bytes) {
         if (UNSENT.addAndGet(this, bytes) > CLOSED / 2) {
@@ -387,7 +396,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public long unsentBytes() {
-        return Math.max(0, unsent); // far below 0 when it is closed
+        return Math.max(0, unsent); // far below 0 after the close
     }
 
     @Override
@@ -402,7 +411,11 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         channel.close().addListener(done -> port.unsent().leaving(-counted));
     }
 
-    /** Nothing of it counts any more. @return bytes that counted */
+    /**
+     * Stops counting this connection.
+     *
+     * @return the bytes counted until now
+     */
     private long releaseUnsent() {
         long counted = UNSENT.getAndSet(this, CLOSED);
         if (counted <= CLOSED / 2) {
@@ -412,12 +425,18 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return counted;
     }
 
-    /** Whether no more calls should be taken, as answers fill the memory of the server and this connection has many. */
+    /**
+     * Whether no more calls should be accepted, because unread answers fill the memory of the server and this
+     * connection has many of them.
+     */
     public boolean refusesCalls() {
         return unsent > HIGH_WATERMARK && port.unsent().isShort();
     }
 
-    /** Why no answer of a unary call is written any more, for people; null if it is. Any thread. */
+    /**
+     * The reason why no unary answer is written any more, for messages; null if there is none. Any thread may call
+     * this.
+     */
     public @Nullable String refusesAnswer() {
         long waiting = unsent;
         if (waiting < CLOSED / 2) {
@@ -432,58 +451,58 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Why a stream may not queue a message, for people; null if it may. Any thread.
+     * The reason why a stream may not queue a message, for messages; null if it may. Any thread may call this.
      *
-     * @param ofStream bytes of the stream that wait already
-     * @param message bytes of the message
+     * @param ofStream the bytes of the stream that already wait
+     * @param message the bytes of the message
      */
     public @Nullable String refusesUnsent(long ofStream, int message) {
         return port.unsent().refusal(ofStream, message, unsent);
     }
 
-    /** Whether the body of a request is slower than bodies may be, once its time of grace is over. */
+    /** Whether the body of a request is too slow after its grace period. */
     public boolean isTooSlow(long arrivedBytes, long beganNanos, long now) {
         long late = now - beganNanos - port.settings().firstBytesTimeout().toNanos();
         return late > 0 && arrivedBytes < SLOWEST_BODY_BYTES * TimeUnit.NANOSECONDS.toSeconds(late);
     }
 
-    /** For people: what {@link #isTooSlow} found. */
+    /** Describes the result of {@link #isTooSlow} for messages. */
     public String slowBody(long arrivedBytes, long beganNanos, long now) {
         return arrivedBytes + " bytes of the request came in " + TimeUnit.NANOSECONDS.toSeconds(now - beganNanos)
                 + " s; at least " + SLOWEST_BODY_BYTES + " a second are expected after "
                 + port.settings().firstBytesTimeout().toMillis() + " ms (set by rpc.limits.first-bytes-timeout)";
     }
 
-    /** What a call that comes now counts to. */
+    /** The share to which a new call counts. */
     Share share() {
         return tenancy.share();
     }
 
-    /** What is exported. */
+    /** The exported services. */
     public ServiceLookup services() {
         return port.handler().services();
     }
 
-    /** Whether a call that leads nowhere has to be judged before its caller is told so. */
+    /** Whether authorizers must be asked before the caller learns that its method does not exist. */
     public boolean asksAuthorizers() {
         return port.handler().asksAuthorizers();
     }
 
-    /** What callers have to show. */
+    /** The accepted tokens. */
     public AcceptedTokens tokens() {
         return port.handler().tokens();
     }
 
-    /** A call was answered. Any thread. */
+    /** A call was answered. Any thread may call this. */
     void answered() {
         IN_FLIGHT.decrementAndGet(this);
         port.counters().answered();
     }
 
     /**
-     * A stream could be sent to the peer, and has not moved for 10 s.
+     * Counts a stream that could be sent but has not moved for 10 s.
      *
-     * @param unsentBytes queued for it
+     * @param unsentBytes the bytes queued for it
      */
     public void stalled(String method, long unsentBytes) {
         port.counters().stalled();
@@ -516,7 +535,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** One call that fails must not keep the others from being looked at. */
+    /** Checks one call. Its failure must not stop the check of the others. */
     private static boolean isOver(NettyServerCall call, long now) {
         try {
             return call.isOverOrExpires(now);
@@ -571,10 +590,10 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection in favour of another one, unless a call has come meanwhile: it asks the client to send no new
-     * calls, and closes a little later, when no call is running. Any thread.
+     * Closes the connection to make room for another one, unless a call has arrived meanwhile. It asks the client to
+     * send no new calls, and closes a little later, when no call is running. Any thread may call this.
      *
-     * @param stays told if a call has come, or if the connection was closed already
+     * @param stays run if a call has arrived, or if the connection was already closed
      */
     void giveWay(Runnable stays) {
         leaving = true;
@@ -612,7 +631,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         protocol = known;
     }
 
-    /** Asks the client to send no new calls. Any thread. */
+    /** Asks the client to send no new calls. Any thread may call this. */
     void goAway() {
         ServerProtocol known = protocol;
         if (known == null) {
@@ -622,25 +641,28 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** Not even an error can be sent for a call, as when memory is short: its caller sees that the connection is lost. */
+    /**
+     * Closes the connection because not even an error can be sent for a call, for example without memory. Its caller
+     * sees the lost connection.
+     */
     public void unanswerable(Throwable cause) {
         Thrown.log(cause, shown -> LOG.error("Closing {}: a call could not be answered", channel, shown));
         channel.close();
     }
 
-    /** The peer broke the protocol: it gets what was queued for it, and no more is read but to be dropped. */
+    /** The peer violated the protocol. It gets its queued answers; whatever it still sends is dropped. */
     public void violated(String how) {
         LOG.info("Closing {}: {}", channel, PeerText.text(how));
         closeWhenWritten();
     }
 
-    /** The peer gets what was queued for it, and no more is read but to be dropped. */
+    /** Closes the connection after its queued answers were written. Whatever the peer still sends is dropped. */
     public void closeWhenWritten() {
         queue.add(new Close());
         channel.eventLoop().schedule(() -> channel.close(), LINGER_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** A close at once would reset the connection where bytes are unread, and take the last answer along. */
+    /** Ends the output only. With unread bytes, a close at once would reset the connection and lose the last answer. */
     private void endOutput(boolean written) {
         if (!written || !(channel instanceof DuplexChannel duplex)) {
             channel.close();
@@ -655,12 +677,12 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** The channel is closed: nobody waits for the calls any more. */
+    /** The channel is closed, so nobody waits for the calls any more. */
     public void closed() {
         for (NettyServerCall call : List.copyOf(calls)) {
             try {
                 call.disconnected();
-            } catch (Throwable e) { // the others must be told, too, and all that is held be given back
+            } catch (Throwable e) { // the other calls must be notified too, and all held bytes returned
                 Thrown.log(e, shown -> LOG.error("A call of a lost connection could not be ended", shown));
             }
         }
@@ -674,7 +696,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         tenancy.closed();
     }
 
-    /** Closes when everything queued before is written. */
+    /** Closes the connection after everything queued before was written. */
     private final class Close extends WriteCommand {
         @Override
         public int bytes() {
@@ -683,7 +705,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
         @Override
         protected void write(WriteBatch batch) {
-            // nothing: it only stands behind what was queued before
+            // nothing: its place in the queue matters only
         }
 
         @Override

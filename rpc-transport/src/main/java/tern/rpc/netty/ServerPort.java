@@ -3,16 +3,16 @@ package tern.rpc.netty;
 import tern.rpc.transport.CallHandler;
 
 /**
- * What the connections to one port of a server have in common. Thread-safe.
+ * The common state of the connections to one port of a server. Thread-safe.
  *
  * @param handler serves their calls
- * @param counters of all of them
- * @param budget of the memory for their requests
- * @param strangers the same for those of which nobody knows yet who is at their other end
- * @param heads memory for the headers of requests that are open
- * @param unsent memory for answers that clients have not taken
- * @param tenants whose shares of the server their calls count to
- * @param idle closes those that are idle for long
+ * @param counters counts over all of them
+ * @param budget the memory for their requests
+ * @param strangers the same for connections without an authenticated caller
+ * @param heads the memory for headers of open requests
+ * @param unsent the memory for answers that clients have not taken
+ * @param tenants the tenants to which their calls count
+ * @param idle closes idle connections
  */
 record ServerPort(
         ServerTransportSettings settings,

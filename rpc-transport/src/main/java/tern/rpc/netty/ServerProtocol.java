@@ -4,10 +4,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandler;
 import tern.rpc.ServiceDescriptor;
 
-/** How one protocol looks on a connection of a server. Thread-safe. */
+/** A protocol on the connections of a server. Thread-safe. */
 public interface ServerProtocol {
 
-    /** What the first bytes of a connection tell. */
+    /** The result of a check of the first bytes. */
     enum Match {
         NO,
         /** More bytes are needed. */
@@ -15,30 +15,30 @@ public interface ServerProtocol {
         YES
     }
 
-    /** For handlers and messages: {@code dubbo}. */
+    /** The name for handlers and messages: {@code dubbo}. */
     String name();
 
-    /** Looks at the first bytes of a connection without consuming them. */
+    /** Checks the first bytes of a connection without consuming them. */
     Match match(ByteBuf firstBytes);
 
     /**
-     * Prepares for the types of a service.
+     * Prepares the types of a service.
      *
-     * @throws IllegalArgumentException if one of them cannot travel
+     * @throws IllegalArgumentException if a type cannot be sent
      */
     void prepare(ServiceDescriptor service);
 
-    /** The handler of a connection. */
+    /** Creates the handler of a connection. */
     ChannelHandler serverHandler(ServerConnection connection);
 
     /**
-     * Whether the protocol itself tells {@link ServerConnection#unsent} of its answers, because they leave the connection's
-     * queue before the socket takes them.
+     * Whether the protocol itself calls {@link ServerConnection#unsent} for its answers, because they leave the
+     * connection's queue before the socket takes them.
      */
     default boolean countsAnswers() {
         return false;
     }
 
-    /** Tells a client to send no new calls. */
+    /** The command that asks a client to send no new calls. */
     WriteCommand goAway(ServerConnection connection);
 }

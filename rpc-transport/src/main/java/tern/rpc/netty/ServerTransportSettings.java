@@ -8,25 +8,25 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.Tls;
 
 /**
- * How a server listens and what it bears (docs/limits.md).
+ * The address and the limits of a server (docs/limits.md).
  *
  * @param address host name or IP address to bind, IPv6 without brackets; null for all addresses
- * @param port 0 for a free one
- * @param maxConnections in all; more are closed at once
- * @param maxConnectionsPerHost from one remote address; more are closed at once
- * @param maxInFlight calls of one connection that are not answered yet; more are refused as not executed
- * @param maxRequestBytes of one request that is read
- * @param maxResponseBytes of one answer that is written
- * @param maxInboundBytes of larger requests of all connections that are not complete or that no worker has read; when it is
- *     used up, connections that hold some are read no more for a while
- * @param maxStreamUnsentBytes of answers that one stream keeps for a caller that reads slowly, beside one message of any
- *     size; a stream with more is ended
- * @param maxUnsentBytes of answers that callers have not taken, over all connections; above it, streams that have more to
- *     send are ended, and with two and four times as much connections that do not read are closed
- * @param idleTimeout after which a connection without traffic is closed
- * @param firstBytesTimeout from the first byte on, within which a connection must show its protocol
- * @param tls keys and trust, looked at for every new connection; null for clear text
- * @param clearTextToo whether clients without TLS are served as well when there is TLS
+ * @param port 0 for a free port
+ * @param maxConnections the highest number of connections; further ones are closed at once
+ * @param maxConnectionsPerHost the same for one remote address
+ * @param maxInFlight the unanswered calls of one connection; further calls are refused as not executed
+ * @param maxRequestBytes the largest request
+ * @param maxResponseBytes the largest answer
+ * @param maxInboundBytes the memory for larger requests of all connections that are incomplete or wait for a worker.
+ *     When it is used up, connections that hold part of it are not read for a while
+ * @param maxStreamUnsentBytes the bytes of answers that one stream buffers for a slow reader, besides one message of
+ *     any size; a stream with more is ended
+ * @param maxUnsentBytes the bytes of answers of all connections that callers have not taken. Above this, streams with
+ *     more to send are ended; at two and four times this, connections that do not read are closed
+ * @param idleTimeout the time after which a connection without traffic is closed
+ * @param firstBytesTimeout the time from the first byte within which a connection must show its protocol
+ * @param tls keys and trusted certificates, read for every new connection; null for no TLS
+ * @param clearTextToo whether clients without TLS are also served if there is TLS
  */
 public record ServerTransportSettings(
         @Nullable String address,
@@ -46,16 +46,16 @@ public record ServerTransportSettings(
 
     private static final long MAX_INBOUND_BYTES = 256 << 20;
 
-    /** Default of {@link #maxStreamUnsentBytes}. */
+    /** The default of {@link #maxStreamUnsentBytes}. */
     public static final int STREAM_UNSENT_BYTES = 1 << 20;
 
-    /** Default of {@link #maxUnsentBytes}. */
+    /** The default of {@link #maxUnsentBytes}. */
     public static final long UNSENT_BYTES = 64 << 20;
 
     /**
-     * In clear text, with the default for the requests of all connections.
+     * Creates settings without TLS and with the default memory for requests.
      *
-     * @param maxMessageBytes of one request and of one answer
+     * @param maxMessageBytes the largest request and the largest answer
      */
     public ServerTransportSettings(
             @Nullable String address,
@@ -83,19 +83,22 @@ public record ServerTransportSettings(
                 false);
     }
 
-    /** 256 MiB, but no more than a quarter of what heap and direct memory may grow to (docs/limits.md). */
+    /**
+     * The default of {@link #maxInboundBytes}: 256 MiB, but at most a quarter of the maximum of heap and direct memory
+     * (docs/limits.md).
+     */
     public static long defaultInboundBytes() {
         long memory = Runtime.getRuntime().maxMemory() + PlatformDependent.maxDirectMemory();
         return Math.min(MAX_INBOUND_BYTES, memory / 4);
     }
 
-    /** All defaults, in clear text, on the given port of all addresses. */
+    /** Creates settings with all defaults and without TLS, for the given port of all addresses. */
     public static ServerTransportSettings onPort(int port) {
         return new ServerTransportSettings(
                 null, port, 8_192, 1_024, 1_024, 8 << 20, Duration.ofSeconds(180), Duration.ofSeconds(10));
     }
 
-    /** Bytes that the headers of open requests of all connections may hold; a quarter of {@link #maxInboundBytes}. */
+    /** The bytes that headers of open requests of all connections may hold: a quarter of {@link #maxInboundBytes}. */
     long maxHeadBytes() {
         return maxInboundBytes / 4;
     }
@@ -105,14 +108,14 @@ public record ServerTransportSettings(
         return with(draft -> draft.address = replaced);
     }
 
-    /** @param replaced 0 for a free one */
+    /** @param replaced 0 for a free port */
     public ServerTransportSettings withPort(int replaced) {
         return with(draft -> draft.port = replaced);
     }
 
     /**
-     * @param all connections; more are closed at once
-     * @param ofHost connections from one remote address
+     * @param all the highest number of connections; further ones are closed at once
+     * @param ofHost the same for one remote address
      */
     public ServerTransportSettings withMaxConnections(int all, int ofHost) {
         return with(draft -> {
@@ -121,19 +124,19 @@ public record ServerTransportSettings(
         });
     }
 
-    /** @param replaced calls of one connection that are not answered yet */
+    /** @param replaced the unanswered calls of one connection */
     public ServerTransportSettings withMaxInFlight(int replaced) {
         return with(draft -> draft.maxInFlight = replaced);
     }
 
-    /** @param replaced bytes of one request and of one answer */
+    /** @param replaced the largest request and the largest answer, in bytes */
     public ServerTransportSettings withMaxMessageBytes(int replaced) {
         return withMaxMessageBytes(replaced, replaced);
     }
 
     /**
-     * @param request bytes of one request that is read
-     * @param response bytes of one answer that is written
+     * @param request the largest request, in bytes
+     * @param response the largest answer, in bytes
      */
     public ServerTransportSettings withMaxMessageBytes(int request, int response) {
         return with(draft -> {
@@ -148,8 +151,8 @@ public record ServerTransportSettings(
     }
 
     /**
-     * @param ofStream bytes of answers that one stream keeps
-     * @param all the same of all streams
+     * @param ofStream the bytes of answers that one stream buffers
+     * @param all the same for all streams
      */
     public ServerTransportSettings withMaxUnsentBytes(int ofStream, long all) {
         return with(draft -> {
@@ -158,19 +161,19 @@ public record ServerTransportSettings(
         });
     }
 
-    /** @param replaced after which a connection without traffic is closed */
+    /** @param replaced the time after which a connection without traffic is closed */
     public ServerTransportSettings withIdleTimeout(Duration replaced) {
         return with(draft -> draft.idleTimeout = replaced);
     }
 
-    /** @param replaced within which a connection must show its protocol, from the first byte on */
+    /** @param replaced the time from the first byte within which a connection must show its protocol */
     public ServerTransportSettings withFirstBytesTimeout(Duration replaced) {
         return with(draft -> draft.firstBytesTimeout = replaced);
     }
 
     /**
-     * @param replaced keys and trust, looked at for every new connection; null for clear text
-     * @param alsoClearText whether clients without TLS are served as well, for the time in which they are moved
+     * @param replaced keys and trusted certificates, read for every new connection; null for no TLS
+     * @param alsoClearText whether clients without TLS are also served, while they are being migrated
      */
     public ServerTransportSettings withTls(@Nullable Supplier<Tls> replaced, boolean alsoClearText) {
         return with(draft -> {
@@ -185,7 +188,7 @@ public record ServerTransportSettings(
         return draft.build();
     }
 
-    /** A copy that may be changed before it is built. */
+    /** A mutable copy. */
     private static final class Draft {
         private @Nullable String address;
         private int port;

@@ -13,39 +13,39 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the connections that give way to a new one when there are too many. A connection is silent if no call runs on it
- * and none was answered for a minute; one that never made a call is silent after ten seconds, or after one second if its
- * address has many more connections than the address of the new one. The address with the most connections loses first, and
- * an address never loses a connection to one that has more. Of an address, connections that never made a call go first, the
- * oldest first, and then those whose last call is the longest ago.
+ * Chooses the connections to close when there are too many. A connection is silent if no call runs on it and none was
+ * answered for a minute. A connection that never made a call is silent after ten seconds, or after one second if its
+ * address has many more connections than the address of the new one. The address with the most connections loses first,
+ * and an address never loses a connection to one that has more. Within an address, connections that never made a call
+ * are closed first, the oldest first, and then those with the oldest last call.
  *
- * <p>Functions of numbers; of IPv6, the first 64 bits are an address.
+ * <p>Pure functions of numbers. For IPv6, the first 64 bits count as the address.
  */
 final class SilentConnections {
 
-    /** No call was answered for so long (docs/limits.md). */
+    /** A connection is silent if no call was answered for this time (docs/limits.md). */
     static final long SILENT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
-    /** A connection that never made a call may be silent for so long, handshakes included. */
+    /** The time that a connection without any call may be silent, including handshakes. */
     static final long UNUSED_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** The same, if its address has more than twice as many connections as that of the new one, and a few more. */
+    /** The same if its address has more than twice as many connections as that of the new one, and a few more. */
     static final long UNUSED_OF_MANY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final int MANY = 8;
 
-    /** One of those that are open. */
+    /** An open connection. */
     interface Open {
 
-        /** Who is at the other end. */
+        /** The address of the peer. */
         InetAddress network();
 
-        /** Whether a call runs on it or is arriving, or it gives way already. */
+        /** Whether a call runs on it or is arriving, or it is already being closed. */
         boolean isInUse();
 
         boolean hasMadeCalls();
 
-        /** When its last call was answered; when it was opened if there was none. */
+        /** The time of its last answer, or of its opening if there was none. */
         long quietSinceNanos();
     }
 
@@ -62,12 +62,12 @@ final class SilentConnections {
     }
 
     /**
-     * Chooses connections, fewer or none if not so many are silent.
+     * Chooses connections; fewer or none if not enough are silent.
      *
      * @param open all connections
-     * @param newcomer address of the new connection
-     * @param onlyItsOwn whether only connections of that address may give way
-     * @param most as many at the most
+     * @param newcomer the address of the new connection
+     * @param onlyItsOwn whether only connections of that address may be closed
+     * @param most the highest number of chosen connections
      */
     static <C extends Open> List<C> choose(
             Collection<C> open, InetAddress newcomer, boolean onlyItsOwn, int most, long now) {

@@ -23,51 +23,51 @@ import tern.rpc.limit.SeldomWarning;
 
 /**
  * Closes connections whose clients do not read their answers, when the answers of all connections take too much memory.
- * Streams end before that ({@link UnsentBudget#refusal}); an answer of a unary call is complete when it is queued, so only
- * its connection can be given up.
+ * Streams end before that ({@link UnsentBudget#refusal}). A unary answer is complete when it is queued, so only its
+ * connection can be closed.
  *
- * <p>Above {@link UnsentBudget#manyBytes}, connections give way that have not taken in a second what waited for them, or
- * {@link #FAST_BYTES}. Above {@link UnsentBudget#mostBytes} any connection may be closed, at once. The address with the most
- * unread bytes loses first, and of its connections the one with the most. Thread-safe.
+ * <p>Above {@link UnsentBudget#manyBytes}, connections are closed that have taken in one second neither all their
+ * waiting bytes nor {@link #FAST_BYTES}. Above {@link UnsentBudget#mostBytes} any connection may be closed, at once.
+ * The address with the most unread bytes loses first, and of its connections the one with the most. Thread-safe.
  */
 final class SlowReaders {
 
     private static final Logger LOG = LoggerFactory.getLogger(SlowReaders.class);
 
-    /** Between two looks that are compared. */
+    /** The time between two compared checks. */
     static final long BETWEEN_LOOKS_MILLIS = 1_000;
 
-    /** A connection that takes so many bytes between two looks is not slow. */
+    /** A connection that takes this many bytes between two checks is not slow. */
     static final long FAST_BYTES = 64 << 10;
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofSeconds(10);
 
-    /** A connection. Any thread. */
+    /** A connection. Any thread may call its methods. */
     interface Open {
 
-        /** Who is at the other end; of IPv6, the first 64 bits. */
+        /** The address of the peer; for IPv6 the first 64 bits. */
         InetAddress network();
 
-        /** Bytes of answers that wait for the client. */
+        /** The bytes of answers that wait for the client. */
         long unsentBytes();
 
-        /** Bytes of answers that the client has taken since the beginning. */
+        /** The bytes of answers that the client has taken since the start. */
         long takenBytes();
 
-        /** For messages. */
+        /** The address for messages. */
         Object remoteAddress();
 
-        /** Closes the connection; none of its bytes count from here on. */
+        /** Closes the connection. None of its bytes count afterwards. */
         void giveUp();
     }
 
-    /** What a connection looked like. */
+    /** The counters of a connection at one check. */
     record Look(long unsent, long taken) {
         static Look at(Open connection) {
             return new Look(connection.unsentBytes(), connection.takenBytes());
         }
 
-        /** Whether the connection has taken little of what waited then. */
+        /** Whether the connection has taken few of the bytes that waited then. */
         boolean isSlow(Open now) {
             return unsent > 0 && now.takenBytes() - taken < Math.min(unsent, FAST_BYTES);
         }
@@ -78,7 +78,7 @@ final class SlowReaders {
     private final ScheduledExecutorService executor;
     private final SeldomWarning closing = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
     private final AtomicBoolean looking = new AtomicBoolean();
-    private Map<Open, Look> last = Map.of(); // by the task that looks; there is one at a time
+    private Map<Open, Look> last = Map.of(); // used by the checking task; there is one at a time
 
     /** @param open all connections; may change at any time */
     SlowReaders(Collection<? extends Open> open, UnsentBudget unsent, ScheduledExecutorService executor) {
@@ -87,7 +87,7 @@ final class SlowReaders {
         this.executor = executor;
     }
 
-    /** Answers were queued above {@link UnsentBudget#manyBytes}. Any thread. */
+    /** Answers were queued above {@link UnsentBudget#manyBytes}. Any thread may call this. */
     void queued() {
         if (!looking.get() && looking.compareAndSet(false, true)) {
             try {
@@ -101,7 +101,10 @@ final class SlowReaders {
         }
     }
 
-    /** On the thread that has an answer, since event loops that write much may be late. Others wait with theirs. */
+    /**
+     * Closes connections on the thread that has an answer, because event loops that write much may be late. Other
+     * threads wait with their answers.
+     */
     private synchronized void closeAtOnce() {
         long tooMany = unsent.used() - unsent.mostBytes();
         if (tooMany > 0) {
@@ -113,18 +116,18 @@ final class SlowReaders {
         boolean again = false;
         try {
             again = lookOnce();
-        } finally { // also after a failure, or nobody would look again
+        } finally { // also after a failure; else nobody would check again
             if (!again) {
                 last = Map.of();
                 looking.set(false);
             }
         }
         if (!again && unsent.used() > unsent.manyBytes()) {
-            queued(); // for answers that came meanwhile and found this task still there
+            queued(); // for answers that arrived meanwhile and still saw this task
         }
     }
 
-    /** @return whether another look is scheduled */
+    /** @return whether another check is scheduled */
     private boolean lookOnce() {
         long used = unsent.used();
         if (used <= unsent.manyBytes()) {
@@ -160,7 +163,7 @@ final class SlowReaders {
     }
 
     /**
-     * Chooses connections that hold so many bytes together, fewer if there are none left.
+     * Chooses connections that together hold this many bytes; fewer if there are not enough.
      *
      * @param bytes no connection is chosen for 0 or less
      */
@@ -191,7 +194,7 @@ final class SlowReaders {
         return chosen;
     }
 
-    /** A connection with its unread bytes as they were seen once. */
+    /** A connection with its unread bytes at one moment. */
     private record Holder(Open connection, long bytes) {}
 
     /** The connections of one address. */

@@ -8,22 +8,22 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
-/** Says who answers on a connection whose first bytes are not of the protocol that was called. */
+/** Identifies the peer of a connection whose first bytes are not of the called protocol. */
 public final class Strangers {
 
-    /** What {@link #protocol} calls HTTP/1.0 and HTTP/1.1. */
+    /** The name of HTTP/1.0 and HTTP/1.1 in {@link #protocol}. */
     public static final String HTTP_1 = "HTTP/1.1";
 
-    /** Bytes that most of them can be told apart by. */
+    /** The bytes by which most protocols can be identified. */
     static final int ENOUGH_BYTES = 5;
 
     private static final int MAX_SHOWN = 60;
     private static final int SETTINGS = 4; // RFC 9113, section 6.5; a server begins with it
     private static final int HTTP2_HEADER_BYTES = 9;
-    private static final int MYSQL_VERSION = 10; // of its handshake, behind the four bytes of a packet's head
+    private static final int MYSQL_VERSION = 10; // of its handshake, after the four bytes of the packet header
     private static final short DUBBO_MAGIC = (short) 0xDABB;
 
-    /** How servers begin that speak text, and what they speak. */
+    /** The first texts of servers with text protocols, and their protocols. */
     private static final Map<String, String> BANNERS = new LinkedHashMap<>();
 
     static {
@@ -45,8 +45,8 @@ public final class Strangers {
     /**
      * The protocol of the peer.
      *
-     * @param first bytes of the connection; stays the caller's
-     * @return null if it cannot be told
+     * @param first the first bytes of the connection; the caller keeps ownership
+     * @return null if it cannot be identified
      */
     public static @Nullable String protocol(ByteBuf first) {
         int start = first.readerIndex();
@@ -85,7 +85,7 @@ public final class Strangers {
                 && text.contentEquals(first.toString(first.readerIndex(), length, StandardCharsets.US_ASCII));
     }
 
-    /** Whether all that came is text, so that no protocol of frames was spoken. */
+    /** Whether all received bytes are text, so that the peer speaks no protocol of frames. */
     static boolean isText(ByteBuf first) {
         if (first.readableBytes() < ENOUGH_BYTES) {
             return false;
@@ -94,10 +94,10 @@ public final class Strangers {
     }
 
     /**
-     * What happened and what to change.
+     * Describes what happened and what to change.
      *
-     * @param first bytes of the connection; stays the caller's
-     * @param called name of the protocol as in an address
+     * @param first the first bytes of the connection; the caller keeps ownership
+     * @param called the name of the called protocol in an address
      */
     public static String describe(ByteBuf first, String called) {
         String peer = protocol(first);

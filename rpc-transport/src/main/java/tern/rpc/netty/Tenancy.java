@@ -9,21 +9,24 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.limit.Share;
 
 /**
- * Whose share of the server the calls of a connection count to: of whoever its certificate names; else of its address, if
- * there are connections from several, which may be proxies with many behind each but are more than the one proxy in front
- * of everybody; else of the connection alone (docs/decisions/0019). Event loop only.
+ * Decides to which tenant the calls of a connection count: to the subject of its certificate; else to its address, if
+ * there are connections from several addresses, which may be proxies for many callers; else to the connection alone
+ * (docs/decisions/0019). Confined to the event loop.
  */
 final class Tenancy {
 
-    /** Whoever has one address of IPv6 has as many as he likes with the same beginning. */
+    /**
+     * The common prefix of the addresses of one IPv6 network, in bytes. The owner of one address has all addresses with
+     * this prefix.
+     */
     private static final int NETWORK_BYTES = 8;
 
-    /** What the connections of a server have in common. Thread-safe. */
+    /** The tenants of all connections of a server. Thread-safe. */
     static final class Of {
         private final Tenants<InetAddress> networks = new Tenants<>(InetAddress::getHostAddress);
         private final Tenants<String> names = new Tenants<>(name -> name);
 
-        /** Tenants without connections whose methods still run. For tests. */
+        /** The number of tenants without connections whose methods still run. For tests. */
         int remembered() {
             return networks.remembered() + names.remembered();
         }
@@ -33,7 +36,7 @@ final class Tenancy {
     private final Object connection;
     private final InetAddress network;
     private final Share ofNetwork;
-    private @Nullable Share ofConnection; // made for the first call that needs it
+    private @Nullable Share ofConnection; // created for the first call that needs it
     private @Nullable Share ofName;
     private @Nullable String name;
 
