@@ -11,19 +11,15 @@ import tern.rpc.CallHead;
 import tern.rpc.RpcAuthorizer;
 
 /**
- * Lets Spring Security find out who calls. The {@link Authentication} is {@link tern.rpc.ServerContext#principal()} then,
- * and in the security context of the thread that runs the method, so that {@code @PreAuthorize} and the like work there.
- *
+ * Authenticates callers with Spring Security. The {@link Authentication} becomes {@link
+ * tern.rpc.ServerContext#principal()} and is set in the security context of the thread that runs the method, so {@code
+ * @PreAuthorize} and similar annotations work.
  * <pre>{@code
- * @Bean
- * RpcAuthorizer rpcSecurity(AuthenticationManager manager) {
- *     return new AuthenticationAuthorizer(
- *             manager,
- *             call -> call.bearerToken() == null ? null : new BearerTokenAuthenticationToken(call.bearerToken()));
- * }
- * }</pre>
  *
- * <p>Needs {@code spring-security-core}. Thread-safe as far as what it is made of is.
+ * @Bean RpcAuthorizer rpcSecurity(AuthenticationManager manager) { return new AuthenticationAuthorizer( manager, call
+ *     -> call.bearerToken() == null ? null : new BearerTokenAuthenticationToken(call.bearerToken())); } }</pre>
+ *
+ * <p>Needs {@code spring-security-core}. Thread-safe if the manager and the function are.
  */
 public final class AuthenticationAuthorizer implements RpcAuthorizer {
 
@@ -31,9 +27,9 @@ public final class AuthenticationAuthorizer implements RpcAuthorizer {
     private final Function<CallHead, @Nullable Authentication> shown;
 
     /**
-     * @param manager blocks the worker of the call meanwhile
-     * @param shown what a call shows of its caller: a bearer token, or the principal of its certificate; null for nothing,
-     *     which refuses the call as UNAUTHENTICATED
+     * @param manager authenticates; the worker of the call waits for it
+     * @param shown extracts the credentials of a call, such as a bearer token or the principal of its certificate; null
+     *     refuses the call as UNAUTHENTICATED
      */
     public AuthenticationAuthorizer(AuthenticationManager manager, Function<CallHead, @Nullable Authentication> shown) {
         this.manager = manager;
@@ -50,8 +46,8 @@ public final class AuthenticationAuthorizer implements RpcAuthorizer {
         try {
             found = manager.authenticate(credentials);
         } catch (AuthenticationServiceException e) {
-            throw e; // it is not known who calls, and that is not the caller's fault
-        } catch (AuthenticationException e) { // its message may repeat what was shown
+            throw e; // the authentication itself failed, which is not the caller's fault
+        } catch (AuthenticationException e) { // its message may contain the credentials
             throw RpcAuthorizer.unauthenticated(call + " was refused: its credentials are not accepted");
         }
         if (found == null || !found.isAuthenticated()) {

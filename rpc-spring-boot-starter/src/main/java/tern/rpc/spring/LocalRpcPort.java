@@ -8,8 +8,8 @@ import java.lang.annotation.Target;
 import org.springframework.beans.factory.annotation.Value;
 
 /**
- * Injects the port that the RPC server listens on, for tests with {@code rpc.server.port=0}. The port is known when the
- * application has started, so only what is injected later, such as a test class, can ask for it.
+ * Injects the port of the RPC server, for tests with {@code rpc.server.port=0}. The port is known after the start of
+ * the application, so only later injection points, such as fields of a test class, can use it.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)

@@ -4,17 +4,18 @@ import java.util.List;
 import org.springframework.boot.autoconfigure.service.connection.ConnectionDetails;
 
 /**
- * Where providers are. Beans of this type win over properties and {@code @RpcReference(url)}, as connection details of
- * Spring Boot do; of several beans the first in order that knows addresses counts. Asked while references are made.
+ * The addresses of providers. Beans of this type take precedence over properties and {@code @RpcReference(url)}, like
+ * the connection details of Spring Boot. If there are several beans, the first one in order with addresses is used.
+ * Called while references are created.
  */
 public interface RpcConnectionDetails extends ConnectionDetails {
 
     /**
-     * Addresses of a reference's providers, each as in {@code rpc.client.url}.
+     * The addresses of a reference's providers, each as in {@code rpc.client.url}.
      *
-     * @param reference name of the reference, or the simple name of its interface: the {@code <name>} of
-     *     {@code rpc.client.services.<name>} as it is written there, or {@code UserService} if nothing is written there
-     * @return empty to leave the choice to others
+     * @param reference the name of the reference or the simple name of its interface: the {@code <name>} of {@code
+     *     rpc.client.services.<name>} as written there, or {@code UserService} if nothing is configured
+     * @return empty to use other sources
      */
     List<String> addresses(String reference);
 }

@@ -8,14 +8,17 @@ import java.lang.annotation.Target;
 import org.springframework.beans.factory.annotation.Autowired;
 
 /**
- * Injects a proxy of a remote service into a field, a setter, or a parameter of a constructor or a {@code @Bean} method.
- * References with the same settings share a proxy. {@code Optional}, {@code ObjectProvider} and {@code Provider} of the
- * interface hold it too. A local bean of the interface does not replace the proxy and is still what {@code @Autowired}
- * gets, with two exceptions: beans that a test overrides ({@code @MockitoBean}, {@code @TestBean}), and {@code @Primary}
- * beans that are not an {@link RpcService} and do not have the reference themselves. An override with a name replaces only
- * references of that name: the name of the field or parameter, or {@link #name()}.
+ * Injects a proxy of a remote service into a field, a setter, or a parameter of a constructor or a {@code @Bean}
+ * method. References with the same settings share a proxy. {@code Optional}, {@code ObjectProvider} and {@code
+ * Provider} of the interface also contain it.
  *
- * <p>Every text may contain placeholders. What {@code rpc.client.services.<name>.*} sets wins over the annotation.
+ * <p>A local bean of the interface does not replace the proxy and is still injected by {@code @Autowired}. There are
+ * two exceptions: beans that a test overrides ({@code @MockitoBean}, {@code @TestBean}), and {@code @Primary} beans
+ * that are not an {@link RpcService} and do not contain the reference themselves. An override with a name replaces only
+ * references of this name: the name of the field or parameter, or {@link #name()}.
+ *
+ * <p>Every text may contain placeholders. Settings of {@code rpc.client.services.<name>.*} take precedence over the
+ * annotation.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
@@ -24,39 +27,39 @@ import org.springframework.beans.factory.annotation.Autowired;
 public @interface RpcReference {
 
     /**
-     * The {@code <name>} of {@code rpc.client.services.<name>.*}. When empty, the simple name of the interface:
-     * {@code user-service}, {@code userService} and {@code UserService} all stand for {@code UserService}.
+     * The {@code <name>} of {@code rpc.client.services.<name>.*}. If empty, the simple name of the interface: {@code
+     * user-service}, {@code userService} and {@code UserService} all stand for {@code UserService}.
      */
     String name() default "";
 
-    /** Of the export to call. */
+    /** Selects the export to call. Empty for none. */
     String group() default "";
 
-    /** Of the export to call. */
+    /** Selects the export to call. Empty for none. */
     String version() default "";
 
     /**
-     * How long a call may take, all attempts together: a number with a unit such as {@code 500ms}. When empty, what
-     * {@code @RpcMethod} says, or else {@code rpc.client.timeout}.
+     * The timeout of a call, including all attempts: a number with a unit such as {@code 500ms}. If empty, the timeout
+     * of {@code @RpcMethod}, or else {@code rpc.client.timeout}.
      */
     String timeout() default "";
 
     /**
-     * Addresses of providers, separated by commas: {@code host:port}, {@code dubbo://host:port}, {@code tri://host:port} or
-     * {@code http://host:port}, each optionally with {@code ?weight=50}. The port is 20880 when missing. {@code local} is
-     * the server of the same application, called in memory. When empty, {@code rpc.client.url}.
+     * The addresses of providers, separated by commas: {@code host:port}, {@code dubbo://host:port}, {@code
+     * tri://host:port} or {@code http://host:port}, each optionally with {@code ?weight=50}. The default port is 20880.
+     * {@code local} is the server of the same application, called in memory. If empty, {@code rpc.client.url}.
      */
     String url() default "";
 
     /**
-     * The protocol of addresses that do not name one: {@code dubbo}, {@code tri} for Triple and gRPC, or {@code http} for
-     * JSON over HTTP/1.1; {@code dubbo} when empty.
+     * The protocol of addresses without one: {@code dubbo}, {@code tri} for Triple and gRPC, or {@code http} for JSON
+     * over HTTP/1.1. If empty, {@code dubbo}.
      */
     String protocol() default "";
 
-    /** Whether the start fails when no provider can be reached. */
+    /** Whether the start fails if no provider can be reached. */
     boolean check() default false;
 
-    /** Sockets of its own to each provider; 0 to share one with other references. */
+    /** The number of own sockets to each provider; 0 to share one with other references. */
     int connections() default 0;
 }

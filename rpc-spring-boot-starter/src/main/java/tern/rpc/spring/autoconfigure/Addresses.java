@@ -12,7 +12,7 @@ import tern.rpc.transport.InMemoryTransport;
 /**
  * Addresses as users write them.
  *
- * @param protocol that they name; null when they name none
+ * @param protocol their protocol; null if they have none
  */
 record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
 
@@ -37,7 +37,7 @@ record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
         endpoints = List.copyOf(endpoints);
     }
 
-    /** @param property that is named in messages */
+    /** @param property the property for messages */
     static Addresses parse(String property, List<String> urls) {
         String protocol = null;
         List<Endpoint> endpoints = new ArrayList<>();
@@ -75,7 +75,10 @@ record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
         return new Addresses(protocol, endpoints);
     }
 
-    /** References are made before the server listens, so no address can name its port. */
+    /**
+     * The failure for an address with the application's own port, which is unknown because references are created
+     * before the server listens.
+     */
     static RpcStartException ownPortIsNotKnown(String property) {
         return new RpcStartException(
                 property + " names " + OWN_PORT + ", the port of this application's own server, which is not known"
@@ -88,7 +91,7 @@ record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
         return text.contains(OWN_PORT);
     }
 
-    /** Addresses of other systems may have a password there. */
+    /** Removes user and password, which addresses of other systems may contain. */
     private static String withoutUser(String url) {
         int end = url.lastIndexOf('@');
         return end < 0 ? url : "…" + url.substring(end);
@@ -105,7 +108,7 @@ record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
         return port == null ? RpcServer.DEFAULT_PORT : Integer.parseInt(port);
     }
 
-    /** Whether there is a host name among them, which has to be looked up. */
+    /** Whether an address has a host name, which must be resolved. */
     static boolean haveNames(List<Endpoint> endpoints) {
         return endpoints.stream()
                 .map(Endpoint::host)

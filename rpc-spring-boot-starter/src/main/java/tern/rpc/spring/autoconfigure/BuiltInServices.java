@@ -8,7 +8,7 @@ import tern.rpc.reflection.ReflectionService;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** The services that a server offers beside those of the application. */
+/** The services that a server exports besides those of the application. */
 final class BuiltInServices {
 
     private static final String REFLECTION = "grpc.reflection.";
@@ -16,7 +16,7 @@ final class BuiltInServices {
 
     private BuiltInServices() {}
 
-    /** Last, since they tell of all others. */
+    /** Adds them last, because reflection lists all others. */
     static RpcServer.Builder addTo(RpcServer.Builder server, ServerSettings settings, @Nullable HealthService health) {
         if (settings.health() && health != null && !exports(server, HealthService.NAME)) {
             server.export(health.export());
@@ -43,7 +43,7 @@ final class BuiltInServices {
         }
     }
 
-    /** The keys of those that are the application's own. */
+    /** The keys of the application's own services. */
     static List<String> others(List<ServiceExport> exports) {
         return exports.stream()
                 .map(ServiceExport::key)

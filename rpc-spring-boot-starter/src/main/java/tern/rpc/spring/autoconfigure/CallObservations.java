@@ -10,10 +10,10 @@ import tern.rpc.ClientFilter;
 import tern.rpc.ServerFilter;
 
 /**
- * Whether calls are observed, which they are when somebody looks: a registry with handlers that do more than meter. Our
- * own meters do that already, and without filters calls are faster.
+ * Decides whether calls are observed. They are observed if the registry has handlers that do more than meter. Tern's
+ * own meters cover the rest, and calls without filters are faster.
  *
- * @param registry null when nobody looks
+ * @param registry null if calls are not observed
  */
 record CallObservations(@Nullable ObservationRegistry registry) {
 

@@ -12,7 +12,9 @@ import tern.rpc.Invoker;
 import tern.rpc.Metadata;
 import tern.rpc.Response;
 
-/** One observation for each outgoing call; handlers may write headers such as {@code traceparent} into the request. */
+/**
+ * Creates one observation for each outgoing call. Handlers may add headers such as {@code traceparent} to the request.
+ */
 final class ClientObservationFilter implements ClientFilter {
 
     private final ObservationRegistry registry;

@@ -22,12 +22,13 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
 /**
- * What the properties of the client mean together, checked.
+ * The validated settings of the client.
  *
- * @param url of references that name none
- * @param token of references that have none
- * @param tls of references with keys and trust of their own, by the name of the reference as the properties write it
- * @param details where the addresses come from before all else, in order
+ * @param url the addresses of references without their own
+ * @param token the token of references without their own
+ * @param tls keys and trusted certificates of references with their own, by the name of the reference as written in the
+ *     properties
+ * @param details sources of addresses that take precedence, in order
  */
 record ClientSettings(
         ClientTransportSettings transport,
@@ -127,10 +128,10 @@ record ClientSettings(
     }
 
     /**
-     * What an annotation and the properties mean together; properties win.
+     * Combines an annotation with the properties. Properties take precedence.
      *
-     * @param placeholders replaces those in the texts of the annotation
-     * @param where the annotation stands, for messages
+     * @param placeholders replaces placeholders in the annotation
+     * @param where the place of the annotation, for messages
      */
     ReferenceSettings reference(
             Class<?> type, RpcReference annotation, UnaryOperator<String> placeholders, String where) {
@@ -154,13 +155,13 @@ record ClientSettings(
                 service.token());
     }
 
-    /** Under which a reference finds its settings. */
+    /** The name under which a reference finds its settings. */
     static String nameOf(Class<?> type, RpcReference annotation, UnaryOperator<String> placeholders) {
         String name = placeholders.apply(annotation.name());
         return name.isEmpty() ? type.getSimpleName() : name;
     }
 
-    /** The settings of this name, with the name as it is written in the properties. */
+    /** The settings of this name, with the name as written in the properties. */
     Map.Entry<String, RpcClientProperties.Service> configured(String name) {
         return services.entrySet().stream()
                 .filter(entry -> uniform(entry.getKey()).equals(uniform(name)))
@@ -168,7 +169,7 @@ record ClientSettings(
                 .orElse(Map.entry(name, RpcClientProperties.Service.NONE));
     }
 
-    /** As names of properties are compared. */
+    /** The form in which names of properties are compared. */
     static String uniform(String name) {
         return name.toLowerCase(Locale.ROOT).replace("-", "").replace("_", "");
     }

@@ -22,12 +22,12 @@ import tern.rpc.ServiceKey;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.spring.RpcService;
 
-/** Finds the beans that are to be exported, without making them, but for services of gRPC. */
+/** Finds the beans to export without creating them, except services of gRPC. */
 final class ExportedBeans {
 
     private static final Logger LOG = LoggerFactory.getLogger(ExportedBeans.class);
 
-    /** Interfaces of these packages are never services. */
+    /** Interfaces of these packages are never exported. */
     private static final Set<String> FOREIGN =
             Set.of("java", "javax", "jakarta", "org.springframework", "kotlin", "groovy");
 
@@ -39,13 +39,13 @@ final class ExportedBeans {
         this.beans = beans;
     }
 
-    /** @throws RpcStartException if a bean cannot be exported, naming it and the reason */
+    /** @throws RpcStartException if a bean cannot be exported; the message names it and the reason */
     static List<ServiceExport> in(ConfigurableListableBeanFactory beans) {
         ExportedBeans exported = new ExportedBeans(beans);
         Set<String> names = new HashSet<>();
         for (String name : beans.getBeanNamesForAnnotation(RpcService.class)) {
             RpcService annotation = beans.findAnnotationOnBean(name, RpcService.class, false);
-            boolean target = ScopedProxyUtils.isScopedTarget(name); // the proxy in front of it is called
+            boolean target = ScopedProxyUtils.isScopedTarget(name); // its scoped proxy is exported instead
             String exportedName = target ? ScopedProxyUtils.getOriginalBeanName(name) : name;
             if (annotation != null && names.add(exportedName)) {
                 exported.add(exportedName, annotation);
@@ -55,9 +55,9 @@ final class ExportedBeans {
     }
 
     /**
-     * Looks at the beans that were made since.
+     * Checks the beans that were created meanwhile.
      *
-     * @throws RpcStartException if one of them is null, naming it
+     * @throws RpcStartException if one of them is null; the message names it
      */
     static void checkMade(ConfigurableListableBeanFactory beans) {
         for (String name : beans.getBeanNamesForAnnotation(RpcService.class)) {
@@ -70,7 +70,7 @@ final class ExportedBeans {
         }
     }
 
-    /** Spring keeps an object instead of null, which equals null. */
+    /** Whether the bean is null. Spring stores an object that equals null. */
     @SuppressWarnings("EqualsNull")
     private static boolean isNull(@Nullable Object bean) {
         return bean == null || bean.equals(null);
@@ -109,7 +109,8 @@ final class ExportedBeans {
     }
 
     private static Set<Class<?>> all(String name, Class<?> own) {
-        Set<Class<?>> services = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(own)); // may be fixed
+        Set<Class<?>> services =
+                new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(own)); // the result may be immutable
         services.removeIf(type -> isForeign(type) || !hasMethods(type));
         if (services.isEmpty()) {
             throw new RpcStartException(
@@ -125,7 +126,7 @@ final class ExportedBeans {
         return FOREIGN.stream().anyMatch(root -> type.getName().startsWith(root + "."));
     }
 
-    /** A marker is no service. */
+    /** Whether the interface has methods. A marker interface is not exported. */
     private static boolean hasMethods(Class<?> type) {
         return Arrays.stream(type.getMethods()).anyMatch(method -> !Modifier.isStatic(method.getModifiers()));
     }
@@ -155,7 +156,7 @@ final class ExportedBeans {
         LOG.debug("Exporting {} from bean '{}'", export.key(), name);
     }
 
-    /** What a gRPC service offers is known from the bean itself, which is made for that. */
+    /** Exports a gRPC service. Its methods are only known from the bean itself, which is created for this. */
     private ServiceExport grpcExport(String name, RpcService annotation) {
         try {
             return GrpcBeans.export(
@@ -189,7 +190,7 @@ final class ExportedBeans {
         return beans.isSingleton(name) ? new Singleton(beans, name) : () -> beans.getBean(name);
     }
 
-    /** Looks a bean up once, at the first call. Thread-safe. */
+    /** Looks up a bean once, at the first call. Thread-safe. */
     private static final class Singleton implements Supplier<Object> {
         private final ConfigurableListableBeanFactory beans;
         private final String name;

@@ -27,38 +27,38 @@ import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * A process loads some hundred classes and links their code when it makes or serves its first calls. They are made while
- * it starts, of a service of our own, so that no caller waits for that; nobody else has to be there for it.
+ * Makes calls of a service of Tern during the start. The first calls of a process load and link some hundred classes.
+ * With these calls, no caller waits for that. They need no other process.
  */
 final class FirstCalls {
 
     private static final Logger LOG = LoggerFactory.getLogger(FirstCalls.class);
     private static final int CALLS = 3;
 
-    /** Of the port that is open meanwhile: one connection of our own. */
+    /** The connections of the temporary port: one of our own. */
     private static final int CONNECTIONS = 1;
 
     private static final int MESSAGE_BYTES = 64 << 10;
 
-    /** No start waits longer for them. */
+    /** The longest time that the start waits for these calls. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** First calls are slow, which is why they are made here; nobody is warned of them. */
+    /** The target of these calls. They are slow, and nobody must be warned of them. */
     private static final Slo NO_TARGET = new Slo(1, PATIENCE.multipliedBy(2));
 
-    /** What is called. */
+    /** The called service. */
     public interface Probe {
 
-        /** Gives the same back. */
+        /** Returns the message. */
         Message echo(Message message);
     }
 
-    /** What most calls carry: a value with texts and numbers. */
+    /** A typical argument: a value with texts and numbers. */
     public record Message(String text, int number, List<String> more) implements Serializable {}
 
     private FirstCalls() {}
 
-    /** Makes them before it returns, without opening anything; never fails. */
+    /** Makes the calls before it returns, without opening a port. Never fails. */
     static FirstCalls inMemory(Serializer serializer) {
         return made("in memory", () -> {
             InMemoryTransport memory = new InMemoryTransport(serializer);
@@ -67,8 +67,8 @@ final class FirstCalls {
     }
 
     /**
-     * Makes them before it returns, from a port of this machine alone that is closed again then: so the classes of the wire
-     * are there, too. For processes that open a port anyway. Never fails.
+     * Makes the calls before it returns, over a temporary port of the loopback interface. This also loads the classes
+     * of the wire protocols. For processes that open a port anyway. Never fails.
      */
     static FirstCalls overLoopback(Serializer serializer, EventLoops loops) {
         DubboProtocol wire = new DubboProtocol(serializer, 0);

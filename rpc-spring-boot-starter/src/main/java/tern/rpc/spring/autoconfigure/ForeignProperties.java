@@ -6,8 +6,8 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName.Form;
 
 /**
- * What Dubbo and its like call things that applications write below {@code rpc.} when they move here, each with the name
- * that it has here.
+ * Names of Dubbo and similar frameworks that applications use below {@code rpc.} during a migration, with Tern's names
+ * for them.
  */
 final class ForeignProperties {
 
@@ -36,7 +36,7 @@ final class ForeignProperties {
             Map.entry("configcenter", "Spring's own sources of properties are read"),
             Map.entry("metadatareport", "no metadata center is needed"));
 
-    /** In this order: what is told of a provider or a protocol is mostly the server's. */
+    /** The roots in the order of look-up. Most settings of a provider or a protocol belong to the server. */
     private static final Map<String, String> ROOTS =
             Map.of("provider", "rpc.server.", "protocol", "rpc.server.", "consumer", "rpc.client.");
 
@@ -47,7 +47,7 @@ final class ForeignProperties {
     private static final String THREADS = "rpc.server.threads has the worker threads";
     private static final String FILTERS = "beans of ClientFilter and ServerFilter are the filters";
 
-    /** What Dubbo calls options of consumers, providers and references, and Tern does otherwise. */
+    /** Dubbo's options of consumers, providers and references that Tern handles differently. */
     private static final Map<String, String> OPTIONS = Map.ofEntries(
             Map.entry("check", OF_A_SERVICE + "check and @RpcReference(check = …) have it for one service"),
             Map.entry(
@@ -83,12 +83,12 @@ final class ForeignProperties {
 
     private ForeignProperties() {}
 
-    /** What is known under our roots by a name of Dubbo's, and how it is done here; null when it is no such name. */
+    /** Tern's way for an option of Dubbo below Tern's roots; null if it is no such option. */
     static @Nullable String insteadOfOption(ConfigurationPropertyName name) {
         return OPTIONS.get(name.getLastElement(Form.UNIFORM));
     }
 
-    /** What to write instead of a name that begins with a root of another framework; null when it does not. */
+    /** Tern's name for a property that begins with a root of another framework; null if it does not. */
     static @Nullable String insteadOf(ConfigurationPropertyName name, KnownProperties known) {
         String root = name.getElement(1, Form.UNIFORM);
         String meant = MEANT.get(root);

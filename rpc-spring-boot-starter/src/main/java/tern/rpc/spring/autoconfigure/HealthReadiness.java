@@ -6,7 +6,10 @@ import org.springframework.context.ApplicationListener;
 import tern.rpc.health.HealthService;
 import tern.rpc.health.ServingStatus;
 
-/** Has the whole server serve while the application is ready: not before Boot says so, which is after its runners. */
+/**
+ * Sets the health of the whole server to SERVING while Boot reports the application as ready, which is after its
+ * runners.
+ */
 final class HealthReadiness implements ApplicationListener<AvailabilityChangeEvent<ReadinessState>> {
 
     private final HealthService health;

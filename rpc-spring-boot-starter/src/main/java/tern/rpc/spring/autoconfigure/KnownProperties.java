@@ -16,7 +16,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.core.ResolvableType;
 import org.springframework.util.Assert;
 
-/** The names of our properties, read off the records that they are bound to. Immutable. */
+/** The names of Tern's properties, read from the records to which they are bound. Immutable. */
 final class KnownProperties {
 
     static final List<Class<? extends Record>> TYPES = List.of(
@@ -43,7 +43,9 @@ final class KnownProperties {
             return element.equals(ANY) || uniform(element).equals(name.getElement(index, Form.UNIFORM));
         }
 
-        /** Environment variables have no dashes: each may be a dot, or missing. */
+        /**
+         * Compares with a name from an environment variable. Such names have no dashes: each may be a dot, or missing.
+         */
         boolean matchesLoosely(ConfigurationPropertyName name) {
             String regex = path.stream()
                     .map(element -> element.equals(ANY) ? ".+" : uniform(element))
@@ -57,7 +59,7 @@ final class KnownProperties {
                     .collect(Collectors.joining());
         }
 
-        /** The property as it is meant to be written, with the names that the user chose. */
+        /** The correct notation of the property, with the names chosen by the user. */
         String filled(ConfigurationPropertyName like) {
             List<String> elements = new ArrayList<>();
             for (int i = 0; i < path.size(); i++) {
@@ -109,7 +111,7 @@ final class KnownProperties {
         return element.toLowerCase(Locale.ROOT).replace("-", "");
     }
 
-    /** What every property of ours begins with. */
+    /** The roots of all of Tern's properties. */
     List<ConfigurationPropertyName> roots() {
         return roots.stream().map(ConfigurationPropertyName::of).toList();
     }
@@ -118,12 +120,14 @@ final class KnownProperties {
         return patterns.stream().anyMatch(pattern -> pattern.matches(name));
     }
 
-    /** The same for a name that was made from an environment variable. */
+    /** Whether a name from an environment variable is known. */
     boolean containsVariable(ConfigurationPropertyName name) {
         return contains(name) || patterns.stream().anyMatch(pattern -> pattern.matchesLoosely(name));
     }
 
-    /** What was probably meant: a name that differs in a few letters, or one that ends the same in another place. */
+    /**
+     * The probably intended property: a name that differs in a few letters, or one with the same end in another place.
+     */
     @Nullable
     String closestTo(ConfigurationPropertyName name) {
         String written = name.toString();
@@ -144,7 +148,7 @@ final class KnownProperties {
         return name.substring(name.lastIndexOf('.') + 1);
     }
 
-    /** Levenshtein's: how many letters have to be put in, taken out or replaced. */
+    /** The Levenshtein distance: the number of inserted, deleted and replaced letters. */
     static int distance(String one, String other) {
         int[] row = IntStream.rangeClosed(0, other.length()).toArray();
         for (int i = 1; i <= one.length(); i++) {
@@ -159,7 +163,7 @@ final class KnownProperties {
         return row[other.length()];
     }
 
-    /** Of all, with {@code *} for what users choose. */
+    /** All names, with {@code *} for names chosen by users. */
     List<String> names() {
         return patterns.stream()
                 .map(pattern -> String.join(".", pattern.path()))

@@ -13,14 +13,14 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.transport.InMemoryTransport;
 
 /**
- * Calls of an application to its own server, in memory: what the address {@code local} means. The server is looked up by
- * the first call, so that beans may call each other while the application starts.
+ * Calls of an application to its own server in memory, for the address {@code local}. The first call looks up the
+ * server, so beans may call each other during the start.
  */
 final class LocalCalls {
 
     private LocalCalls() {}
 
-    /** @param server of the same context or one of its parents */
+    /** @param server the server of the same context or of a parent */
     static InMemoryTransport transport(
             Serializer serializer, ClientSettings settings, ObjectProvider<RpcServer> server) {
         return new InMemoryTransport(
@@ -43,9 +43,9 @@ final class LocalCalls {
     }
 
     /**
-     * Looks for the bean without making it.
+     * Checks that there is a server, without creating the bean.
      *
-     * @throws RpcStartException if the application serves nothing
+     * @throws RpcStartException if the application exports nothing
      */
     static void checkServer(ConfigurableBeanFactory beans, String where) {
         if (!has(beans, RpcServer.class)) {
@@ -64,7 +64,7 @@ final class LocalCalls {
                 > 0;
     }
 
-    /** Whether the server of this application listens already, as in the fields of a test class. */
+    /** Whether the server of this application already listens, as for fields of a test class. */
     static boolean portIsKnown(ConfigurableBeanFactory beans) {
         return beans.getBeanProvider(RpcServerLifecycle.class).stream().anyMatch(RpcServerLifecycle::isRunning);
     }

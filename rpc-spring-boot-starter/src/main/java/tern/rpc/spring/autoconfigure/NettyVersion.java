@@ -7,10 +7,12 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Warns of a Netty with known security holes: an application's own dependency management may lower the version. */
+/**
+ * Warns of a Netty version with known security holes. The application's dependency management may lower the version.
+ */
 final class NettyVersion {
 
-    /** The first with the security fixes of 2026. */
+    /** The first version with the security fixes of 2026. */
     static final String OLDEST = "4.2.17.Final";
 
     private static final Logger LOG = LoggerFactory.getLogger(NettyVersion.class);
@@ -25,7 +27,7 @@ final class NettyVersion {
         }
     }
 
-    /** What Netty itself tells, or null when it does not. */
+    /** The version that Netty reports, or null if there is none. */
     static @Nullable String onClassPath(ClassLoader loader) {
         Properties versions = new Properties();
         try (InputStream resource = loader.getResourceAsStream(RESOURCE)) {
@@ -63,7 +65,7 @@ final class NettyVersion {
         return 0;
     }
 
-    /** Snapshots and the like count as the release that they lead to. */
+    /** A number of the version. Snapshots count as their release. */
     private static int number(String[] parts, int index) {
         String digits = index < parts.length ? parts[index].replaceAll("\\D.*", "") : "";
         return digits.isEmpty() ? 0 : Integer.parseInt(digits);

@@ -13,16 +13,16 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.metrics.RpcMeter;
 
-/** The course of an observation around a call, the same on both sides. */
+/** An observation around a call, the same on both sides. */
 final class ObservedCall {
 
     static final String CLIENT = "rpc.client.calls";
     static final String SERVER = "rpc.server.calls";
-    private static final String ACTIVE = ".active"; // of long task timers
+    private static final String ACTIVE = ".active"; // suffix of long task timers
 
     private ObservedCall() {}
 
-    /** Whether a meter is made of our observations. */
+    /** Whether a meter comes from Tern's observations. */
     static boolean isName(String meter) {
         return Set.of(CLIENT, SERVER, CLIENT + ACTIVE, SERVER + ACTIVE).contains(meter);
     }

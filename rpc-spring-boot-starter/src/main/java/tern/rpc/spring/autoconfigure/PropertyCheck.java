@@ -4,7 +4,7 @@ import java.time.Duration;
 import org.springframework.util.unit.DataSize;
 import tern.rpc.transport.Token;
 
-/** Refuses values out of range, naming property, value and range. */
+/** Refuses values out of range with a message that names property, value and range. */
 public final class PropertyCheck {
 
     private static final String[] UNITS = {"B", "KB", "MB", "GB"};
@@ -46,7 +46,7 @@ public final class PropertyCheck {
         return value;
     }
 
-    /** The token itself is not shown. */
+    /** Checks a token. The message does not contain the token. */
     public static Token usable(String property, Token token) {
         if (!token.isUsable()) {
             throw new InvalidPropertyException(
@@ -67,7 +67,7 @@ public final class PropertyCheck {
         return bytes + UNITS[unit];
     }
 
-    /** As it would be written. */
+    /** The value in the notation of properties. */
     private static String text(Duration value) {
         return value.toMillis() % 1_000 == 0 ? value.toSeconds() + "s" : value.toMillis() + "ms";
     }

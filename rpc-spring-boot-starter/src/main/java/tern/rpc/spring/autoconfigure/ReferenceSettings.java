@@ -18,10 +18,10 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
 /**
- * Everything that tells references apart; equal ones share a proxy.
+ * The settings that distinguish references. References with equal settings share a proxy.
  *
  * @param tls null for that of the client
- * @param token likewise
+ * @param token null for that of the client
  */
 record ReferenceSettings(
         Class<?> type,
@@ -36,7 +36,7 @@ record ReferenceSettings(
         @Nullable Supplier<Tls> tls,
         @Nullable Token token) {
 
-    /** Whether it is served by the same application. */
+    /** Whether the same application serves the reference. */
     boolean isLocal() {
         return protocol.equals(InMemoryTransport.PROTOCOL);
     }
@@ -59,7 +59,7 @@ record ReferenceSettings(
         return reference.build();
     }
 
-    /** Which service, by which protocol, and where, for the log. */
+    /** The service, protocol and addresses, for the log. */
     String describe() {
         return key + " (" + protocol + " at "
                 + StartLine.names(endpoints.stream().map(String::valueOf).toList()) + ")";

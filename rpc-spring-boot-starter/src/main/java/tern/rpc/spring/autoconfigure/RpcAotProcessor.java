@@ -23,7 +23,9 @@ import tern.rpc.ValueType;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tells a native image which interfaces a bean exports or refers to, and the classes that travel through them. */
+/**
+ * Registers for a native image the interfaces that a bean exports or references, and the classes in their signatures.
+ */
 final class RpcAotProcessor implements BeanRegistrationAotProcessor {
 
     @Override

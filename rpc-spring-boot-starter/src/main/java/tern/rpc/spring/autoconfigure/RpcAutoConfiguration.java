@@ -24,7 +24,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.spring.RpcConnectionDetails;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What client and server share: checked settings, threads for I/O, protocol and serialization. */
+/** The common beans of client and server: validated settings, event loops, protocol and serialization. */
 @AutoConfiguration
 @EnableConfigurationProperties({
     RpcServerProperties.class,
@@ -94,7 +94,7 @@ public final class RpcAutoConfiguration {
         boolean listens = beans.getBeanNamesForType(NettyServerTransport.class, true, false).length > 0;
         return listens
                 ? FirstCalls.overLoopback(serializer, loops.getObject())
-                : FirstCalls.inMemory(serializer); // who only calls opens no port
+                : FirstCalls.inMemory(serializer); // a pure client opens no port
     }
 
     @Bean

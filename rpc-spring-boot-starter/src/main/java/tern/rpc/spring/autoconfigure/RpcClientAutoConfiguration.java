@@ -24,7 +24,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcClientCustomizer;
 import tern.rpc.transport.ClientTransport;
 
-/** Proxies for {@link tern.rpc.spring.RpcReference}. The client behind them is made with the first. */
+/** Creates the proxies for {@link tern.rpc.spring.RpcReference}. Their client is created with the first proxy. */
 @AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
 public final class RpcClientAutoConfiguration {
 
@@ -49,7 +49,7 @@ public final class RpcClientAutoConfiguration {
         return settings.transport();
     }
 
-    /** One for each protocol that references may name; closed with the client. */
+    /** One transport for each protocol that references may name. Closed with the client. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingBean(ClientTransport.class)
     static class Transports {
@@ -90,7 +90,8 @@ public final class RpcClientAutoConfiguration {
             ObjectProvider<ClientFilter> filters,
             ObjectProvider<RpcClientCustomizer> customizers) {
         RpcClient.Builder client = RpcClient.builder().meters(meters);
-        client.transport(LocalCalls.transport(serializer, settings, server)); // first, so that another one replaces it
+        client.transport(LocalCalls.transport(
+                serializer, settings, server)); // first, so that a bean of the application can replace it
         transports.orderedStream().forEach(client::transport);
         settings.applyTo(client);
         observations.clientFilters().forEach(client::filter);

@@ -16,7 +16,7 @@ import tern.rpc.advice.Sizing;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 
-/** Meters and observations of calls, in the application's registries when it has any. */
+/** Meters and observations of calls, in the registries of the application if there are any. */
 @AutoConfiguration(
         after = RpcAutoConfiguration.class,
         afterName = {
@@ -51,7 +51,7 @@ public final class RpcMetricsAutoConfiguration {
         return new RpcMeters(own == null ? new CompositeMeterRegistry() : own, slo);
     }
 
-    /** An observation of a call is for traces: the timer that Micrometer would make of it counts what ours count. */
+    /** Observations of calls are for traces. Micrometer's timer of them would repeat Tern's own meters. */
     @Bean
     static MeterFilter rpcObservationsWithoutTimers() {
         return MeterFilter.deny(meter -> ObservedCall.isName(meter.getName()));

@@ -16,12 +16,13 @@ import org.springframework.core.annotation.MergedAnnotations;
 import tern.rpc.spring.RpcReference;
 
 /**
- * Gives a remote proxy to every injection point with {@link RpcReference}, before the bean factory looks for beans,
- * unless {@link OverridingBeans} knows a local bean that a test put in its place. The factory asks it for each dependency because it may hand out a proxy in place of a lazy bean.
+ * Provides a remote proxy for every injection point with {@link RpcReference}, before the bean factory looks for beans.
+ * If {@link OverridingBeans} finds a local bean for it, that bean is used. The factory calls this for each dependency,
+ * because it may provide a proxy for a lazy bean.
  */
 final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResolver {
 
-    /** Puts the resolver in place before the first bean is made. */
+    /** Installs the resolver before the first bean is created. */
     static final class Installer implements BeanFactoryPostProcessor {
         @Override
         public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
