@@ -42,8 +42,8 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     }
 
     /**
-     * Asked for what stands inside of {@code Optional}, {@code ObjectProvider} or {@code Provider}, which the factory
-     * unpacks before it looks for beans.
+     * Resolves the content of {@code Optional}, {@code ObjectProvider} or {@code Provider}, which the factory unpacks
+     * before it looks for beans.
      */
     @Override
     public @Nullable Object getSuggestedValue(DependencyDescriptor dependency) {
@@ -54,7 +54,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
                 : super.getSuggestedValue(dependency);
     }
 
-    /** @param requestedBy the bean that has the reference; null where the factory does not tell */
+    /** @param requestedBy the bean that contains the reference; null if the factory does not know it */
     private static Object resolved(
             BeanFactory beans, DependencyDescriptor dependency, RpcReference annotation, @Nullable String requestedBy) {
         Class<?> type = typeOf(dependency);
@@ -69,13 +69,13 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         return references.proxy(type, annotation, place(dependency));
     }
 
-    /** A type variable of a superclass stands for what the class of the bean puts in its place. */
+    /** The type of the injection point. A type variable of a superclass is resolved by the class of the bean. */
     private static Class<?> typeOf(DependencyDescriptor dependency) {
         Class<?> type = dependency.getResolvableType().resolve();
         return type == null ? dependency.getDependencyType() : type;
     }
 
-    /** Asked ahead of time, so that the class of the proxy is known to a native image. */
+    /** Called ahead of time, so that a native image contains the class of the proxy. */
     @Override
     public @Nullable Class<?> getLazyResolutionProxyClass(DependencyDescriptor dependency, @Nullable String beanName) {
         Class<?> type = typeOf(dependency);
@@ -100,7 +100,9 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
         return MergedAnnotations.from(annotations).get(RpcReference.class);
     }
 
-    /** As in {@code OrderController.users} or {@code OrderController, parameter 1 of the constructor}. */
+    /**
+     * The place for messages: {@code OrderController.users} or {@code OrderController, parameter 1 of the constructor}.
+     */
     private static String place(DependencyDescriptor dependency) {
         MethodParameter parameter = dependency.getMethodParameter();
         if (parameter == null) {

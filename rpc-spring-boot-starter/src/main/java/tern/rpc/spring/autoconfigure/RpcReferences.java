@@ -15,7 +15,9 @@ import tern.rpc.RpcException;
 import tern.rpc.client.RpcClient;
 import tern.rpc.spring.RpcReference;
 
-/** The proxies that were injected, one for each kind of settings. The client is made with the first. Thread-safe. */
+/**
+ * The injected proxies, one for each combination of settings. The client is created with the first proxy. Thread-safe.
+ */
 public final class RpcReferences implements SmartInitializingSingleton {
 
     private static final Logger LOG = LoggerFactory.getLogger(RpcReferences.class);
@@ -25,7 +27,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
     private final ConfigurableBeanFactory beans;
     private final boolean initializesLazily;
     private final Map<ReferenceSettings, Object> proxies = new LinkedHashMap<>(); // guarded by this
-    private final Set<String> names = new TreeSet<>(); // guarded by this; as the properties write them
+    private final Set<String> names = new TreeSet<>(); // guarded by this; as written in the properties
 
     RpcReferences(
             ClientSettings settings,
@@ -38,7 +40,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         this.initializesLazily = initializesLazily;
     }
 
-    /** The client behind the proxies, or null as long as there are none. */
+    /** The client behind the proxies, or null while there are none. */
     public @Nullable RpcClient client() {
         synchronized (this) {
             if (proxies.isEmpty()) {
@@ -48,7 +50,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         return client.getObject();
     }
 
-    /** @param where it is injected, for messages */
+    /** @param where the injection point, for messages */
     Object proxy(Class<?> type, RpcReference annotation, String where) {
         if (type.isArray() || Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type)) {
             throw new RpcStartException(
@@ -68,7 +70,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
             LocalCalls.checkServer(beans, where);
         }
         String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);
-        RpcClient made = client.getObject(); // outside our lock: the bean factory has locks of its own
+        RpcClient made = client.getObject(); // outside the lock, because the bean factory has its own locks
         synchronized (this) {
             names.add(settings.configured(name).getKey());
             Object proxy = proxies.get(wanted);
@@ -80,7 +82,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         }
     }
 
-    /** A reference got a local bean; its settings are not wrong for that. */
+    /** A reference got a local bean instead. Its settings are still valid. */
     synchronized void overridden(Class<?> type, RpcReference annotation) {
         String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);
         names.add(settings.configured(name).getKey());
@@ -111,8 +113,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
     }
 
     /**
-     * Settings under a name with a typing error would go unnoticed. An application that initializes lazily has made no
-     * reference yet.
+     * Warns of settings that no reference uses, for example because of a typing error in the name. Skipped if the
+     * application initializes lazily, because it has no references yet.
      */
     @Override
     public synchronized void afterSingletonsInstantiated() {

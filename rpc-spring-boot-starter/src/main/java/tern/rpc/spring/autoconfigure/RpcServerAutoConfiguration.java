@@ -41,7 +41,7 @@ import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.RpcService;
 import tern.rpc.transport.ServerTransport;
 
-/** A server for the beans with {@link RpcService}, when there are any. */
+/** Creates a server for beans with {@link RpcService}, if there are any. */
 @AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
 @Conditional({RpcServerAutoConfiguration.Enabled.class, RpcServerAutoConfiguration.SomethingToServe.class})
@@ -131,7 +131,7 @@ public final class RpcServerAutoConfiguration {
         return new RpcServerLifecycle(server, settings, health.getIfAvailable(), description, context);
     }
 
-    /** Whether the server wants calls, told to those who ask by gRPC. */
+    /** Reports to gRPC callers whether the server accepts calls. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnBooleanProperty(name = "rpc.server.health", matchIfMissing = true)
     static class HealthConfiguration {
@@ -148,12 +148,12 @@ public final class RpcServerAutoConfiguration {
         }
     }
 
-    /** Who calls, as an authorizer found it, where the application's methods ask Spring Security for it. */
+    /** Sets the authenticated caller where the application's methods use Spring Security. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(SecurityContextHolder.class)
     static class SecurityConfiguration {
 
-        /** What a method leaves there would be found by the next caller. */
+        /** Clears the security context; else the next caller would inherit it. */
         @Bean
         RpcServerCustomizer rpcSecurityContextCleaner() {
             return server -> server.clearThreads(SecurityContextHolder::clearContext);
@@ -167,7 +167,7 @@ public final class RpcServerAutoConfiguration {
         }
     }
 
-    /** Unlike Boot's own condition, it refuses values that are neither true nor false. */
+    /** Unlike Boot's condition, it rejects values that are neither true nor false. */
     static final class Enabled implements Condition {
 
         @Override
@@ -178,7 +178,7 @@ public final class RpcServerAutoConfiguration {
         }
     }
 
-    /** A service of the application, or a server that it built itself. */
+    /** Matches if the application has a service or its own server. */
     static final class SomethingToServe extends AnyNestedCondition {
 
         SomethingToServe() {

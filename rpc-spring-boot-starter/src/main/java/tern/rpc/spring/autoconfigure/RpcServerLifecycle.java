@@ -25,9 +25,9 @@ import tern.rpc.health.HealthService;
 import tern.rpc.server.RpcServer;
 
 /**
- * Starts the server when everything else has started, and drains it before anything else ends: when the context begins
- * to close, which is before executors refuse tasks and the web server stops. Callers who ask for its health are told
- * before that. Keeps the process alive meanwhile.
+ * Starts the server after everything else, and drains it before anything else ends: when the context begins to close,
+ * before executors reject tasks and the web server stops. The health service reports the shutdown before that. Keeps
+ * the process alive meanwhile.
  */
 public final class RpcServerLifecycle
         implements SmartLifecycle, ApplicationListener<ContextClosedEvent>, Ordered, DisposableBean {
@@ -45,8 +45,8 @@ public final class RpcServerLifecycle
     private volatile boolean running;
 
     /**
-     * @param health told when the shutdown begins; null when there is none
-     * @param description of protocols, I/O and threads, for the log
+     * @param health notified when the shutdown begins; null if there is none
+     * @param description protocols, event loops and threads, for the log
      */
     RpcServerLifecycle(
             RpcServer server,
@@ -106,7 +106,7 @@ public final class RpcServerLifecycle
         } catch (UnknownHostException e) {
             return false;
         } catch (SocketException e) {
-            return true; // nothing is known against it
+            return true; // no reason against it
         }
     }
 
@@ -115,7 +115,7 @@ public final class RpcServerLifecycle
         environment.getPropertySources().addFirst(new MapPropertySource(PROPERTY_SOURCE, Map.of(PORT_PROPERTY, port)));
     }
 
-    /** The server's own threads are daemons, and there may be no web server that keeps the process alive. */
+    /** Keeps the process alive. The server's own threads are daemons, and there may be no web server. */
     private void keepAlive() {
         Thread thread = new Thread(
                 () -> {
@@ -137,7 +137,7 @@ public final class RpcServerLifecycle
         }
     }
 
-    /** Before the listeners that make executors refuse tasks. */
+    /** Runs before the listeners that make executors reject tasks. */
     @Override
     public int getOrder() {
         return Ordered.HIGHEST_PRECEDENCE;
@@ -151,7 +151,7 @@ public final class RpcServerLifecycle
         running = false;
         Duration atMost = settings.shutdownTimeout();
         if (health != null) {
-            health.shutDown(); // first, so that load balancers turn elsewhere
+            health.shutDown(); // first, so that load balancers use other servers
         }
         LOG.info("Draining the RPC server for {} s at the most", atMost.toSeconds());
         server.drain(atMost);
@@ -159,7 +159,7 @@ public final class RpcServerLifecycle
         LOG.info("RPC server stopped");
     }
 
-    /** Also reached without a stop, when something else made the start of the application fail. */
+    /** Also called without a stop, if the start of the application failed. */
     @Override
     public void destroy() {
         running = false;
@@ -172,7 +172,7 @@ public final class RpcServerLifecycle
         return running;
     }
 
-    /** A test framework may pause contexts that it keeps; a server that was stopped does not start again. */
+    /** Whether to restart after a pause. A test framework may pause contexts; a stopped server does not start again. */
     @Override
     public boolean isPauseable() {
         return false;

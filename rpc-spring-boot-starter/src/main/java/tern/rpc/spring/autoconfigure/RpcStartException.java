@@ -10,7 +10,7 @@ public class RpcStartException extends RuntimeException {
     private final String action;
 
     /**
-     * @param description what is wrong and where
+     * @param description the mistake and its place
      * @param action what to change
      */
     RpcStartException(String description, String action, @Nullable Throwable cause) {

@@ -8,7 +8,7 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.env.Environment;
 
-/** Shows what is wrong and what to change instead of a stack trace, with the place where a property was set. */
+/** Shows the mistake and the change instead of a stack trace, with the place where a property was set. */
 final class RpcStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartException> {
 
     private final Environment environment;
@@ -25,7 +25,7 @@ final class RpcStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartExce
         return new FailureAnalysis(sentence(description), cause.action(), cause);
     }
 
-    /** A question has its mark already. */
+    /** The description as a sentence. A question already has its mark. */
     private static String sentence(String description) {
         return description.endsWith("?") || description.endsWith(".") ? description : description + ".";
     }

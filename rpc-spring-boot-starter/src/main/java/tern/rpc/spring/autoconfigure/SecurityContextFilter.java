@@ -11,8 +11,8 @@ import tern.rpc.ServerContext;
 import tern.rpc.ServerFilter;
 
 /**
- * Shows Spring Security who calls, while the method runs. What a stream is told later runs without;
- * {@link ServerContext#principal()} is there too. Thread-safe.
+ * Sets the caller in the security context of Spring Security while the method runs. Later callbacks of a stream run
+ * without it; they use {@link ServerContext#principal()}. Thread-safe.
  */
 final class SecurityContextFilter implements ServerFilter {
 

@@ -6,7 +6,7 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonLimits;
 import tern.rpc.transport.GenericException;
 
-/** Serializers as the limits describe them. */
+/** Creates the serializers with the configured limits. */
 final class Serializers {
 
     /** Deeper values would overflow the stack. */

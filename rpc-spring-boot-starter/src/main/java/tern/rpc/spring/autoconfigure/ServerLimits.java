@@ -13,11 +13,11 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * How many calls run at once, of the server and of single methods, checked.
+ * The validated limits of concurrent calls, of the server and of single methods.
  *
  * @param server null for the server's own adaptive limit
- * @param threads of all methods together
- * @param services as the properties name them
+ * @param threads the threads for all methods
+ * @param services as named in the properties
  */
 record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerProperties.Service> services) {
 
@@ -34,7 +34,7 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
         return new ServerLimits(fixed == null ? null : new FixedLimit(fixed), threads, properties.services());
     }
 
-    /** @return null for an adaptive limit, or none */
+    /** @return null for an adaptive limit or none */
     private static @Nullable Integer number(String property, @Nullable String value) {
         if (value == null || value.strip().toLowerCase(Locale.ROOT).equals(ADAPTIVE)) {
             return null;
@@ -45,7 +45,7 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
                 return number;
             }
         } catch (NumberFormatException e) {
-            // told below, as a number out of range is
+            // reported below, like a number out of range
         }
         throw new InvalidPropertyException(property, "'" + value + "'", ADAPTIVE + " or a number from 1 to " + MOST);
     }
@@ -54,7 +54,7 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
         return PREFIX + service + ".methods." + method + ".max-concurrency";
     }
 
-    /** After all services were exported. */
+    /** Sets the limits, after all services were exported. */
     void applyTo(RpcServer.Builder builder) {
         if (server != null) {
             builder.limit(() -> server);

@@ -11,7 +11,7 @@ import tern.rpc.Metadata;
 import tern.rpc.Response;
 import tern.rpc.ServerFilter;
 
-/** One observation for each served call, which continues the caller's if the request says so. */
+/** Creates one observation for each served call. It continues the caller's trace if the request has one. */
 final class ServerObservationFilter implements ServerFilter {
 
     private final ObservationRegistry registry;

@@ -14,17 +14,17 @@ import tern.rpc.transport.Tls.ClientAuth;
 import tern.rpc.transport.Token;
 
 /**
- * What the properties of the server mean together, checked.
+ * The validated settings of the server.
  *
- * @param limits how many calls run at once
+ * @param limits the limits of concurrent calls
  * @param health whether grpc.health.v1 is served
  * @param reflection whether services are described to callers
- * @param tokens of which callers show one; none to let everybody pass
- * @param ledger whether calls keep account of their time
- * @param exceptionTexts whether the texts of exceptions travel that callers have no class of
- * @param exceptionFrames stack frames sent with an exception
- * @param unpackedRatio of decompressed to compressed bytes of a message
- * @param shutdownTimeout longest drain
+ * @param tokens the accepted tokens; empty to accept every caller
+ * @param ledger whether calls record their time by phase
+ * @param exceptionTexts whether messages of exceptions are sent whose classes callers do not have
+ * @param exceptionFrames the number of stack frames sent with an exception
+ * @param unpackedRatio the largest ratio of decompressed to compressed bytes of a message
+ * @param shutdownTimeout the longest drain
  */
 record ServerSettings(
         ServerTransportSettings transport,
@@ -45,7 +45,7 @@ record ServerSettings(
         int unpackedRatio,
         Duration shutdownTimeout) {
 
-    /** Far more threads than help; a typing error is likelier. */
+    /** More threads are probably a typing error. */
     static final int MAX_THREADS = 10_000;
 
     static final int MAX_QUEUED = 1_000_000;
@@ -75,7 +75,7 @@ record ServerSettings(
                 PropertyCheck.notNegative("rpc.server.shutdown-timeout", server.shutdownTimeout()));
     }
 
-    /** A token that came out empty, from a variable that was not set perhaps, must not open the server. */
+    /** The tokens. An empty token, perhaps from an unset variable, must not open the server. */
     private static List<Token> tokens(@Nullable List<Token> set) {
         if (set == null) {
             return List.of();
@@ -119,7 +119,7 @@ record ServerSettings(
                 false);
     }
 
-    /** One request must have room. */
+    /** The memory for requests, which must have room for one request. */
     private static long maxInboundBytes(RpcLimitsProperties limits) {
         DataSize set = limits.maxInboundBytes();
         return set == null
@@ -146,9 +146,10 @@ record ServerSettings(
     }
 
     /**
-     * Whether a page in somebody's browser could call: it needs a name that leads here, JSON, and no credentials.
+     * Whether a web page in a browser could call: if a name leads here, JSON is served, and no credentials are
+     * required.
      *
-     * @param authorizers whether there are any
+     * @param authorizers whether there are authorizers
      */
     boolean arePagesLetIn(boolean authorizers) {
         boolean certificates =
@@ -212,7 +213,7 @@ record ServerSettings(
                 null);
     }
 
-    /** For people, behind the protocols; empty in clear text. */
+    /** The description of TLS for the log; empty without TLS. */
     String security() {
         if (transport.tls() == null) {
             return "";
@@ -239,7 +240,7 @@ record ServerSettings(
         return Math.toIntExact(size.toBytes());
     }
 
-    /** IPv6 addresses are written both ways. */
+    /** The address without brackets. IPv6 addresses may be written either way. */
     private static @Nullable String withoutBrackets(@Nullable String address) {
         if (address == null || address.isBlank()) {
             return null;

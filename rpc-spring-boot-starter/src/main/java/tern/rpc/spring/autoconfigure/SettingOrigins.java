@@ -9,7 +9,7 @@ import tern.rpc.advice.PoolSetting;
 import tern.rpc.advice.PoolSetting.Source;
 import tern.rpc.advice.PoolSetting.Use;
 
-/** Tells which properties the user has set, in whatever form they were written. */
+/** Finds the properties that the user has set, in any notation. */
 public final class SettingOrigins {
 
     private final Binder binder;
@@ -18,7 +18,7 @@ public final class SettingOrigins {
         this.binder = Binder.get(environment);
     }
 
-    /** Whether pools get values of ours where the user has set none. */
+    /** Whether pools get Tern's values where the user has set none. */
     public boolean isTuned() {
         return binder.bind("rpc.pools.tuned", Bindable.of(Boolean.class)).orElse(true);
     }
@@ -27,12 +27,12 @@ public final class SettingOrigins {
         return binder.bind(property, Bindable.of(Object.class)).isBound();
     }
 
-    /** Null when it is not set. */
+    /** The value; null if it is not set. */
     public <T> @Nullable T value(String property, Class<T> type) {
         return binder.bind(property, Bindable.of(type)).orElse(null);
     }
 
-    /** @param otherwise where the value comes from when the property is not set */
+    /** @param otherwise the source of the value if the property is not set */
     public PoolSetting setting(String property, Object value, Source otherwise, Use use) {
         return new PoolSetting(property, text(value), isSet(property) ? Source.USER : otherwise, use);
     }
@@ -48,7 +48,7 @@ public final class SettingOrigins {
         return value.toString();
     }
 
-    /** Binds what the user has set below a prefix to the properties of an object. */
+    /** Binds the user's properties below a prefix to an object. */
     public void bind(String prefix, Object target) {
         binder.bind(prefix, Bindable.ofInstance(target));
     }

@@ -2,14 +2,14 @@ package tern.rpc.spring.autoconfigure;
 
 import java.util.List;
 
-/** The lines that an application logs once it has started, which stay short however many services it has. */
+/** The log lines after the start. They stay short for any number of services. */
 final class StartLine {
 
     private static final int MAX_NAMES = 20;
 
     private StartLine() {}
 
-    /** The first ones by name, and how many more there are. */
+    /** The first names and the number of the others. */
     static String names(List<String> all) {
         if (all.isEmpty()) {
             return "none";

@@ -19,8 +19,8 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Tls.ClientAuth;
 
 /**
- * The SSL bundles that our properties name. Each is checked when it is asked for, and followed from then on: what has
- * changed is told by the next look, unless it cannot be used. Thread-safe.
+ * The SSL bundles named by properties. Each one is validated when it is used, and watched afterwards. A valid change
+ * takes effect at the next read. Thread-safe.
  */
 final class TlsBundles {
 
@@ -34,15 +34,16 @@ final class TlsBundles {
     }
 
     /**
-     * The same for the same bundle, so that references share connections.
+     * The TLS settings of a client. The result is the same object for the same bundle, so that references share
+     * connections.
      *
-     * @param property that names the bundle, for messages
+     * @param property the property with the bundle, for messages
      */
     Supplier<Tls> ofClient(String property, String bundle) {
         return ofClients.computeIfAbsent(bundle, name -> follow(property, name, tls -> tls));
     }
 
-    /** @param property that names the bundle, for messages */
+    /** @param property the property with the bundle, for messages */
     Supplier<Tls> ofServer(String property, String bundle, ClientAuth clientAuth) {
         if (clientAuth != ClientAuth.NONE) {
             checkTrust(property, bundle, clientAuth);
@@ -57,7 +58,10 @@ final class TlsBundles {
         return tls;
     }
 
-    /** Without a trust store of its own a bundle trusts every public authority, which is right for clients alone. */
+    /**
+     * Checks the trust store of a server. A bundle without one trusts every public authority, which is right for
+     * clients only.
+     */
     private void checkTrust(String property, String bundle, ClientAuth clientAuth) {
         SslStoreBundle stores = find(property, bundle).getStores();
         if (stores.getKeyStore() != null && stores.getTrustStore() == null) {
@@ -136,7 +140,7 @@ final class TlsBundles {
                 + certificate.getNotAfter().toInstant();
     }
 
-    /** A bundle as it was when it could be used last. */
+    /** The last valid state of a bundle. */
     private static final class Followed implements Supplier<Tls> {
 
         private final String name;
@@ -154,7 +158,7 @@ final class TlsBundles {
             return present;
         }
 
-        /** On a thread of Spring that watches files. */
+        /** The bundle has changed. Runs on a thread of Spring that watches files. */
         void changed(SslBundle bundle) {
             try {
                 Tls tls = role.apply(tls(name, bundle));

@@ -6,7 +6,7 @@ import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import tern.rpc.transport.Token;
 
-/** In a native image too, Spring makes tokens of the texts of properties, by their factory. */
+/** Lets Spring create tokens from texts of properties in a native image. */
 final class TokenHints implements RuntimeHintsRegistrar {
 
     @Override

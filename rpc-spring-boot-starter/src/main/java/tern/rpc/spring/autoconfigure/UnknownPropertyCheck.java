@@ -20,10 +20,10 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 /**
- * Refuses properties under our roots that do not exist, which are most often typing errors, and those that Dubbo has below
- * its own prefix. Environment variables only cause a warning: container platforms invent such names,
- * {@code RPC_SERVER_SERVICE_HOST} for a service called {@code rpc-server}. Anything else below {@code rpc.} may be the
- * application's own, so it is named once and left alone.
+ * Rejects unknown properties below Tern's roots, which are usually typing errors, and Dubbo's properties below Dubbo's
+ * prefix. Unknown environment variables only cause a warning, because container platforms create such names: {@code
+ * RPC_SERVER_SERVICE_HOST} for a service called {@code rpc-server}. Other properties below {@code rpc.} may belong to
+ * the application; they are named once in the log.
  */
 final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
 

@@ -11,8 +11,8 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 
 /**
- * Settings that give up some of what protects a server. They are named in one warning at the start, and each sets a gauge;
- * in production they have to be meant.
+ * Settings that weaken the protection of a server. One warning at the start names them, and each has a gauge. In
+ * production they must be accepted explicitly.
  */
 final class WeakenedSettings {
 
@@ -21,9 +21,9 @@ final class WeakenedSettings {
     private static final String PRODUCTION = "prod";
 
     /**
-     * What may be weakened.
+     * A setting that weakens the server.
      *
-     * @param means what it opens
+     * @param means the consequence
      */
     private record Weakness(String property, String value, boolean present, String means) {
 
@@ -40,8 +40,8 @@ final class WeakenedSettings {
     }
 
     /**
-     * @throws RpcStartException in production, if one is there that was not accepted
-     * @throws InvalidPropertyException if something is accepted that is no weakness
+     * @throws RpcStartException in production, if one of them is set but not accepted
+     * @throws InvalidPropertyException if a property is accepted that does not weaken the server
      */
     static WeakenedSettings of(RpcServerProperties server, RpcLimitsProperties limits, Environment environment) {
         List<Weakness> known = known(server, limits);
@@ -100,7 +100,7 @@ final class WeakenedSettings {
         return weaknesses.stream().map(Weakness::toString).collect(Collectors.joining(", "));
     }
 
-    /** Tells of them, in the log once and by gauges from here on. */
+    /** Reports them: once in the log, and by gauges. */
     WeakenedSettings tell(RpcMeters meters) {
         if (!present.isEmpty()) {
             LOG.warn("Less safe than by default: {}", joined(present));

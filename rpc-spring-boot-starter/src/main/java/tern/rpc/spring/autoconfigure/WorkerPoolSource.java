@@ -10,7 +10,7 @@ import tern.rpc.advice.PoolSource;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.server.RpcServer;
 
-/** The threads that serve calls. */
+/** The worker threads of the server as a pool. */
 final class WorkerPoolSource implements PoolSource {
 
     private final RpcServer server;

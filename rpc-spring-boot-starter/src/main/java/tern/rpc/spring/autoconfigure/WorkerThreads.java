@@ -8,7 +8,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 import tern.rpc.server.RpcServer;
 
-/** Whether calls run on platform threads or on virtual ones; how many at once is the same. */
+/** Selects platform threads or virtual threads for calls. The number of concurrent calls is the same. */
 enum WorkerThreads {
     PLATFORM("platform threads") {
         @Override
