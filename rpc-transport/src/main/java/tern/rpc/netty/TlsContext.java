@@ -22,17 +22,17 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Tls;
 
 /**
- * Makes the TLS handlers of one side, with the keys and the trust of the moment: when the supplier has others, new
- * connections get those. Others that cannot be used are told once and passed over. Thread-safe.
+ * Creates the TLS handlers of one side with the present keys and trusted certificates. When the supplier has new ones,
+ * new connections use them. Unusable new ones are reported once and ignored. Thread-safe.
  */
 final class TlsContext {
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsContext.class);
 
-    /** What a server of ours speaks to those who ask; what comes then is told from its first bytes as ever. */
+    /** The protocols that a server offers by ALPN. The actual protocol is identified by the first bytes as usual. */
     private static final List<String> SERVED_BY_NAME = List.of("h2", "http/1.1");
 
-    /** What was built from what. */
+    /** A context with its settings. */
     private record Built(Tls tls, SslContext context) {}
 
     private final Supplier<Tls> source;
@@ -53,14 +53,18 @@ final class TlsContext {
         }
     }
 
-    /** @throws IllegalArgumentException if what the supplier has now cannot be used */
+    /**
+     * Creates the context of a server.
+     *
+     * @throws IllegalArgumentException if the present settings of the supplier cannot be used
+     */
     static TlsContext ofServer(Supplier<Tls> source) {
         return new TlsContext(source, true, SERVED_BY_NAME);
     }
 
     /**
-     * @param applicationProtocols told to the server (ALPN); empty to say nothing
-     * @throws IllegalArgumentException if what the supplier has now cannot be used
+     * @param applicationProtocols offered to the server (ALPN); empty to offer none
+     * @throws IllegalArgumentException if the present settings of the supplier cannot be used
      */
     static TlsContext ofClient(Supplier<Tls> source, List<String> applicationProtocols) {
         return new TlsContext(source, false, applicationProtocols);
@@ -121,18 +125,18 @@ final class TlsContext {
         return built;
     }
 
-    /** What new connections get. */
+    /** The settings of new connections. */
     Tls tls() {
         return present().tls();
     }
 
-    /** For a connection that a client opened. */
+    /** Creates the handler of a connection that a client opened. */
     SslHandler newHandler(Channel channel) {
         Built now = present();
         return patient(now, now.context().newHandler(channel.alloc()));
     }
 
-    /** For a connection to a server, whose certificate has to bear the name of the endpoint. */
+    /** Creates the handler of a connection to a server, whose certificate must contain the name of the endpoint. */
     SslHandler newHandler(Channel channel, Endpoint endpoint) {
         Built now = present();
         SslHandler handler = now.context().newHandler(channel.alloc(), endpoint.name(), endpoint.port());
@@ -146,7 +150,7 @@ final class TlsContext {
         return patient(now, handler);
     }
 
-    /** Java itself tells only names with a dot. */
+    /** The server name to send. Java itself only sends names with a dot. */
     private static @Nullable SNIHostName sni(String host) {
         if (NetUtil.isValidIpV4Address(host) || NetUtil.isValidIpV6Address(host)) {
             return null;
@@ -154,7 +158,7 @@ final class TlsContext {
         try {
             return new SNIHostName(host);
         } catch (IllegalArgumentException e) {
-            return null; // not a name by the standard, as one with an underscore
+            return null; // not a valid name, for example with an underscore
         }
     }
 

@@ -12,15 +12,15 @@ import tern.rpc.PeerText;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Tls;
 
-/** Says why TLS failed: which check, of whom, and what to change. */
+/** Explains a failure of TLS: the failed check, the certificate, and what to change. */
 final class TlsFailure {
 
-    /** How Java begins to say that a certificate is that of another host. */
+    /** The beginning of Java's message about a certificate for another host. */
     private static final String OTHER_HOST = "No (subject alternative|name matching).*";
 
     private TlsFailure() {}
 
-    /** Seen from a client. */
+    /** The explanation for a client. */
     static String atClient(Throwable cause, Endpoint endpoint, Tls tls) {
         String server =
                 endpoint.name().equals(endpoint.host()) ? endpoint.toString() : endpoint.name() + " at " + endpoint;
@@ -67,7 +67,9 @@ final class TlsFailure {
                 : "the certificate of the server is refused by " + tls + ": " + words;
     }
 
-    /** What the innermost cause says, on one line; those around it repeat it. It may quote the peer's certificate. */
+    /**
+     * The message of the innermost cause, on one line. Outer exceptions repeat it. It may quote the peer's certificate.
+     */
     static String inWords(Throwable cause) {
         String words = cause.toString();
         int depth = 0;

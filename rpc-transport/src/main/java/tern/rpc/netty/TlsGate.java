@@ -16,14 +16,14 @@ import tern.rpc.netty.ServerProtocol.Match;
 import tern.rpc.transport.Tls;
 
 /**
- * Whether a port takes TLS, clear text or both, and what becomes of clients that come with the other. Those are told by
- * a warning now and then, which says what to set. Thread-safe.
+ * Decides whether a port accepts TLS, unencrypted connections or both, and handles clients that use the other one. A
+ * warning at a limited rate names the setting to change. Thread-safe.
  */
 final class TlsGate {
 
     private static final Logger LOG = LoggerFactory.getLogger(TlsGate.class);
 
-    /** Between two warnings of a kind. */
+    /** The time between two warnings of a kind. */
     private static final Duration PAUSE = Duration.ofMinutes(1);
 
     private static final byte HANDSHAKE_RECORD = 0x16;
@@ -40,9 +40,9 @@ final class TlsGate {
     private final SeldomWarning failedHandshake;
 
     /**
-     * @param source of keys and trust; null for a port without TLS
-     * @param clearTextToo whether clients without TLS are served beside the others
-     * @throws IllegalArgumentException if that would let in clients without the certificate that is needed
+     * @param source keys and trusted certificates; null for a port without TLS
+     * @param clearTextToo whether clients without TLS are also served
+     * @throws IllegalArgumentException if this would admit clients without a required certificate
      */
     TlsGate(@Nullable Supplier<Tls> source, boolean clearTextToo, NanoClock clock) {
         this.context = source == null ? null : TlsContext.ofServer(source);
@@ -70,7 +70,7 @@ final class TlsGate {
         return length < 3 ? Match.MAYBE : Match.YES;
     }
 
-    /** Null if the port does not take TLS. */
+    /** The TLS context; null if the port does not accept TLS. */
     @Nullable
     TlsContext context() {
         return context;
@@ -78,14 +78,14 @@ final class TlsGate {
 
     boolean takesClearText() {
         return context == null
-                || (clearTextToo && !needsCertificates(context)); // which may have changed since the start
+                || (clearTextToo && !needsCertificates(context)); // the settings may have changed since the start
     }
 
     private static boolean needsCertificates(TlsContext present) {
         return present.tls().clientAuth() == Tls.ClientAuth.NEED;
     }
 
-    /** A client began a handshake and there are no keys: it is told, or else it would wait. */
+    /** A client began a handshake but there are no keys. It gets an alert; otherwise it would wait. */
     void refuseTls(ChannelHandlerContext handler, ServerConnection connection) {
         unexpectedTls.warn("Closing a connection from " + connection.remoteAddress()
                 + ": the client speaks TLS, but there is none on this port (set rpc.server.ssl.bundle, or leave out"
@@ -94,7 +94,7 @@ final class TlsGate {
         connection.closeWhenWritten();
     }
 
-    /** A client speaks a protocol of ours in clear text. */
+    /** A client uses a known protocol without TLS. */
     void refuseClearText(Channel channel, ServerProtocol protocol) {
         unexpectedClearText.warn("Closing a connection from " + channel.remoteAddress() + ": the client speaks "
                 + protocol.name() + " in clear text, but this port takes TLS only (set rpc.client.ssl.bundle at the"
@@ -102,7 +102,7 @@ final class TlsGate {
         channel.close();
     }
 
-    /** The handshake of a connection came to nothing. */
+    /** The handshake of a connection failed. */
     void handshakeFailed(Channel channel, Throwable cause) {
         if (cause instanceof ClosedChannelException) {
             LOG.debug("{} was closed during its TLS handshake", channel, cause);

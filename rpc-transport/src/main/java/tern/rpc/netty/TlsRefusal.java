@@ -6,8 +6,8 @@ import javax.net.ssl.SSLHandshakeException;
 import tern.rpc.transport.Tls;
 
 /**
- * Stands behind the TLS of a client. In TLS 1.3 a client learns that its certificate is refused after its own handshake
- * has ended; what it sent meanwhile was not read. Event loop only.
+ * Detects a refused client certificate. With TLS 1.3 a client learns of the refusal after its own handshake has ended.
+ * The server did not read anything sent meanwhile. Confined to the event loop.
  */
 final class TlsRefusal extends ChannelInboundHandlerAdapter {
 

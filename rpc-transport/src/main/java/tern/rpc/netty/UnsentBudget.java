@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory that a server spends on answers that clients have not taken. When it is used up, a stream that has more to send
- * is ended. With twice and four times as much, connections are closed ({@link SlowReaders}). Thread-safe.
+ * The memory budget of a server for answers that clients have not taken. When it is used up, a stream with more to send
+ * is ended. At twice and four times the budget, connections are closed ({@link SlowReaders}). Thread-safe.
  */
 final class UnsentBudget {
 
@@ -21,7 +21,7 @@ final class UnsentBudget {
         this.mostBytes = Math.min(4 * maxBytes, Runtime.getRuntime().maxMemory() / 4);
     }
 
-    /** Above this many bytes no connection is safe: four times the budget, a quarter of the heap at the most. */
+    /** Above this many bytes any connection may be closed: four times the budget, at most a quarter of the heap. */
     long mostBytes() {
         return mostBytes;
     }
@@ -31,12 +31,12 @@ final class UnsentBudget {
         return mostBytes / 2;
     }
 
-    /** @param told each time that answers are queued above {@link #manyBytes}; any thread */
+    /** @param told runs each time answers are queued above {@link #manyBytes}; on any thread */
     void whenMany(Runnable told) {
         whenMany = told;
     }
 
-    /** @param bytes negative for what has left */
+    /** @param bytes negative for bytes that were sent */
     void add(long bytes) {
         all.add(bytes);
         if (bytes > 0 && all.used() > manyBytes()) {
@@ -48,22 +48,29 @@ final class UnsentBudget {
         return all.used();
     }
 
-    /** A connection is being closed whose answers are still in memory. @param bytes negative when they are no longer */
+    /**
+     * Counts the answers of a connection that is being closed while they are in memory.
+     *
+     * @param bytes negative when they are released
+     */
     void leaving(long bytes) {
         leaving.addAndGet(bytes);
     }
 
-    /** Whether answers take so much memory that slow readers get no more, with those of connections that are being closed. */
+    /**
+     * Whether answers, including those of connections that are being closed, take so much memory that slow readers get
+     * no more.
+     */
     boolean isShort() {
         return all.used() + leaving.get() > manyBytes();
     }
 
     /**
-     * Why a stream may not add a message, for people; null if it may.
+     * The reason why a stream may not add a message, for messages; null if it may.
      *
-     * @param ofStream bytes of the stream that wait already
-     * @param message bytes of the message
-     * @param ofConnection bytes of its connection that wait already
+     * @param ofStream the bytes of the stream that already wait
+     * @param message the bytes of the message
+     * @param ofConnection the bytes of its connection that already wait
      */
     @Nullable
     String refusal(long ofStream, int message, long ofConnection) {

@@ -6,12 +6,12 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
-/** Joins the frames of one drain into few large writes. Event loop only. */
+/** Joins the frames of one drain into a few large writes. Confined to the event loop. */
 public final class WriteBatch {
 
     /**
-     * Frames are joined up to this size. Handing over more at once gains nothing, and larger buffers make the allocator
-     * give memory back and ask for it again, which the JVM clears each time.
+     * Frames are joined up to this size. Larger writes gain nothing, and larger buffers make the allocator release and
+     * request memory, which the JVM clears each time.
      */
     private static final int JOINED_BYTES = 64 << 10;
 
@@ -25,12 +25,12 @@ public final class WriteBatch {
         this.queue = queue;
     }
 
-    /** @param bytes that are going to be appended, as far as known */
+    /** @param bytes the bytes to be appended, as far as known */
     void begin(long bytes) {
         unwritten = bytes;
     }
 
-    /** Copies the bytes behind those appended before. */
+    /** Appends a copy of the bytes. */
     public void append(byte[] bytes, int length) {
         ByteBuf target = joined;
         if (target == null || target.writableBytes() < length) {
@@ -42,24 +42,24 @@ public final class WriteBatch {
         unwritten -= length;
     }
 
-    /** A command wrote its bytes to the channel in a way of its own, which counts them from here on. */
+    /** A command has written its bytes to the channel itself. The channel counts them from now on. */
     public void handedOver(int bytes) {
         unwritten -= bytes;
         queue.left(bytes);
     }
 
-    /** The same, where the bytes count until the channel has taken them. */
+    /** A command has written its bytes to the channel itself. They count until the channel has taken them. */
     public void handedOver(int bytes, Future<?> taken) {
         handedOn(bytes);
         taken.addListener(done -> queue.left(bytes));
     }
 
-    /** The same, where the command sees to it that {@link WriteQueue#left} is told. */
+    /** A command has written its bytes to the channel itself and calls {@link WriteQueue#left} for them. */
     public void handedOn(int bytes) {
         unwritten -= bytes;
     }
 
-    /** For protocols whose frames are written in a way of their own. */
+    /** The channel, for protocols that write their frames themselves. */
     public Channel channel() {
         return channel;
     }
@@ -67,7 +67,7 @@ public final class WriteBatch {
     void flush() {
         write();
         if (unwritten > 0) {
-            queue.left(unwritten); // of calls that were over before their turn came
+            queue.left(unwritten); // bytes of calls that ended before their turn
         }
         channel.flush();
     }
@@ -81,7 +81,7 @@ public final class WriteBatch {
         }
     }
 
-    /** After a failure: what was joined is not sent. */
+    /** Releases the joined bytes after a failure. They are not sent. */
     void release() {
         ByteBuf full = joined;
         if (full != null) {

@@ -3,21 +3,21 @@ package tern.rpc.netty;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
-/** Something that waits in a {@link WriteQueue} to be written by the event loop. Queued once. */
+/** An entry of a {@link WriteQueue} that the event loop writes. It is queued once. */
 public abstract class WriteCommand {
 
     @Nullable
-    WriteCommand next; // handed over by the queue
+    WriteCommand next; // published by the queue
 
-    /** How many bytes it keeps in memory while it waits. */
+    /** The bytes that it keeps in memory while it waits. */
     public abstract int bytes();
 
-    /** Writes itself, on the event loop. */
+    /** Writes the command. Runs on the event loop. */
     protected abstract void write(WriteBatch batch);
 
-    /** In the place of writing, on the event loop: the channel is closed. */
+    /** Called instead of {@link #write} if the channel is closed. Runs on the event loop. */
     protected void dropped(Channel closed) {}
 
-    /** After the batch was flushed, on the event loop. */
+    /** Called after the flush of the batch. Runs on the event loop. */
     protected void written() {}
 }

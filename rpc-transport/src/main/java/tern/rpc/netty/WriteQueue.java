@@ -6,14 +6,14 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What many threads want to send on one connection: they queue, and the event loop drains all that is there with one
- * flush. The queue is a stack that the event loop takes as a whole and turns round; who finds it empty schedules the
- * drain, so a busy connection costs one task and one system call for many frames. Commands may be queued before the
- * channel is open. Thread-safe; drained by the event loop only.
+ * The send queue of one connection. Many threads add commands, and the event loop drains all of them with one flush.
+ * The queue is a stack that the event loop takes as a whole and reverses. The thread that finds it empty schedules the
+ * drain, so a busy connection needs one task and one system call for many frames. Commands may be queued before the
+ * channel is open. Thread-safe. Only the event loop drains it.
  */
 public class WriteQueue implements Runnable {
 
-    // No atomic objects, since there may be thousands of idle connections.
+    // No atomic objects, because there may be thousands of idle connections.
     private static final AtomicReferenceFieldUpdater<WriteQueue, @Nullable WriteCommand> STACK =
             AtomicReferenceFieldUpdater.newUpdater(WriteQueue.class, WriteCommand.class, "stack");
     private static final AtomicLongFieldUpdater<WriteQueue> QUEUED_BYTES =
@@ -25,17 +25,17 @@ public class WriteQueue implements Runnable {
 
     WriteQueue() {}
 
-    /** Bytes have left. Event loop. */
+    /** Bytes were sent. Runs on the event loop. */
     void lowered() {
         // nothing, unless a subclass cares
     }
 
-    /** Bytes were queued or have left. Any thread. */
+    /** Bytes were queued or sent. Any thread. */
     void changed(long before, long after) {
         // nothing, unless a subclass cares
     }
 
-    /** Adds a command; it is dropped if the channel is closed. */
+    /** Adds a command. It is dropped if the channel is closed. */
     public void add(WriteCommand command) {
         int bytes = command.bytes();
         long before = QUEUED_BYTES.getAndAdd(this, bytes);
@@ -51,25 +51,25 @@ public class WriteQueue implements Runnable {
         }
     }
 
-    /** The channel is open: what was queued before goes first. Event loop only. */
+    /** The channel is open. Commands queued before are written first. Runs on the event loop. */
     void start(Channel opened) {
         channel = opened;
         run();
     }
 
-    /** Bytes queued, or handed to the channel and not taken by the socket yet. */
+    /** The bytes that are queued, or passed to the channel and not yet taken by the socket. */
     public long queuedBytes() {
         return queuedBytes;
     }
 
-    /** Bytes that were handed over have been taken by the socket, or were dropped. Event loop only. */
+    /** Bytes passed to the channel were taken by the socket or dropped. Runs on the event loop. */
     public void left(long bytes) {
         long before = QUEUED_BYTES.getAndAdd(this, -bytes);
         changed(before, before - bytes);
         lowered();
     }
 
-    /** Writes all that is queued. Event loop only. */
+    /** Writes all queued commands. Runs on the event loop. */
     @Override
     public void run() {
         Channel open = channel;

@@ -3,7 +3,7 @@ package tern.rpc.netty.dubbo;
 import java.util.StringJoiner;
 import tern.rpc.serialization.SerializationException;
 
-/** The types of a method's parameters as a text: {@code ILjava/lang/String;[J} (JVM specification, 4.3.2). */
+/** The parameter types of a method as text: {@code ILjava/lang/String;[J} (JVM specification, 4.3.2). */
 final class Descriptor {
 
     private static final String PRIMITIVES = "BCDFIJSZ";
@@ -11,9 +11,9 @@ final class Descriptor {
     private Descriptor() {}
 
     /**
-     * How many parameters there are. No type is looked up.
+     * The number of parameters. No type is looked up.
      *
-     * @throws SerializationException if it is no descriptor
+     * @throws SerializationException if the text is no descriptor
      */
     static int parameters(String descriptor) {
         int parameters = 0;
@@ -23,7 +23,7 @@ final class Descriptor {
         return parameters;
     }
 
-    /** As Java's sources write the types, for messages: {@code int, java.lang.String, long[]}. */
+    /** The types in the notation of Java sources, for messages: {@code int, java.lang.String, long[]}. */
     static String readable(String descriptor) {
         StringJoiner types = new StringJoiner(", ");
         for (int start = 0; start < descriptor.length(); ) {
@@ -53,7 +53,7 @@ final class Descriptor {
         return name + "[]".repeat(dimensions);
     }
 
-    /** Where the type that begins here ends. */
+    /** The end of the type that begins here. */
     private static int end(String descriptor, int start) {
         int position = start;
         while (position < descriptor.length() && descriptor.charAt(position) == '[') {

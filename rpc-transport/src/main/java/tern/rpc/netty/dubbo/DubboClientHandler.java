@@ -10,7 +10,10 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
 
-/** A client's end of a dubbo connection: answers go to their calls unread. Event loop only. */
+/**
+ * A client's end of a dubbo connection. It passes answers to their calls without decoding them. Confined to the event
+ * loop.
+ */
 final class DubboClientHandler extends DubboFrameDecoder {
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboClientHandler.class);
@@ -51,14 +54,14 @@ final class DubboClientHandler extends DubboFrameDecoder {
             if (connection.isPending(id)) {
                 broken("an answer to a call is marked as an event");
             }
-            return; // the answer to a heartbeat; that something was heard is all that matters
+            return; // the answer to a heartbeat: it only shows that the server is alive
         }
         int length = body.readableBytes();
         int start = body.readerIndex();
         if (length == 2 && body.getByte(start) == 1) {
             if (body.getByte(start + 1) == 'R') {
                 connection.drain();
-            } // "W", which takes it back, changes nothing: another connection is open by then
+            } // "W" reverts it, but another connection is already open by then
         } else if (DubboHeader.isTwoWay(flags)) {
             connection.queue().add(DubboFrame.heartbeatAnswer(id));
         }

@@ -5,7 +5,7 @@ import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 import tern.rpc.serialization.OutputBuffer;
 
-/** A whole frame, ready to be sent. */
+/** A complete frame, ready to be sent. */
 class DubboFrame extends WriteCommand {
 
     private static final byte[] NULL_EVENT = {'N'};
@@ -19,7 +19,7 @@ class DubboFrame extends WriteCommand {
         this.bytes = bytes;
     }
 
-    /** @param out a body behind {@link DubboHeader#BYTES} that are still free */
+    /** @param out a body after {@link DubboHeader#BYTES} free bytes */
     static byte[] finish(OutputBuffer out, int flags, int status, long id) {
         DubboHeader.write(out.array(), flags, status, id, out.position() - DubboHeader.BYTES);
         return Arrays.copyOf(out.array(), out.position());

@@ -6,8 +6,8 @@ import io.netty.handler.codec.ByteToMessageDecoder;
 import java.util.List;
 
 /**
- * Cuts the stream into frames and nothing more: bodies are not looked at. The buffer grows with the bytes that arrive,
- * never with the length that a header claims.
+ * Cuts the stream into frames without looking at the bodies. The buffer grows with the received bytes, never with the
+ * length in a header.
  */
 abstract class DubboFrameDecoder extends ByteToMessageDecoder {
 
@@ -19,20 +19,23 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
         setCumulator(LinkedReads.INSTANCE);
     }
 
-    /** @param body owned by the callee from here on */
+    /** @param body owned by the callee */
     abstract void frame(int flags, int status, long id, ByteBuf body);
 
     /**
-     * A header claims more than is allowed.
+     * A header announces more bytes than allowed.
      *
-     * @return whether to go on behind that body; false if the connection is being closed
+     * @return whether to continue after that body; false if the connection is being closed
      */
     abstract boolean tooLarge(int flags, long id, int length);
 
-    /** The bytes are no frames; the connection is to be closed. */
+    /** The bytes are no frames. The connection must be closed. */
     abstract void broken(String how);
 
-    /** Whoever stops reading means it: the decoder's own would ask for more whenever it gave out nothing. */
+    /**
+     * Does not request more bytes. The base class would do so after each call without a frame, although reading was
+     * stopped on purpose.
+     */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         discardSomeReadBytes();

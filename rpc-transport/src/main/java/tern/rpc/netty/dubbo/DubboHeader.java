@@ -13,7 +13,7 @@ final class DubboHeader {
     /** Flag byte: the sender wants an answer. */
     static final int FLAG_TWO_WAY = 0x40;
 
-    /** Flag byte: a heartbeat or a word about the connection. */
+    /** Flag byte: an event, such as a heartbeat. */
     static final int FLAG_EVENT = 0x20;
 
     /** Flag byte: the serialization of the body. */
@@ -24,7 +24,7 @@ final class DubboHeader {
 
     private DubboHeader() {}
 
-    /** Writes a header in front of a body that already stands behind it. */
+    /** Writes a header in front of an existing body. */
     static void write(byte[] frame, int flags, int status, long id, int bodyBytes) {
         frame[0] = (byte) (MAGIC >>> 8);
         frame[1] = (byte) MAGIC;

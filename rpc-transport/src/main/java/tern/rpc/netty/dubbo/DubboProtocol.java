@@ -29,13 +29,13 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Token;
 
-/** The dubbo protocol with hessian2 bodies, as Apache Dubbo speaks it. Thread-safe. */
+/** The dubbo protocol with hessian2 bodies, compatible with Apache Dubbo. Thread-safe. */
 public final class DubboProtocol implements ServerProtocol, ClientProtocol {
 
-    /** As in an address: {@code dubbo://host:port}. */
+    /** The name in an address: {@code dubbo://host:port}. */
     public static final String NAME = "dubbo";
 
-    /** Most stack frames that an answer may carry (docs/limits.md). */
+    /** The highest number of stack frames in an answer (docs/limits.md). */
     public static final int MAX_EXCEPTION_FRAMES = 64;
 
     private final CoderPool coders;
@@ -45,8 +45,8 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
     private record RequestKey(ServiceKey service, MethodDescriptor method, String application) {}
 
     /**
-     * @param serializer of bodies; must write hessian2
-     * @param exceptionFrames stack frames sent with an exception, 0 to 64
+     * @param serializer the serializer of bodies; must write hessian2
+     * @param exceptionFrames the stack frames sent with an exception, 0 to 64
      */
     public DubboProtocol(Serializer serializer, int exceptionFrames) {
         if (exceptionFrames < 0 || exceptionFrames > MAX_EXCEPTION_FRAMES) {
@@ -92,7 +92,7 @@ public final class DubboProtocol implements ServerProtocol, ClientProtocol {
         return new DubboServerHandler(this, connection);
     }
 
-    /** With the same magic bytes as requests. */
+    /** Whether answers begin with the magic bytes, like requests. */
     @Override
     public Match answersSo(ByteBuf first) {
         return match(first);

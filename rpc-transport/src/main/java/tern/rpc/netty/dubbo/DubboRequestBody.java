@@ -41,14 +41,14 @@ final class DubboRequestBody {
     static final String REMOTE_APPLICATION = "remote.application";
     static final String GENERIC = "generic";
 
-    /** Attachments that belong to the protocol; what a user puts under these names is not sent. */
+    /** Attachments of the protocol itself. Values of users under these names are not sent. */
     private static final Set<String> RESERVED = Set.of(PATH, INTERFACE, GROUP, VERSION, TIMEOUT, REMOTE_APPLICATION);
 
-    /** What a service does not get to see; the caller's name it does. */
+    /** Attachments that a service does not see. It does see the caller's name. */
     private static final Predicate<String> FOR_THE_PROTOCOL =
             name -> !name.equals(REMOTE_APPLICATION) && RESERVED.contains(name);
 
-    /** Attachments of most requests: path, interface, version, time-out and the caller's name. */
+    /** The number of attachments in most requests: path, interface, version, timeout and the caller's name. */
     private static final int USUAL = 5;
 
     private static final int MAX_DIGITS = 18;
@@ -56,18 +56,18 @@ final class DubboRequestBody {
     private DubboRequestBody() {}
 
     /**
-     * What was read.
+     * A decoded request.
      *
      * @param takesResponseAttachments whether the caller understands attachments in the answer
      */
     record Read(Invocation call, boolean takesResponseAttachments) {}
 
     /**
-     * Reads everything, on a worker thread.
+     * Decodes the whole request on a worker thread.
      *
-     * @param receivedNanos when the request came; its time-out counts from then
+     * @param receivedNanos the arrival of the request, from which its timeout counts
      * @throws RpcException if there is no such service or method
-     * @throws tern.rpc.serialization.SerializationException if the bytes make no sense
+     * @throws tern.rpc.serialization.SerializationException if the bytes are invalid
      */
     static Read read(ObjectReader reader, ServiceLookup services, long receivedNanos, Executor executor) {
         boolean attachments = DubboVersion.takesResponseAttachments(reader.readString());
@@ -96,12 +96,12 @@ final class DubboRequestBody {
     }
 
     /**
-     * Reads what comes before and behind the arguments, on a worker thread. The arguments are passed over: nothing of them
-     * is created and no class of theirs loaded.
+     * Decodes the parts before and after the arguments on a worker thread. The arguments are skipped: none of them is
+     * created, and none of their classes is loaded.
      *
-     * @param receivedNanos when the request came; its time-out counts from then
+     * @param receivedNanos the arrival of the request, from which its timeout counts
      * @throws RpcException if it names two services
-     * @throws tern.rpc.serialization.SerializationException if the bytes make no sense
+     * @throws tern.rpc.serialization.SerializationException if the bytes are invalid
      */
     static CallHead readHead(ObjectReader reader, long receivedNanos, ServerContext.Exchange exchange) {
         reader.readString(); // version of the protocol
@@ -122,7 +122,8 @@ final class DubboRequestBody {
         Metadata metadata = new Metadata(USUAL);
         reader.readMetadata(metadata);
         ServiceKey key = key(metadata, interfaceName, version);
-        if (!key.interfaceName().equals(interfaceName)) { // or one would be judged and the arguments of the other read
+        if (!key.interfaceName()
+                .equals(interfaceName)) { // else one service would be checked and the arguments of the other decoded
             throw differentServices(key.interfaceName(), interfaceName);
         }
         Deadline deadline = deadline(metadata, receivedNanos);
@@ -130,7 +131,7 @@ final class DubboRequestBody {
         return new CallHead(key, methodName, generic, key + "/" + methodName, metadata, deadline, exchange);
     }
 
-    /** Whether calls of the method have a form in this protocol. */
+    /** Whether this protocol can carry calls of the method. */
     static boolean isCallable(MethodDescriptor method) {
         return method.type() == MethodType.UNARY && method.payload() == Payload.JAVA;
     }
@@ -154,7 +155,7 @@ final class DubboRequestBody {
         return method;
     }
 
-    /** Other arguments than a method takes are a mistake of the caller, as on every other wire. */
+    /** The failure for arguments that do not fit the method. It is the caller's mistake, as on every other protocol. */
     private static RpcException noSuchMethod(ServiceDescriptor service, String name, String descriptor) {
         String missing = service.name() + " has no method " + PeerText.name(name);
         if (service.overloads(name).isEmpty()) {
@@ -176,7 +177,7 @@ final class DubboRequestBody {
     }
 
     private static String shown(String descriptor) {
-        return isReadable(descriptor) ? Descriptor.readable(descriptor) : "…"; // no types at all
+        return isReadable(descriptor) ? Descriptor.readable(descriptor) : "…"; // invalid types
     }
 
     private static boolean isReadable(String descriptor) {
@@ -187,7 +188,10 @@ final class DubboRequestBody {
         }
     }
 
-    /** The echo that is always on is for probes; that of objects would be a way to have any allowed class made. */
+    /**
+     * A scalar value for the echo that is always available, for probes. An echo of objects could create any allowed
+     * class.
+     */
     private static @Nullable Object scalar(ObjectReader reader) {
         try {
             return reader.readScalar();
@@ -200,7 +204,7 @@ final class DubboRequestBody {
     private static void checkGeneric(Metadata metadata) {
         String generic = metadata.get(GENERIC);
         if (generic != null && !generic.equals("true") && !generic.equals("false")) {
-            // Status 70, as Dubbo's callers know it (docs/wire-protocol.md 1.9).
+            // Status 70, which Dubbo's callers know (docs/wire-protocol.md 1.9).
             throw RpcException.refusal(
                     StatusCode.FAILED_PRECONDITION,
                     "generic calls of kind '" + PeerText.name(generic) + "' are not served; use generic=true",
@@ -224,7 +228,7 @@ final class DubboRequestBody {
         return millis == 0 ? Deadline.none() : Deadline.at(receivedNanos + TimeUnit.MILLISECONDS.toNanos(millis));
     }
 
-    /** 0 for what is no number. */
+    /** The number; 0 if the text is no number. */
     private static long number(String digits) {
         long number = 0;
         if (digits.length() > MAX_DIGITS) {
@@ -253,7 +257,7 @@ final class DubboRequestBody {
         return RpcException.refusal(StatusCode.UNIMPLEMENTED, description, Executed.NO);
     }
 
-    /** What is the same in every request of a method, encoded once. */
+    /** The parts that all requests of a method share, encoded once. */
     record Prepared(byte[] head, byte[] attachments) {}
 
     static void writeHead(ObjectWriter writer, ServiceKey service, MethodDescriptor method) {
@@ -276,7 +280,7 @@ final class DubboRequestBody {
         }
     }
 
-    /** Writes the whole body. */
+    /** Encodes the whole body. */
     static void write(ObjectWriter writer, Prepared prepared, Invocation call, long now) {
         writer.writeEncoded(prepared.head());
         for (Object argument : call.arguments()) {
@@ -292,7 +296,7 @@ final class DubboRequestBody {
         writer.endMap();
     }
 
-    /** Into a map that is being written, without the given names. */
+    /** Adds the metadata to a map that is being written, except the given names. */
     static void writeMetadata(ObjectWriter writer, Metadata metadata, Set<String> without) {
         if (metadata.isEmpty()) {
             return;

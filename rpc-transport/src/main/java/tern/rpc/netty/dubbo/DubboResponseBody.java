@@ -19,10 +19,10 @@ final class DubboResponseBody {
     private static final int VALUE_WITH_ATTACHMENTS = 4;
     private static final int NULL_WITH_ATTACHMENTS = 5;
 
-    /** How far the types with attachments are from those without. */
+    /** The difference between the types with attachments and those without. */
     private static final int WITH_ATTACHMENTS = 3;
 
-    /** Every answer tells the protocol version under this name, as Dubbo's do. */
+    /** The attachment with the protocol version. Every answer has it, like Dubbo's. */
     private static final String PROTOCOL_VERSION = "dubbo";
 
     private static final Set<String> RESERVED = Set.of(PROTOCOL_VERSION);
@@ -62,9 +62,9 @@ final class DubboResponseBody {
     }
 
     /**
-     * Reads everything.
+     * Decodes the whole body.
      *
-     * @return a {@link Response}, or the Throwable that the answer carries
+     * @return a {@link Response}, or the Throwable in the answer
      */
     static Object read(ObjectReader reader, MethodDescriptor method) {
         int type = reader.readInt();

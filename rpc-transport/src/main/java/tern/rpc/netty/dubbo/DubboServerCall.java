@@ -24,15 +24,15 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.ServiceLookup;
 
-/** A request on a dubbo connection and the way of its answer. Thread-safe. */
+/** A request on a dubbo connection with its answer. Thread-safe. */
 final class DubboServerCall extends NettyServerCall {
 
-    /** An answer that may have waited for its turn to be written. */
+    /** Answers from this size on wait for their turn to be encoded. */
     private static final int LARGE_BYTES = 256 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerCall.class);
 
-    /** Longest text in an answer that tells an error (docs/limits.md). */
+    /** The longest text of an error answer (docs/limits.md). */
     private static final int LONGEST_TEXT = 8 << 10;
 
     private static final VarHandle BODY;
@@ -52,7 +52,7 @@ final class DubboServerCall extends NettyServerCall {
     private final int countedBytes;
     private volatile boolean takesAttachments;
 
-    /** @param body owned by the call from here on */
+    /** @param body owned by the call */
     DubboServerCall(DubboProtocol protocol, ServerConnection connection, int flags, long id, ByteBuf body) {
         super(connection);
         this.protocol = protocol;
@@ -95,7 +95,7 @@ final class DubboServerCall extends NettyServerCall {
         byte[] array = coder.input(length);
         bytes.readBytes(array, 0, length);
         coder.reader().start(array, 0, length);
-        if (!admission.isOpen()) { // the token stands behind the arguments
+        if (!admission.isOpen()) { // the token comes after the arguments
             admission.admit(DubboRequestBody.readHead(coder.reader(), receivedNanos(), this));
             coder.reader().start(array, 0, length);
         }
@@ -105,7 +105,7 @@ final class DubboServerCall extends NettyServerCall {
         return read.call();
     }
 
-    /** Null for all but the first. */
+    /** The body for the first caller of this method; null for later ones. */
     private @Nullable ByteBuf takeBody() {
         return body == null ? null : (ByteBuf) BODY.getAndSet(this, null);
     }
@@ -131,14 +131,17 @@ final class DubboServerCall extends NettyServerCall {
         if (!isRefused()) {
             send(writer -> {
                 if (!response.headers().isEmpty()) {
-                    response.metadata().addAll(response.headers()); // there is one kind only
+                    response.metadata().addAll(response.headers()); // dubbo has one kind of metadata
                 }
                 DubboResponseBody.writeValue(writer, response, takesAttachments);
             });
         }
     }
 
-    /** Tells a caller that reads too slowly that it gets no answer, while answers fill the memory. */
+    /**
+     * Whether the answer is refused because the caller reads too slowly while answers fill the memory. The caller gets
+     * an error.
+     */
     private boolean isRefused() {
         String refusal = connection().refusesAnswer();
         if (refusal == null) {
@@ -157,7 +160,7 @@ final class DubboServerCall extends NettyServerCall {
         }
     }
 
-    /** Answers a request that was not handed on as a call. */
+    /** Answers a request that did not become a call. */
     void refuse(RpcException failure) {
         discardRequest();
         answerFailure(failure, new Metadata());
@@ -196,18 +199,18 @@ final class DubboServerCall extends NettyServerCall {
         DubboResponseBody.writeException(writer, failure, protocol.exceptionFrames(), metadata, takesAttachments);
     }
 
-    /** What a body consists of. */
+    /** The content of a body. */
     private interface Content {
         void write(ObjectWriter writer);
     }
 
-    /** Sends a result, or the reason why it cannot be sent: a call never stays unanswered. */
+    /** Sends a result, or the reason why it cannot be sent. Every call gets an answer. */
     private void send(Content content) {
         try {
             enqueue(DubboStatus.OK, content);
         } catch (MessageTooLargeException e) {
             sendText(DubboStatus.SERIALIZATION_ERROR, "the answer cannot be sent: " + e.getMessage());
-        } catch (RpcException e) { // others write large answers
+        } catch (RpcException e) { // other threads write large answers
             answerFailure(e, new Metadata());
         } catch (Throwable e) {
             Thrown.log(e, shown -> LOG.warn("An answer cannot be written", shown));
@@ -241,7 +244,7 @@ final class DubboServerCall extends NettyServerCall {
         }
         protocol.coders().giveBack(coder);
         if (frame.bytes() > LARGE_BYTES && isRefused()) {
-            return; // others were queued while this one waited for its turn to be written
+            return; // other answers were queued while this one waited for its turn
         }
         connection().queue().add(frame);
     }

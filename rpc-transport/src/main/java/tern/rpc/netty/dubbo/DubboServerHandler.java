@@ -12,20 +12,23 @@ import tern.rpc.StatusCode;
 import tern.rpc.limit.Refusal;
 import tern.rpc.netty.ServerConnection;
 
-/** A server's end of a dubbo connection: requests become calls, heartbeats are answered at once. Event loop only. */
+/**
+ * A server's end of a dubbo connection. Requests become calls, and heartbeats are answered at once. Confined to the
+ * event loop.
+ */
 final class DubboServerHandler extends DubboFrameDecoder {
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerHandler.class);
 
-    /** Longer events are refused, as by Dubbo (docs/wire-protocol.md 1.6). */
+    /** Longer events are rejected, as by Dubbo (docs/wire-protocol.md 1.6). */
     private static final int LONGEST_EVENT_BYTES = 15;
 
     private final DubboProtocol protocol;
     private final ServerConnection connection;
     private boolean broken;
-    private int arrived; // of a message that is not complete
-    private int countedBytes; // of these
-    private long beganNanos; // when the message before was complete, or this one began
+    private int arrived; // bytes of the incomplete message
+    private int countedBytes; // the counted bytes of these
+    private long beganNanos; // end of the previous message, or begin of this one
     private boolean watching;
 
     DubboServerHandler(DubboProtocol protocol, ServerConnection connection) {
@@ -41,10 +44,10 @@ final class DubboServerHandler extends DubboFrameDecoder {
         arriving(context, actualReadableBytes());
     }
 
-    /** What has come of a message that is not complete. */
+    /** Bytes of an incomplete message have arrived. */
     private void arriving(ChannelHandlerContext context, int bytes) {
         arrived = bytes;
-        int held = bytes == 0 ? 0 : internalBuffer().capacity(); // a small part keeps the whole buffer
+        int held = bytes == 0 ? 0 : internalBuffer().capacity(); // a small part holds the whole buffer
         connection.incomplete(held - countedBytes);
         countedBytes = held;
         if (bytes > 0 && !watching) {
@@ -65,7 +68,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
         }
         long now = System.nanoTime();
         if (connection.isPausedByBudget()) {
-            beganNanos = now; // nobody reads what it sends
+            beganNanos = now; // reading is paused
         }
         if (connection.isTooSlow(arrived, beganNanos, now)) {
             broken(connection.slowBody(arrived, beganNanos, now));
@@ -85,7 +88,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
         beganNanos = System.nanoTime();
         connection.messageComplete();
         if (broken || !DubboHeader.isRequest(flags)) {
-            body.release(); // an answer to a heartbeat of ours, or nothing that we asked for
+            body.release(); // an answer to a heartbeat, or an unknown answer
         } else if (DubboHeader.isEvent(flags)) {
             event(flags, id, body);
         } else {

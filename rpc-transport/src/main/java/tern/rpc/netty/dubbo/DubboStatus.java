@@ -9,7 +9,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.RemoteFailures;
 
-/** The status byte of a response (docs/wire-protocol.md 1.3) and the codes that it stands for. */
+/** The status byte of a response (docs/wire-protocol.md 1.3) and its codes. */
 final class DubboStatus {
 
     static final int OK = 20;
@@ -29,8 +29,8 @@ final class DubboStatus {
     private DubboStatus() {}
 
     /**
-     * Statuses that prove to a caller that the method did not run are given only where that is so. INTERNAL and
-     * UNAVAILABLE have none of their own; Dubbo's callers treat the one they get like the one they would get otherwise.
+     * The status for a failure. A status that proves that the method did not run is used only if this is true. INTERNAL
+     * and UNAVAILABLE have no status of their own; Dubbo's callers treat the used one alike.
      */
     static int of(RpcException failure) {
         boolean notRun = failure.wasExecuted() == Executed.NO;
@@ -44,7 +44,9 @@ final class DubboStatus {
         };
     }
 
-    /** @param text of the answer; where it begins with the name of a code, that code is more exact than the status */
+    /**
+     * @param text the text of the answer; if it begins with the name of a code, that code is more exact than the status
+     */
     static RpcException toException(int status, String text, Invocation call, Endpoint endpoint) {
         StatusCode named = named(text);
         StatusCode code = named == null ? code(status) : named;

@@ -2,10 +2,10 @@ package tern.rpc.netty.dubbo;
 
 import org.jspecify.annotations.Nullable;
 
-/** The protocol version that stands first in a request (docs/wire-protocol.md 1.8). */
+/** The protocol version at the beginning of a request (docs/wire-protocol.md 1.8). */
 final class DubboVersion {
 
-    /** What we send, as Dubbo does. */
+    /** The version that Tern sends, equal to Dubbo's. */
     static final String OURS = "2.0.2";
 
     private static final int LOWEST_WITH_ATTACHMENTS = 2_000_200;
@@ -22,7 +22,10 @@ final class DubboVersion {
         return number >= LOWEST_WITH_ATTACHMENTS && number <= HIGHEST_WITH_ATTACHMENTS;
     }
 
-    /** The leading digits of each part, weighed by 100; times 100 if there are exactly three parts. */
+    /**
+     * The version as a number: the leading digits of each part, weighted by 100; times 100 if there are exactly three
+     * parts.
+     */
     private static int number(@Nullable String version) {
         if (version == null || version.isEmpty() || version.length() > 32) {
             return -1;

@@ -6,18 +6,18 @@ import io.netty.buffer.CompositeByteBuf;
 import io.netty.handler.codec.ByteToMessageDecoder;
 
 /**
- * Puts what was read behind what is left of a frame that is not complete. Large reads are linked, so that the body of a
- * large frame is copied once, by the thread that decodes it. Small ones are copied: many of them must not keep many
- * buffers. Event loop only.
+ * Appends read bytes to an incomplete frame. Large reads are linked, so that the thread that decodes a large frame
+ * copies its body once. Small reads are copied, so that many of them do not keep many buffers. Confined to the event
+ * loop.
  */
 final class LinkedReads implements ByteToMessageDecoder.Cumulator {
 
     static final LinkedReads INSTANCE = new LinkedReads();
 
-    /** Below it a copy costs less than a link. */
+    /** Below this size a copy costs less than a link. */
     private static final int SMALLEST_LINKED_BYTES = 4 << 10;
 
-    /** Beyond one for as many bytes as the smallest linked read. */
+    /** The number of parts beyond one for each {@link #SMALLEST_LINKED_BYTES}. */
     private static final int SPARE_PARTS = 8;
 
     private LinkedReads() {}
@@ -33,7 +33,7 @@ final class LinkedReads implements ByteToMessageDecoder.Cumulator {
         return ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(allocator, left, read);
     }
 
-    /** Merging it all would take a buffer up to twice as large as what there is. */
+    /** Whether there are few parts. Merging them all would need a buffer of up to twice their size. */
     private static boolean hasFewParts(CompositeByteBuf linked) {
         return (linked.numComponents() - SPARE_PARTS) * SMALLEST_LINKED_BYTES <= linked.readableBytes();
     }
@@ -47,7 +47,7 @@ final class LinkedReads implements ByteToMessageDecoder.Cumulator {
         }
     }
 
-    /** A linked buffer is kept as a whole, so it has to be half full at least. */
+    /** Whether a read is linked. The whole buffer is kept, so it must be at least half full. */
     private static boolean isWorthLinking(ByteBuf read) {
         int bytes = read.readableBytes();
         return bytes >= SMALLEST_LINKED_BYTES && bytes >= read.capacity() / 2;

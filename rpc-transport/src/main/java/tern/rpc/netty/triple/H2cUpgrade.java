@@ -9,8 +9,8 @@ import io.netty.handler.codec.http2.Http2Settings;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * A request of HTTP/1.1 after which its client wants HTTP/2, whose first stream it becomes once it is whole (RFC 7540,
- * 3.2). Event loop only.
+ * A request of HTTP/1.1 with an upgrade to HTTP/2. When it is complete, it becomes the first stream (RFC 7540, 3.2).
+ * Confined to the event loop.
  */
 final class H2cUpgrade {
 
@@ -23,7 +23,7 @@ final class H2cUpgrade {
         this.settings = settings;
     }
 
-    /** @param piece owned by the upgrade */
+    /** @param piece owned by this object */
     void add(ByteBuf piece, ChannelHandlerContext context) {
         body = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), body, piece);
     }
@@ -34,16 +34,16 @@ final class H2cUpgrade {
     }
 
     /**
-     * The request is whole: puts HTTP/2 in the place of the handler whose context it is.
+     * The request is complete: replaces the handler of this context by HTTP/2.
      *
-     * @param rest what the client has sent behind the request, already of HTTP/2; owned by the upgrade
+     * @param rest the bytes after the request, which are HTTP/2; owned by this object
      */
     Http2ServerHandler start(
             ChannelHandlerContext context, ServerConnection connection, HttpDispatcher dispatcher, ByteBuf rest) {
         context.writeAndFlush(ByteBufUtil.writeAscii(
                 context.alloc(), "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n"));
         Http2ServerHandler http2 = Http2ServerHandler.of(connection, dispatcher);
-        context.pipeline().remove(JoinedWrites.class); // HTTP/2 brings its own
+        context.pipeline().remove(JoinedWrites.class); // HTTP/2 adds its own
         context.pipeline().replace(context.handler(), null, http2);
         ByteBuf whole = body;
         body = Unpooled.EMPTY_BUFFER;

@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The header {@code tri-header-convert}, which tells what names looked like before they became lower case: a URL-encoded
- * JSON object of lower-case names to original ones (docs/wire-protocol.md 3.3).
+ * The header {@code tri-header-convert}. It contains the original spelling of header names: a URL-encoded JSON object
+ * from lower-case names to original names (docs/wire-protocol.md 3.3).
  */
 final class HeaderCase {
 
@@ -18,7 +18,7 @@ final class HeaderCase {
 
     private HeaderCase() {}
 
-    /** @param names lower case to original; none of them needs an escape in JSON */
+    /** @param names from lower case to original; no name needs an escape in JSON */
     static String encode(Map<String, String> names) {
         StringBuilder json = new StringBuilder("{");
         names.forEach((lower, original) -> json.append(json.length() == 1 ? "\"" : ",\"")
@@ -29,7 +29,10 @@ final class HeaderCase {
         return URLEncoder.encode(json.append('}').toString(), StandardCharsets.UTF_8);
     }
 
-    /** Never fails: from what cannot be read no name is learnt. Names differ in capitals of ASCII only. */
+    /**
+     * Decodes the names. Never fails; invalid input gives no names. Two names may only differ in the case of ASCII
+     * letters.
+     */
     static Map<String, String> decode(CharSequence value) {
         Map<String, String> names = new HashMap<>();
         String json;
@@ -61,7 +64,7 @@ final class HeaderCase {
             this.json = json;
         }
 
-        /** Null at the end. */
+        /** The next string; null at the end. */
         @Nullable
         String next() {
             int start = json.indexOf('"', position) + 1;
@@ -70,7 +73,7 @@ final class HeaderCase {
                 return null;
             }
             position = end + 1;
-            return json.substring(start, end); // an escape is in no header's name, so such a pair fits nothing
+            return json.substring(start, end); // header names contain no escapes, so such a pair never matches
         }
     }
 }

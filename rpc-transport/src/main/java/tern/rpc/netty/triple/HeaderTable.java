@@ -13,19 +13,20 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields that both ends of a connection remember (RFC 7541), as far as our requests go. A field is remembered when it
- * comes for the second time, and from then on it is a byte or two; what differs from call to call never is. Nothing is
- * pushed out: when the table is full it begins anew, but seldom. Event loop only.
+ * The header fields that both ends of a connection remember (RFC 7541), reduced to the needs of Tern's requests. A
+ * field is remembered at its second use and then takes one or two bytes. Values that differ from call to call are never
+ * remembered. No entry is evicted: a full table is replaced by an empty one, at a limited rate. Confined to the event
+ * loop.
  */
 final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Configuration {
 
-    /** RFC 7541, 4.1: what an entry counts beside its texts. */
+    /** The size of an entry besides its texts (RFC 7541, 4.1). */
     private static final int ENTRY_BYTES = 32;
 
-    /** What peers start with (RFC 9113, 6.5.2); more is not used. */
+    /** The initial table size of peers (RFC 9113, 6.5.2). No larger table is used. */
     private static final int MAX_TABLE_BYTES = 4 << 10;
 
-    /** Entries of the static table (RFC 7541, appendix A). */
+    /** The number of entries in the static table (RFC 7541, appendix A). */
     private static final int STATIC = 61;
 
     private static final int MAX_ENTRIES = MAX_TABLE_BYTES / ENTRY_BYTES;
@@ -33,7 +34,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     private static final int MAX_SEEN = 1 << 6;
     private static final int FEWEST_SEEN = 8;
 
-    /** So many blocks must pass before a full table is given up for a new one. */
+    /** The number of blocks before a full table is replaced. */
     private static final int BLOCKS_OF_A_TABLE = 10_000;
 
     private static final Map<AsciiString, Integer> STATIC_NAMES = new HashMap<>();
@@ -48,20 +49,20 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         STATIC_NAMES.put(AsciiString.cached("user-agent"), 58);
     }
 
-    // These grow, as most connections need few entries.
+    // These arrays grow, because most connections need few entries.
     private @Nullable AsciiString[] names = new @Nullable AsciiString[FEWEST_ENTRIES];
     private @Nullable AsciiString[] values = new @Nullable AsciiString[FEWEST_ENTRIES];
-    private short[] places = new short[2 * FEWEST_ENTRIES]; // of an entry, plus one, by hash
-    private int[] seen = new int[FEWEST_SEEN]; // hashes of the last fields that came for the first time
+    private short[] places = new short[2 * FEWEST_ENTRIES]; // number of an entry plus one, by hash
+    private int[] seen = new int[FEWEST_SEEN]; // hashes of the last fields that were used once
     private int nextSeen;
     private int entries;
     private int bytes;
-    private int blocks; // since the table began
+    private int blocks; // blocks since the table began
     private int timeoutName = -1; // an entry with this name
     private int capacity = MAX_TABLE_BYTES;
     private long settled = Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE;
     private long listBytes = Long.MAX_VALUE;
-    private boolean emptied; // which the next block has to say
+    private boolean emptied; // the next block must announce the new size
 
     @Override
     public Http2HeadersEncoder.Configuration configuration() {
@@ -74,7 +75,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         int allowed = (int) Math.min(MAX_TABLE_BYTES, most);
         if (allowed != capacity) {
             capacity = allowed;
-            empty(); // the next block tells the new size
+            empty(); // the next block announces the new size
         }
     }
 
@@ -108,7 +109,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         }
     }
 
-    /** A block begins. */
+    /** Starts a block. */
     void begin(ByteBuf out) {
         blocks++;
         if (emptied) {
@@ -120,7 +121,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         }
     }
 
-    /** A field of the block that has begun, in 20 bytes and those of its texts at the most. */
+    /** Writes a field of the block, in at most 20 bytes and its texts. */
     void write(ByteBuf out, AsciiString name, AsciiString value) {
         if (name.equals(GrpcForm.TIMEOUT)) {
             writeTimeout(out, value);
@@ -161,7 +162,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         return name.hashCode() * 31 + value.hashCode();
     }
 
-    /** What is left of the time differs from call to call; only the name is worth remembering. */
+    /** Writes the timeout. The remaining time differs from call to call, so only the name is remembered. */
     private void writeTimeout(ByteBuf out, AsciiString value) {
         if (timeoutName >= 0) {
             Http2Frames.number(out, Http2Frames.NOT_REMEMBERED, 4, index(timeoutName));
@@ -183,7 +184,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         Http2Frames.text(out, value);
     }
 
-    /** The newest entry comes first. */
+    /** The index of an entry. The newest entry is the first. */
     private int index(int entry) {
         return STATIC + entries - entry;
     }
@@ -192,7 +193,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         int size = name.length() + value.length() + ENTRY_BYTES;
         if (entries == MAX_ENTRIES || bytes + size > capacity) {
             if (blocks > BLOCKS_OF_A_TABLE) {
-                empty(); // for the next block: this one may refer to it
+                empty(); // takes effect in the next block; this block may refer to the table
             }
             return false;
         }
@@ -216,7 +217,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         for (int entry = 0; entry < entries; entry++) {
             AsciiString name = Objects.requireNonNull(names[entry]);
             AsciiString value = Objects.requireNonNull(values[entry]);
-            if (entry != timeoutName) { // which is not looked for by its value
+            if (entry != timeoutName) { // this entry is not found by its value
                 places[place(hash(name, value), name, value)] = (short) (entry + 1);
             }
         }
@@ -233,7 +234,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         emptied = true;
     }
 
-    /** Where the entry is, or would be. */
+    /** The place of the entry, or its future place. */
     private int place(int hash, AsciiString name, AsciiString value) {
         int place = (hash ^ hash >>> 16) & (places.length - 1);
         while (places[place] != 0) {

@@ -6,10 +6,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An answer of HTTP/1.x, complete.
+ * A complete answer of HTTP/1.x.
  *
- * @param fields names in lower case, without those that are about the connection
- * @param body its first {@code bodyBytes} bytes
+ * @param fields names in lower case, without fields about the connection
+ * @param body the body is its first {@code bodyBytes} bytes
  */
 record Http1Answer(int status, List<Map.Entry<CharSequence, CharSequence>> fields, byte[] body, int bodyBytes) {
 

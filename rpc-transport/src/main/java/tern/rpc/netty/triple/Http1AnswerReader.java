@@ -10,9 +10,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads answers (RFC 9112), one after another, as strictly as {@link Http1HeadReader} reads requests: an answer whose end
- * two readers could see in different places would make the next answer one that the server never gave. One thread at a
- * time.
+ * Parses answers (RFC 9112), one after another, as strictly as {@link Http1HeadReader} parses requests. If two parsers
+ * could disagree about the end of an answer, the next answer could be one that the server never sent. Used by one
+ * thread at a time.
  */
 final class Http1AnswerReader {
 
@@ -21,19 +21,22 @@ final class Http1AnswerReader {
 
     private static final int FIELDS_BYTES = 32 << 10;
 
-    /** As much room as is made for a body before so much of it has come. */
+    /** The largest buffer allocated for a body before that many bytes have arrived. */
     private static final int TRUSTED_BYTES = 64 << 10;
 
     private static final int LENGTH_DIGITS = 18;
 
-    /** Lines that are compared with those of the answer before, and how long they may be: servers repeat themselves. */
+    /**
+     * The number and the length of lines that are compared with those of the previous answer, because servers repeat
+     * themselves.
+     */
     private static final int REPEATED_FIELDS = 16;
 
     private static final int REPEATED_BYTES = 256;
     private static final byte[] NOTHING = {};
     private static final AsciiString HTTP_1 = AsciiString.cached("HTTP/1.");
 
-    /** A line that was found to be in order, and what it says. */
+    /** A valid line and its parsed field. */
     private record Field(AsciiString line, Map.Entry<CharSequence, CharSequence> entry) {}
 
     private record StatusLine(AsciiString line, int status, boolean http10) {}
@@ -42,7 +45,7 @@ final class Http1AnswerReader {
     private final @Nullable Field[] last = new @Nullable Field[REPEATED_FIELDS];
     private final int maxBytes;
     private @Nullable StatusLine lastStatus;
-    private @Nullable StatusLine status; // of the head that is being read
+    private @Nullable StatusLine status; // of the present head
     private List<Map.Entry<CharSequence, CharSequence>> fields = List.of();
     private int lineCount;
     private int fieldBytes;
@@ -54,19 +57,19 @@ final class Http1AnswerReader {
     private boolean inBody;
     private @Nullable Http1Body chunks;
     private byte[] body = NOTHING;
-    private int bodyBytes; // that have come
-    private int announced; // that are to come in all; of chunks as many as have come
+    private int bodyBytes; // received bytes
+    private int announced; // expected bytes; for chunks, the bytes received so far
 
-    /** @param maxBytes of a body */
+    /** @param maxBytes the largest body */
     Http1AnswerReader(int maxBytes) {
         this.maxBytes = maxBytes;
     }
 
     /**
-     * The next answer; those that only tell that it is still to come are passed over.
+     * Parses the next answer. Interim answers (1xx) are skipped.
      *
      * @return null until it is complete
-     * @throws Http1Violation if it is none, or too long; nothing can be read behind it
+     * @throws Http1Violation if the bytes are no answer, or it is too long; nothing after it can be parsed
      */
     @Nullable
     Http1Answer read(ByteBuf in) {
@@ -90,17 +93,17 @@ final class Http1AnswerReader {
         return null;
     }
 
-    /** Whether the connection can be used again behind the last answer. */
+    /** Whether the connection can be reused after the last answer. */
     boolean keepsAlive() {
         return keepsAlive;
     }
 
-    /** Bytes of the body that have not come, as far as known. */
+    /** The missing bytes of the body, as far as known. */
     int missingBytes() {
         return inBody ? announced - bodyBytes : 0;
     }
 
-    /** Bytes that are held for the body being read. */
+    /** The size of the buffer for the present body. */
     int roomBytes() {
         return body.length;
     }
@@ -187,7 +190,7 @@ final class Http1AnswerReader {
     private static Field field(AsciiString line) {
         int colon = line.indexOf(':', 0);
         AsciiString name = colon < 0 ? AsciiString.EMPTY_STRING : line.subSequence(0, colon);
-        if (!Http1Characters.isToken(name)) { // a line that begins with a space, too, which once went on with the last
+        if (!Http1Characters.isToken(name)) { // also rejects a line that begins with a space, formerly a continuation
             throw Http1Violation.badRequest("a header field does not begin with a name and a colon");
         }
         AsciiString value = Http1Characters.withoutSpace(line, colon + 1);

@@ -5,10 +5,10 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
-/** Where the body of one request begins and ends, of a known length or in chunks (RFC 9112, 7.1). Event loop only. */
+/** Finds the end of a request's body, with a known length or in chunks (RFC 9112, 7.1). Confined to the event loop. */
 final class Http1Body {
 
-    /** What chunks and trailers may say beyond the body itself; it is read and forgotten. */
+    /** The largest size of chunk extensions and trailers, which are skipped. */
     private static final int ASIDE_BYTES = 8 << 10;
 
     private static final int SIZE_DIGITS = 8;
@@ -28,7 +28,7 @@ final class Http1Body {
     private int aside;
     private boolean begun;
 
-    /** @param bytes or {@link Http1Head#CHUNKED} */
+    /** @param bytes the length, or {@link Http1Head#CHUNKED} */
     Http1Body(long bytes) {
         this.chunked = bytes == Http1Head.CHUNKED;
         this.left = chunked ? 0 : bytes;
@@ -39,12 +39,12 @@ final class Http1Body {
         return state == State.END;
     }
 
-    /** Whether anything of it has come. */
+    /** Whether a part of the body has arrived. */
     boolean hasBegun() {
         return begun;
     }
 
-    /** Whether at most so many bytes follow for sure. */
+    /** Whether surely at most this many bytes follow. */
     boolean endsWithin(int bytes) {
         return isEnded() || (!chunked && left <= bytes);
     }
@@ -52,8 +52,8 @@ final class Http1Body {
     /**
      * The next piece.
      *
-     * @return owned by the caller; null until more has come, and at the end
-     * @throws Http1Violation if chunks are not what they should be
+     * @return owned by the caller; null until more bytes arrive, and at the end
+     * @throws Http1Violation if a chunk is malformed
      */
     @Nullable
     ByteBuf read(ByteBuf in) {

@@ -2,7 +2,7 @@ package tern.rpc.netty.triple;
 
 import io.netty.util.AsciiString;
 
-/** Which characters may stand where in a head of HTTP/1.1 (RFC 9110, 5.6.2 and 5.5; RFC 9112, 3.2). */
+/** Checks the characters in a head of HTTP/1.1 (RFC 9110, 5.6.2 and 5.5; RFC 9112, 3.2). */
 final class Http1Characters {
 
     private static final boolean[] TOKEN = table("!#$%&'*+-.^_`|~", true);
@@ -29,12 +29,15 @@ final class Http1Characters {
         return !text.isEmpty();
     }
 
-    /** A method, or the name of a field. */
+    /** Whether the text is valid as a method or a field name. */
     static boolean isToken(AsciiString text) {
         return consistsOf(TOKEN, text);
     }
 
-    /** Characters of a path and query; some that clients should encode, and do not, are let through. */
+    /**
+     * Whether the text is valid as a path with query. Some characters that clients should encode, but often do not, are
+     * accepted.
+     */
     static boolean isTarget(AsciiString text) {
         return consistsOf(TARGET, text);
     }
@@ -43,7 +46,7 @@ final class Http1Characters {
         return consistsOf(HOST, text);
     }
 
-    /** The value of a field: no control characters but the tab. */
+    /** Whether the text is valid as a field value: without control characters except the tab. */
     static boolean isValue(AsciiString text) {
         for (int i = 0; i < text.length(); i++) {
             int character = text.byteAt(i) & 0xFF;
@@ -54,7 +57,7 @@ final class Http1Characters {
         return true;
     }
 
-    /** From there on, without spaces and tabs at both ends; only these may be left out. */
+    /** The rest of the line without spaces and tabs at both ends. No other characters may be removed. */
     static AsciiString withoutSpace(AsciiString line, int start) {
         int first = start;
         int end = line.length();
