@@ -17,7 +17,7 @@ import tern.rpc.netty.Connection;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** A client's end of a connection of HTTP/1.1, which has one exchange at a time. Event loop only. */
+/** A client's end of a connection of HTTP/1.1, with one exchange at a time. Confined to the event loop. */
 final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
 
     private static final String UNASKED = "the server sent what nobody asked for";
@@ -25,7 +25,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
     private final Connection connection;
     private final AnswerReader answers;
     private @Nullable EventLoop loop;
-    private @Nullable JsonRequest request; // whose answer is awaited
+    private @Nullable JsonRequest request; // the request without an answer
     private ByteBuf unread = Unpooled.EMPTY_BUFFER;
 
     Http1ClientHandler(Connection connection, AnswerReader answers) {
@@ -33,7 +33,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         this.answers = answers;
     }
 
-    /** That of an open channel. */
+    /** The handler of an open channel. */
     static Http1ClientHandler of(Channel channel) {
         return Objects.requireNonNull(channel.pipeline().get(Http1ClientHandler.class));
     }
@@ -50,7 +50,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         request = begun;
     }
 
-    /** The call does not wait for its answer, which has to come in time all the same. */
+    /** The caller does not wait for the answer, which must still arrive in time. */
     void endsUnheard(PendingCall call) {
         long id = call.id();
         Deadline deadline = call.call().deadline();
@@ -64,7 +64,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         return Objects.requireNonNull(loop);
     }
 
-    /** Nobody waits for the answer any more. */
+    /** The caller no longer waits for the answer. */
     void abandon(long id) {
         JsonRequest awaited = request;
         if (awaited != null && awaited.pending().id() == id) {
@@ -110,7 +110,7 @@ final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
         boolean surplus = unread.isReadable();
         boolean reusable = answers.keepsAlive() && !surplus;
         if (reusable) {
-            connection.released(); // first: whoever calls again at once finds it free
+            connection.released(); // first: a call that follows at once must find the connection free
         }
         if (!answered.pending().isOneWay()) {
             connection.answered(answered.pending().id(), answer);

@@ -29,15 +29,16 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
 /**
- * Calls as JSON over HTTP/1.1 (docs/wire-protocol.md 4) at a client, for the way through proxies that know nothing
- * else: one request and one answer at a time on a connection, no streams, exceptions as code and text. Thread-safe.
+ * The client of JSON over HTTP/1.1 (docs/wire-protocol.md 4), for networks whose proxies admit nothing else. A
+ * connection carries one request and one answer at a time. There are no streams, and exceptions arrive as code and
+ * text. Thread-safe.
  */
 public final class Http1ClientProtocol implements ClientProtocol {
 
-    /** As in an address: {@code http://host:port}. */
+    /** The name in an address: {@code http://host:port}. */
     public static final String NAME = "http";
 
-    /** Larger bodies are handed over as they are. */
+    /** Larger bodies are passed on without a copy. */
     private static final int JOINED_BYTES = 16 << 10;
 
     private final TripleCodecs codecs;
@@ -45,7 +46,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
 
     private record HeadKey(ServiceKey service, MethodDescriptor method, String application, Endpoint endpoint) {}
 
-    /** @param codecs with JSON, without which no reference can be prepared */
+    /** @param codecs with JSON; otherwise no reference can be prepared */
     public Http1ClientProtocol(TripleCodecs codecs) {
         this.codecs = codecs;
     }
@@ -83,7 +84,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
         }
     }
 
-    /** What no other protocol begins with is left to the reader of answers. */
+    /** Leaves first bytes of unknown protocols to the parser of answers. */
     @Override
     public Match answersSo(ByteBuf first) {
         if (!first.isReadable()) {
@@ -163,7 +164,7 @@ public final class Http1ClientProtocol implements ClientProtocol {
                 StatusCode.UNIMPLEMENTED, call + ": the protocol " + NAME + " has no streams", Executed.NO);
     }
 
-    /** There is no other way to tell the server than to leave. */
+    /** There is no other way to cancel a call at the server than to close the connection. */
     @Override
     public WriteCommand abandon(PendingCall call, Connection connection) {
         long id = call.id();

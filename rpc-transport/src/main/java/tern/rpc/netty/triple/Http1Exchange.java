@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.WriteBatch;
 
-/** An exchange on a connection of HTTP/1.x. Fields belong to the event loop. */
+/** An exchange on a connection of HTTP/1.x. Fields are confined to the event loop. */
 final class Http1Exchange extends HttpExchange {
 
     private static final AsciiString OK_LINE = AsciiString.cached("HTTP/1.1 200 OK\r\n");
     private static final AsciiString LENGTH = AsciiString.cached("content-length");
 
-    /** Larger parts are handed to the socket as they are. */
+    /** Larger parts are passed to the socket without a copy. */
     private static final int COPIED_BYTES = 4 << 10;
 
     private final Http1ServerHandler handler;
@@ -50,7 +50,7 @@ final class Http1Exchange extends HttpExchange {
         try {
             handler.execute(task);
         } catch (RejectedExecutionException e) {
-            // The event loops have ended, and with them this exchange.
+            // The event loops have ended, and so has this exchange.
         }
     }
 
@@ -69,7 +69,7 @@ final class Http1Exchange extends HttpExchange {
         return !ended && handler.context().channel().isWritable();
     }
 
-    /** Whether its whole answer was written. */
+    /** Whether the whole answer was written. */
     boolean isAnswered() {
         return ended;
     }

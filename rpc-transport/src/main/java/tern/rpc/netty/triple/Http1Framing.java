@@ -11,12 +11,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields of one head that are about the connection: how long the body is, whether more requests follow, whether
- * HTTP/2 does. What is missing, twice there or contradicts itself is refused. Event loop only.
+ * The fields of a head that concern the connection: the length of the body, keep-alive, and an upgrade to HTTP/2.
+ * Missing, repeated or contradictory fields are rejected. Confined to the event loop.
  */
 final class Http1Framing {
 
-    /** Bodies that are kept while their connection changes to HTTP/2; larger ones are served as they come. */
+    /** The largest body kept during an upgrade to HTTP/2. Larger bodies are served without the upgrade. */
     private static final int UPGRADED_BODY_BYTES = 64 << 10;
 
     private static final int LENGTH_DIGITS = 18;
@@ -36,7 +36,7 @@ final class Http1Framing {
         this.http10 = http10;
     }
 
-    /** @return false for a field that is not about the connection */
+    /** @return false for a field that does not concern the connection */
     boolean take(AsciiString name, AsciiString value) {
         switch (name.toString()) {
             case "host" -> host = once(host, name, value);
@@ -50,7 +50,7 @@ final class Http1Framing {
                 settings = value;
             }
             case "te", "keep-alive", "proxy-connection" -> {
-                // means nothing here
+                // has no effect here
             }
             default -> {
                 return false;
@@ -80,7 +80,7 @@ final class Http1Framing {
         return tokens;
     }
 
-    /** All fields have come. */
+    /** All fields have arrived. */
     Http1Head head(Http2Headers headers) {
         checkHost(headers);
         long bodyBytes = bodyBytes();
@@ -142,7 +142,10 @@ final class Http1Framing {
         return true;
     }
 
-    /** An upgrade that is not asked for in full is none: the request is served as it is (RFC 7540, 3.2). */
+    /**
+     * The settings of the upgrade. An incomplete upgrade request is ignored, and the request is served without it (RFC
+     * 7540, 3.2).
+     */
     private @Nullable Http2Settings upgrade(long bodyBytes) {
         AsciiString encoded = settings;
         if (http10

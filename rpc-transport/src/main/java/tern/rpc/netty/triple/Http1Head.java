@@ -7,13 +7,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The head of a request of HTTP/1.x.
  *
- * @param headers in the form of HTTP/2, without those that are about the connection
- * @param isHttp10 whether the client knows no chunks
- * @param saysKeepAlive whether the client asked for a connection that stays open, in words
- * @param keepsAlive whether the connection stays open unless the answer says otherwise
- * @param expectsContinue whether the client waits to be told that its body is wanted
- * @param bodyBytes {@link #CHUNKED} when the body says so itself
- * @param upgrade the client's settings of HTTP/2, if it wants to go on with that
+ * @param headers in the form of HTTP/2, without fields that concern the connection
+ * @param isHttp10 whether the client does not support chunks
+ * @param saysKeepAlive whether the client explicitly asked for keep-alive
+ * @param keepsAlive whether the connection stays open unless the answer ends it
+ * @param expectsContinue whether the client waits for 100 (Continue) before it sends the body
+ * @param bodyBytes the length, or {@link #CHUNKED}
+ * @param upgrade the client's settings of HTTP/2 for an upgrade, or null
  */
 record Http1Head(
         Http2Headers headers,

@@ -9,12 +9,13 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads heads of requests (RFC 9112), one after another, more strictly than asked for: whatever two readers could
- * understand differently is refused, since one of them may be a proxy that lets others in. Event loop only.
+ * Parses heads of requests (RFC 9112), one after another, more strictly than required. Input that two parsers could
+ * understand differently is rejected, because one of them may be a proxy that guards the server. Confined to the event
+ * loop.
  */
 final class Http1HeadReader {
 
-    /** A longer request line is refused (docs/limits.md). */
+    /** A longer request line is rejected (docs/limits.md). */
     private static final int LINE_BYTES = 4 << 10;
 
     private static final int FIELDS_BYTES = 8 << 10;
@@ -24,12 +25,15 @@ final class Http1HeadReader {
     private static final AsciiString HTTP_1_0 = AsciiString.cached("HTTP/1.0");
     private static final AsciiString SCHEME = AsciiString.cached("http");
 
-    /** Lines that are compared with those of the request before, and how long they may be: clients repeat themselves. */
+    /**
+     * The number and the length of lines that are compared with those of the previous request, because clients repeat
+     * themselves.
+     */
     private static final int REPEATED_FIELDS = 16;
 
     private static final int REPEATED_BYTES = 256;
 
-    /** A line that was found to be in order, and what it says. */
+    /** A valid line and its parsed field. */
     private record Field(AsciiString line, AsciiString name, AsciiString value) {}
 
     private record RequestLine(AsciiString line, AsciiString method, AsciiString target) {}
@@ -44,10 +48,10 @@ final class Http1HeadReader {
     private int fieldBytes;
 
     /**
-     * The next head.
+     * Parses the next head.
      *
      * @return null until it is complete
-     * @throws Http1Violation if it is none, or too long
+     * @throws Http1Violation if the bytes are no head, or it is too long
      */
     @Nullable
     Http1Head read(ByteBuf in) {
@@ -83,7 +87,7 @@ final class Http1HeadReader {
         return null;
     }
 
-    /** Whether part of a head has come. */
+    /** Whether a part of a head has arrived. */
     boolean hasBegun() {
         return headers != null;
     }
@@ -100,7 +104,7 @@ final class Http1HeadReader {
             return true;
         }
         AsciiString line = lines.read(in, LINE_BYTES, HttpResponseStatus.REQUEST_URI_TOO_LONG, "the request line");
-        if (line != null && line.isEmpty() && !emptyLineSeen) { // some clients send one behind a body
+        if (line != null && line.isEmpty() && !emptyLineSeen) { // some clients send an empty line after a body
             emptyLineSeen = true;
             line = lines.read(in, LINE_BYTES, HttpResponseStatus.REQUEST_URI_TOO_LONG, "the request line");
         }
@@ -161,7 +165,7 @@ final class Http1HeadReader {
         }
         int colon = line.indexOf(':', 0);
         AsciiString name = colon < 0 ? AsciiString.EMPTY_STRING : line.subSequence(0, colon);
-        if (!Http1Characters.isToken(name)) { // a line that begins with a space, too, which once went on with the last
+        if (!Http1Characters.isToken(name)) { // also rejects a line that begins with a space, formerly a continuation
             throw Http1Violation.badRequest("header field " + fields + " does not begin with a name and a colon");
         }
         AsciiString value = Http1Characters.withoutSpace(line, colon + 1);

@@ -6,20 +6,20 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads lines that end in CR LF, and nothing else: a CR or LF alone ends a line for some readers and not for others.
- * Event loop only.
+ * Reads lines that end in CR LF. Anything else is rejected: some parsers end a line at a single CR or LF, and others do
+ * not. Confined to the event loop.
  */
 final class Http1Line {
 
     private static final byte CR = '\r';
     private static final byte LF = '\n';
 
-    /** How far the present line was looked at, so that a line in many pieces is looked at once. */
+    /** The number of checked bytes of the present line, so that a line in many pieces is checked once. */
     private int seen;
 
     /**
-     * Whether the bytes go on with this line and its end; if so they are passed over. What another reader would make of
-     * them was clear when the line came the first time.
+     * Whether the bytes continue with this line and its end. If so, they are skipped. The line was validated when it
+     * arrived the first time.
      */
     boolean repeats(ByteBuf in, AsciiString line) {
         int start = in.readerIndex();
@@ -40,16 +40,18 @@ final class Http1Line {
     }
 
     /**
-     * @param most bytes of the line without its end
-     * @param tooLong what a longer line is answered with
-     * @return null until the line is complete; bytes as they came, one character each
+     * Reads a line.
+     *
+     * @param most the largest length without the line end
+     * @param tooLong the answer to a longer line
+     * @return null until the line is complete; each byte becomes one character
      */
     @Nullable
     AsciiString read(ByteBuf in, int most, HttpResponseStatus tooLong, String what) {
         int start = in.readerIndex();
         int end = in.indexOf(start + seen, in.writerIndex(), LF);
         int length = end < 0 ? in.readableBytes() : end - start - 1;
-        if (length > most + (end < 0 ? 1 : 0)) { // an unfinished line may have its CR already
+        if (length > most + (end < 0 ? 1 : 0)) { // an incomplete line may already contain its CR
             throw new Http1Violation(tooLong, what + " is longer than " + most + " bytes");
         }
         if (end < 0) {

@@ -18,15 +18,15 @@ import tern.rpc.Status;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * A server's end of a connection of HTTP/1.x. One request is served at a time; those that a client sends without waiting
- * stay unread until the answer before them is written, so answers keep the order of the requests. Event loop only,
- * except {@link #execute}.
+ * A server's end of a connection of HTTP/1.x. One request is served at a time. Pipelined requests stay unread until the
+ * answer before them is written, so answers keep the order of the requests. Confined to the event loop, except {@link
+ * #execute}.
  */
 final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http1ServerHandler.class);
 
-    /** What is read without being wanted yet: of a body that its call does not take, of requests behind the present. */
+    /** The bytes read in advance: of a body that its call does not take yet, and of pipelined requests. */
     private static final int READ_AHEAD_BYTES = 64 << 10;
 
     private final ServerConnection connection;
@@ -35,14 +35,14 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private final ArrivalClock clock;
     private @Nullable ChannelHandlerContext context;
     private ByteBuf unread = Unpooled.EMPTY_BUFFER;
-    private @Nullable Http1Exchange exchange; // the one being served
-    private @Nullable H2cUpgrade upgrade; // or the one that goes over to HTTP/2
-    private Http1Body body = new Http1Body(0); // its request's
-    private int held; // bytes of the body that the call has and did not take
-    private boolean waitsForContinue; // the body does not come, since its client was not told that it is wanted
+    private @Nullable Http1Exchange exchange; // the exchange being served
+    private @Nullable H2cUpgrade upgrade; // or the request that is upgraded to HTTP/2
+    private Http1Body body = new Http1Body(0); // the body of its request
+    private int held; // bytes of the body that the call has not consumed
+    private boolean waitsForContinue; // the client waits for 100 (Continue) before it sends the body
     private boolean draining;
-    private boolean broken; // nothing behind what was read makes sense: the connection ends with the answer
-    private boolean closing; // nothing is read any more but to be dropped
+    private boolean broken; // the next bytes are invalid: the connection ends with the answer
+    private boolean closing; // later bytes are dropped
     private boolean reading;
 
     Http1ServerHandler(ServerConnection connection, HttpDispatcher dispatcher) {
@@ -61,7 +61,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         return Objects.requireNonNull(context);
     }
 
-    /** Runs a task on the event loop, at once if this is it. */
+    /** Runs a task on the event loop, at once if this is the event loop. */
     void execute(Runnable task) {
         if (context().executor().inEventLoop()) {
             task.run();
@@ -70,7 +70,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    // ---- what comes
+    // ---- input
 
     @Override
     public void channelRead(ChannelHandlerContext read, Object message) {
@@ -84,7 +84,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         readOn();
     }
 
-    /** Makes of the unread bytes what can be made. */
+    /** Handles as many of the unread bytes as possible. */
     private void readOn() {
         if (reading || closing) {
             return;
@@ -92,7 +92,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         reading = true;
         try {
             while (!closing && !broken && readNext()) {
-                // as long as something comes of it
+                // until nothing more can be handled
             }
         } catch (Http1Violation e) {
             refuse(e);
@@ -107,12 +107,12 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         connection.wantsBytes(closing || (held <= READ_AHEAD_BYTES && unread.readableBytes() <= READ_AHEAD_BYTES));
     }
 
-    /** Behind what is being written or handed over now. */
+    /** Continues after the present step. */
     private void readOnLater() {
         context().executor().execute(this::readOn);
     }
 
-    /** @return whether anything was read, and more may be */
+    /** @return whether something was handled, so that more may be possible */
     private boolean readNext() {
         if (upgrade != null) {
             return readUpgrade(upgrade);
@@ -122,7 +122,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     private boolean readHead() {
         if (connection.hasMuchUnsent()) {
-            return false; // until the peer has read of its answers
+            return false; // until the peer has read some of its answers
         }
         Http1Head head = heads.read(unread);
         if (head == null) {
@@ -143,7 +143,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         dispatcher.begin(begun, false, null);
         if (body.isEnded()) {
             endRequest(begun);
-        } else if (begun.call() != null) { // or else the answer is clear without a body
+        } else if (begun.call() != null) { // else the answer needs no body
             sendContinue();
         }
         return true;
@@ -205,7 +205,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         return piece != null;
     }
 
-    /** The call took bytes of its request's body. */
+    /** The call has consumed bytes of its body. */
     void consumed(Http1Exchange of, int bytes) {
         if (of == exchange) {
             boolean full = held > READ_AHEAD_BYTES;
@@ -216,19 +216,23 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    // ---- what goes
+    // ---- output
 
-    /** Whether the connection cannot go on behind the answer, the end of which is or is not being written. */
+    /**
+     * Whether the connection must be closed after the answer.
+     *
+     * @param end whether the end of the answer is being written
+     */
     boolean mustClose(boolean end) {
         return draining || broken || (end && !isRestBearable());
     }
 
-    /** Whether the rest of a request that is answered is short enough to be read and dropped. */
+    /** Whether the rest of an answered request is short enough to be read and dropped. */
     private boolean isRestBearable() {
         return body.isEnded() || (!waitsForContinue && body.endsWithin(READ_AHEAD_BYTES));
     }
 
-    /** An answer was written to its end. */
+    /** An answer was written completely. */
     void answered(Http1Exchange answered) {
         HttpCall call = answered.call();
         if (call != null) {
@@ -273,7 +277,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         connection.wantsBytes(true);
     }
 
-    /** No answer will come, or no more of it. */
+    /** The answer will not come or will not be completed. */
     void abandon(Http1Exchange of) {
         if (of == exchange) {
             context().close();
@@ -291,7 +295,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             return;
         }
         if (present == null) {
-            write(violation); // or else an answer went before, and this was the rest of its request
+            write(violation); // otherwise an answer was sent, and this was the rest of its request
         }
         close();
         connection.violated(violation.getMessage());
@@ -335,7 +339,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     // ---- the connection
 
-    /** The next answer is the last. */
+    /** Ends the connection after the next answer. */
     void drain() {
         draining = true;
     }

@@ -2,7 +2,7 @@ package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http.HttpResponseStatus;
 
-/** Bytes that are no HTTP/1.1, or of which two readers could think differently. The connection ends with the answer. */
+/** Bytes that are no valid HTTP/1.1, or are ambiguous. The connection ends with the answer. */
 final class Http1Violation extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -18,7 +18,7 @@ final class Http1Violation extends RuntimeException {
         return new Http1Violation(HttpResponseStatus.BAD_REQUEST, message);
     }
 
-    /** What it is answered with. */
+    /** The status of the answer. */
     HttpResponseStatus status() {
         return status;
     }

@@ -52,31 +52,31 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.Connection;
 
 /**
- * A client's end of a connection of HTTP/2: calls become streams, as many at once as the server allows; the others wait in
- * order. Event loop only.
+ * A client's end of a connection of HTTP/2. Calls become streams, as many at once as the server permits; the others
+ * wait in order. Confined to the event loop.
  */
 final class Http2ClientHandler extends Http2ConnectionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http2ClientHandler.class);
 
-    /** Settings of docs/wire-protocol.md 3.1. */
+    /** The settings of docs/wire-protocol.md 3.1. */
     private static final int HEADER_LIST_BYTES = 32 << 10;
 
-    /** Frames in a row that say nothing; more of them are a flood (docs/limits.md). */
+    /** The number of empty DATA frames in a row; more are a flood (docs/limits.md). */
     private static final int EMPTY_DATA_FRAMES = 2;
 
     private static final int CONTINUATIONS = 16;
 
-    /** So many ids are left to calls that are on their way here when the connection is given up for lack of ids. */
+    /** The stream ids reserved for calls on their way when the connection is replaced because ids run out. */
     private static final int LAST_IDS = 4_096;
 
-    /** Credit smaller than this is no help to a request that waits for it. */
+    /** A smaller window update does not help a waiting request. */
     private static final int SMALL_INCREMENT = 1 << 10;
 
-    /** How much earlier than ours a server's clock may end a call. */
+    /** The tolerated difference between the clocks of server and client at a deadline. */
     private static final long CLOCK_SKEW_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** What a client announces: one object that nobody changes, since Netty keeps it for each connection. */
+    /** The settings that a client announces: one immutable object, because Netty keeps it for each connection. */
     private static final Http2Settings SETTINGS = new Http2Settings()
             .pushEnabled(false)
             .initialWindowSize(ReceiveWindows.STREAM_BYTES)
@@ -103,14 +103,14 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     private final PingPace pings = new PingPace();
     private final LongObjectMap<ClientCall> calls = new LongObjectHashMap<>(); // by id of the pending call
     private final Queue<OpenCall> waiting = new ArrayDeque<>();
-    private final List<StreamCall> gathering = new ArrayList<>(); // with messages for the next flush
+    private final List<StreamCall> gathering = new ArrayList<>(); // calls with messages for the next flush
     private @Nullable ChannelHandlerContext context;
     private AsciiString scheme = HTTP;
     private boolean active;
-    private boolean settingsRead; // before that nobody knows how many streams there may be
+    private boolean settingsRead; // before that the number of permitted streams is unknown
     private boolean reading;
     private long unsentBytes;
-    private @Nullable ReceiveWindows windows; // since many bytes were unread for the first time
+    private @Nullable ReceiveWindows windows; // created when many bytes are unread for the first time
 
     private Http2ClientHandler(
             Http2ConnectionDecoder decoder,
@@ -137,7 +137,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         return new Builder(connection).build();
     }
 
-    /** That of a channel which was opened, also when it is closed. */
+    /** The handler of an opened channel, even after its close. */
     static Http2ClientHandler of(Channel channel) {
         return Objects.requireNonNull(channel.attr(OF_CHANNEL).get());
     }
@@ -151,7 +151,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             this.connection = connection;
         }
 
-        /** Netty takes a handler with a codec of its own for a server, and would end connections after 200 resets. */
+        /** Netty takes a handler with its own codec for a server, and would close connections after 200 resets. */
         @Override
         protected boolean isServer() {
             return false;
@@ -167,12 +167,12 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                     new DefaultHttp2ConnectionEncoder(http2, new DefaultHttp2FrameWriter(table));
             Http2HeadersDecoder headers =
                     new RememberedBlocks(Http2ClientHandler::newHeadersDecoder, HEADER_LIST_BYTES);
-            decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES); // before the codec, says the builder
+            decoderEnforceMaxConsecutiveEmptyDataFrames(EMPTY_DATA_FRAMES); // the builder requires it before the codec
             codec(
                     new DefaultHttp2ConnectionDecoder(
                             http2, encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS)),
                     encoder);
-            frameListener(new Http2EventAdapter() {}); // replaced as soon as the handler exists
+            frameListener(new Http2EventAdapter() {}); // replaced when the handler exists
             initialSettings(SETTINGS);
             return super.build();
         }
@@ -184,7 +184,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Values are not looked at: Dubbo's providers write texts as they are. */
+    /** Values are not validated, because Dubbo's providers write texts unescaped. */
     private static Http2HeadersDecoder newHeadersDecoder() {
         return new DefaultHttp2HeadersDecoder(true, false, HEADER_LIST_BYTES);
     }
@@ -245,7 +245,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         closing.close(promise);
     }
 
-    /** A call of which all has come is told it as it asks; the others fail with the connection. */
+    /** The connection is lost. A call with a complete answer still gets it as requested; the others fail. */
     private void lost(ClientCall call) {
         if (call.isOver() || !call.isAnswered()) {
             calls.remove(call.pending().id());
@@ -255,7 +255,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
     // Requests
 
-    /** A call was queued: it gets a stream, or waits for one. */
+    /** Opens a stream for a queued call, or lets it wait for one. */
     void begin(OpenCall request) {
         ClientCall call = request.call();
         if (call.isOver()) {
@@ -337,22 +337,24 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Whether a request can be written as it is: it is small and no window is in its way. */
+    /** Whether a request can be written in one go: it is small and the windows are open. */
     private boolean fitsOneGo(OpenCall request, byte[] message) {
         Http2RemoteFlowController windows = encoder().flowController();
-        return !request.call().pending().isOneWay() // which has to be told when it is written
+        return !request.call().pending().isOneWay() // which must be notified when it is written
                 && oneGoBytes(request) <= JoinedWrites.MAX_ROOM_BYTES
                 && oneGoBytes(request) < table.maxHeaderListSize()
                 && message.length <= windows.initialWindowSize()
                 && message.length <= windows.windowSize(connection().connectionStream());
     }
 
-    /** More than its two frames have; more than its headers count too, which are 32 bytes each beside their texts. */
+    /**
+     * An upper bound for its two frames and for the size of its headers, which count 32 bytes each besides their texts.
+     */
     private int oneGoBytes(OpenCall request) {
         return request.bytes() + authority.length() + 64 * (OWN_FIELDS + request.fields().length / 2);
     }
 
-    /** The same bytes as by way of the codec, which needs a dozen objects for them. */
+    /** Writes the bytes that the codec would write, which needs a dozen objects for them. */
     private void openInOneGo(OpenCall request, byte[] message, int id) {
         ClientCall call = request.call();
         Http2Stream stream;
@@ -386,7 +388,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         call.opened(stream);
     }
 
-    /** This connection takes no more calls. */
+    /** Passes the call to another connection, because this one accepts no more. */
     private void passOn(OpenCall request) {
         ClientCall call = request.call();
         drop(request);
@@ -397,14 +399,14 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** A request that is not sent any more. */
+    /** Drops a request that is not needed any more. */
     private void drop(OpenCall request) {
         calls.remove(request.call().pending().id());
         request.call().close();
         request.promise().trySuccess();
     }
 
-    /** One more message on a stream, or its end. */
+    /** Sends a message on a stream, or its end. */
     void send(StreamCall call, Http2Stream stream, StreamCall.SendMessage sent) {
         byte[] message = sent.message();
         if (!stream.state().localSideOpen()) {
@@ -470,13 +472,13 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         encoder().writeData(context(), stream.id(), data, 0, end, promise);
     }
 
-    /** More answers are wanted. */
+    /** Requests more answers. */
     void ask(ClientCall call, int messages) {
         Http2Stream stream = call.stream();
         int credit = call.ask(messages);
-        if (call.isAnswered() && call.isOver()) { // its stream was over before; others are removed with theirs
+        if (call.isAnswered() && call.isOver()) { // its stream had already ended; other calls are removed with their streams
             calls.remove(call.pending().id());
-            call.close(); // a cancel that comes later does not find it any more
+            call.close(); // a later cancellation does not find it any more
         }
         if (stream != null && credit > 0) {
             try {
@@ -488,12 +490,12 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Keeps credit for other streams while messages are not read. */
+    /** Reserves window for other streams while messages are not read. */
     private void fitWindows() {
         windows = ReceiveWindows.fit(windows, this, context());
     }
 
-    /** Nobody waits for the answer any more. */
+    /** The caller no longer waits for the answer. */
     void cancel(long pendingId) {
         ClientCall call = calls.remove(pendingId);
         if (call == null) {
@@ -529,7 +531,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         if (pings.take(now)) {
             encoder().writePing(context(), false, now, context().newPromise());
         } else {
-            connection.heard(); // to ask would be worse than to trust
+            connection.heard(); // a heartbeat would cost more than it shows
         }
     }
 
@@ -564,7 +566,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** The answer is complete; what of the request was not sent is not wanted. */
+    /** The answer is complete. The rest of the request is not needed. */
     private void answered(Http2Stream stream) {
         if (stream.state().localSideOpen()) {
             reset(stream);
@@ -575,8 +577,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     protected void onStreamError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
         if (error.error() == Http2Error.STREAM_CLOSED && (outbound || connection().stream(error.streamId()) == null)) {
-            return; // a frame was on its way, in either direction, when the stream ended; its end is told by
-            // streamClosed()
+            return; // a frame was on its way when the stream ended; streamClosed() reports its end
         }
         ClientCall call = call(error.streamId());
         boolean isLateRequest = outbound && call != null && call.isAnswered(); // the server wanted no more of them
@@ -610,7 +611,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** What the decoder tells. */
+    /** The events of the decoder. */
     private final class Frames extends Http2EventAdapter {
 
         @Override
@@ -645,7 +646,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             moved();
             CharSequence status = headers.status();
             if (status != null && status.length() == 3 && status.charAt(0) == '1') {
-                return; // the real answer follows
+                return; // the final answer follows
             }
             ClientCall call = call(streamId);
             if (call != null) {
@@ -667,7 +668,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             if (endOfStream) {
                 answered(stream);
             } else if (call == null || (call.isOver() && !call.isAnswered())) {
-                reset(stream); // nobody wants the rest
+                reset(stream); // the rest is not needed
             }
             if (credit < bytes) {
                 fitWindows();
@@ -684,7 +685,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         public void onRstStreamRead(ChannelHandlerContext read, int streamId, long error) throws Http2Exception {
             Http2Stream stream = connection().stream(streamId);
             ClientCall call = stream.getProperty(callKey);
-            stream.resetSent(); // none is sent in answer to one
+            stream.resetSent(); // a reset is not answered by a reset
             if (call == null || call.isOver() || call.isAnswered()) {
                 return;
             }
@@ -700,7 +701,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                     reset.executed());
         }
 
-        /** Servers give up at the deadline too, and their clocks may be a little ahead. */
+        /**
+         * Whether the call is at its deadline. Servers also end calls at the deadline, and their clocks may be slightly
+         * ahead.
+         */
         private boolean isAtDeadline(ClientCall call) {
             Deadline deadline = call.pending().call().deadline();
             return deadline.isLimited() && deadline.remainingNanos(System.nanoTime()) < CLOCK_SKEW_NANOS;
@@ -715,7 +719,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
                         error,
                         PeerText.name(text.toString(StandardCharsets.ISO_8859_1)));
             }
-            connection.drain(); // first: calls that were not seen are sent again at once, elsewhere
+            connection.drain(); // first: unprocessed calls are sent again at once, on another connection
             for (OpenCall request = waiting.poll(); request != null; request = waiting.poll()) {
                 passOn(request);
             }
@@ -748,7 +752,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
         @Override
         public void onWindowUpdateRead(ChannelHandlerContext read, int streamId, int increment) throws Http2Exception {
-            if (unsentBytes == 0 || increment < SMALL_INCREMENT) { // else it lets a request go on
+            if (unsentBytes == 0 || increment < SMALL_INCREMENT) { // else the update lets a request continue
                 limits.controlFrame(System.nanoTime());
             }
         }

@@ -21,13 +21,15 @@ final class Http2Exchange extends HttpExchange {
     private final Http2ServerHandler handler;
     private final Http2Stream stream;
 
-    /** Event loop: bytes that its headers hold of those of all connections. */
+    /** The bytes of its headers that count to the budget of all connections. Event loop only. */
     private int headBytes;
 
-    /** Event loop: bytes that came and whose credit was not given back. */
+    /** The received bytes whose window was not returned. Event loop only. */
     private int held;
 
-    /** Event loop: messages of this drain, which {@link #writeGathered} writes at its end. Null before the first. */
+    /**
+     * The messages of this drain, written by {@link #writeGathered} at its end. Null before the first. Event loop only.
+     */
     private @Nullable GatheredMessages gathered;
 
     Http2Exchange(ServerConnection connection, Http2Headers head, Http2ServerHandler handler, Http2Stream stream) {
@@ -52,30 +54,30 @@ final class Http2Exchange extends HttpExchange {
         try {
             handler.execute(task);
         } catch (RejectedExecutionException e) {
-            // The event loops have ended, and with them this exchange.
+            // The event loops have ended, and so has this exchange.
         }
     }
 
-    /** Data came and counts until it is {@link #consumed}. */
+    /** Data arrived. It counts until it is {@link #consumed}. */
     void received(int bytes) {
         held += bytes;
     }
 
     @Override
     void consumed(int bytes) {
-        int framed = Math.min(bytes, held); // what came before HTTP/2 did cost no credit
+        int framed = Math.min(bytes, held); // bytes before the upgrade to HTTP/2 used no window
         held -= framed;
         if (framed > 0) {
             handler.consumed(stream, framed);
         }
     }
 
-    /** Its headers count until the stream is over. */
+    /** Counts its headers until the end of the stream. */
     void holdsHead(int bytes) {
         headBytes = bytes;
     }
 
-    /** The stream is over: the connection gets back the credit of what nobody read. */
+    /** The stream has ended. The window of unread bytes is returned to the connection. */
     void closed() {
         if (held > 0) {
             consumed(held);
@@ -90,13 +92,13 @@ final class Http2Exchange extends HttpExchange {
         }
     }
 
-    /** Whether a reset now is one of those that floods are made of: nothing was run or answered for it. */
+    /** Whether a reset now counts as a flood: no method has run and nothing was answered. */
     boolean countsAsReset() {
         HttpCall open = call();
         return open != null && !open.hasBegun();
     }
 
-    /** Whether the client may have reset the stream since its own time limit has passed. */
+    /** Whether the client may have reset the stream at its own deadline. */
     boolean resetMayBeTimeout() {
         HttpCall open = call();
         return open != null && open.timeoutNanos() <= Http2Limits.SHORT_TIMEOUT_NANOS;
@@ -180,7 +182,7 @@ final class Http2Exchange extends HttpExchange {
         messages.add(message, counted);
     }
 
-    /** Writes the messages gathered so far, if there are any. Event loop. */
+    /** Writes the gathered messages, if there are any. Runs on the event loop. */
     void writeGathered() {
         GatheredMessages messages = gathered;
         if (messages == null || messages.isEmpty()) {

@@ -5,41 +5,49 @@ import io.netty.handler.codec.http2.Http2Exception;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a peer may do on one connection of HTTP/2 before it is cut off with ENHANCE_YOUR_CALM (docs/limits.md).
- * Windows of time begin with the first event after the last one ended. Event loop only.
+ * The limits of a peer on one connection of HTTP/2. A violation ends the connection with ENHANCE_YOUR_CALM
+ * (docs/limits.md). A time window begins with the first event after the end of the last window. Confined to the event
+ * loop.
  */
 final class Http2Limits {
 
-    /** Resets in a window from which on their share decides. */
+    /** From this number of resets in a window, their share decides. */
     static final int MANY_RESETS = 200;
 
-    /** Resets in a window that nobody needs. */
+    /** The highest number of resets in a window. */
     static final int MAX_RESETS = 2_000;
 
     /**
-     * The longest time limit of a call whose reset may have come by that limit. Its client counts from the moment it
-     * sends, this server from the moment it reads. A busy server reads both at once, so the share does not decide here.
+     * The longest timeout of a call whose reset may be its timeout. The client counts from the moment it sends, and
+     * this server from the moment it reads. A busy server reads both at once, so the share does not decide for such
+     * calls.
      */
     static final long SHORT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Frames that carry nothing for a call, in a window in which no request and no answer moved. */
+    /** The highest number of control frames in a window in which no request and no answer moved. */
     static final int MAX_CONTROL_FRAMES = 1_000;
 
-    /** Frames on streams that we have reset, in a window: what the window of a connection takes, in frames of half a KiB. */
+    /**
+     * The highest number of frames in a window on streams that the server has reset: the window of a connection in
+     * frames of half a KiB.
+     */
     static final int MAX_FRAMES_IN_VAIN = 16 << 10;
 
-    /** Frames of data in a row that are empty and do not end their stream. */
+    /** The highest number of consecutive empty DATA frames that do not end their stream. */
     static final int MAX_EMPTY_DATA = 2;
 
     /**
-     * Control frames that one DATA frame allows: a client may tell the window of the stream and of the connection after
-     * each KiB that it reads.
+     * The control frames permitted for each DATA frame. A client may update the windows of the stream and of the
+     * connection after each KiB that it reads.
      */
     static final int CONTROL_FRAMES_PER_DATA = 32;
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** Pings closer to each other than this are strikes: with calls in flight, and without. */
+    /**
+     * Pings closer together than this are strikes while calls are in flight; the other constant is for connections
+     * without calls.
+     */
     private static final long PING_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private static final long IDLE_PING_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -48,7 +56,7 @@ final class Http2Limits {
     private long windowNanos = System.nanoTime();
     private int ended;
     private int resets;
-    private int resetsByTimeout; // of those
+    private int resetsByTimeout; // the resets of these by timeout
     private int controlFrames;
     private int framesInVain;
     private int emptyData; // in a row
@@ -56,17 +64,17 @@ final class Http2Limits {
     private boolean pinged;
     private int strikes;
 
-    /** A stream ended, in whichever way. */
+    /** Counts a stream that has ended in any way. */
     void streamEnded(long now) {
         window(now);
         ended++;
     }
 
     /**
-     * A stream was reset before anything of its answer was sent and before its method began. Told before
-     * {@link #streamEnded}.
+     * Counts a stream that was reset before its method started and before anything of its answer was sent. Called
+     * before {@link #streamEnded}.
      *
-     * @param mayBeTimeout whether its time limit is at most {@link #SHORT_TIMEOUT_NANOS}
+     * @param mayBeTimeout whether its timeout is at most {@link #SHORT_TIMEOUT_NANOS}
      */
     void reset(long now, boolean mayBeTimeout) throws Http2Exception {
         window(now);
@@ -80,7 +88,7 @@ final class Http2Limits {
         }
     }
 
-    /** A frame that carries nothing for a call. */
+    /** Counts a frame that carries nothing for a call. */
     void controlFrame(long now) throws Http2Exception {
         window(now);
         if (++controlFrames > MAX_CONTROL_FRAMES) {
@@ -88,7 +96,7 @@ final class Http2Limits {
         }
     }
 
-    /** A frame came on a stream that we have reset. */
+    /** Counts a frame on a stream that the server has reset. */
     void frameInVain(long now) throws Http2Exception {
         window(now);
         if (++framesInVain > MAX_FRAMES_IN_VAIN) {
@@ -96,7 +104,7 @@ final class Http2Limits {
         }
     }
 
-    /** Headers came, or data, of which only so many frames in a row may be empty without ending their stream. */
+    /** Counts headers or data. Only a few empty DATA frames in a row may not end their stream. */
     void arrived(boolean something) throws Http2Exception {
         if (something) {
             emptyData = 0;
@@ -105,19 +113,19 @@ final class Http2Limits {
         }
     }
 
-    /** Headers or data moved, in either direction. */
+    /** Headers or data moved in either direction. */
     void moved() {
         controlFrames = 0;
         strikes = 0;
     }
 
-    /** DATA frames of a message are on their way, whose end may be far. */
+    /** DATA frames of a message are being sent. */
     void dataSent(int frames) {
         controlFrames = (int) Math.max(0, controlFrames - (long) frames * CONTROL_FRAMES_PER_DATA);
         strikes = 0;
     }
 
-    /** An answer is on its way: pings count anew. */
+    /** An answer is being sent, so the strikes of pings are reset. */
     void forgivePings() {
         strikes = 0;
     }

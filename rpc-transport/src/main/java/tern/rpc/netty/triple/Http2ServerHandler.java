@@ -42,41 +42,42 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * A server's end of a connection of HTTP/2: streams become exchanges. Event loop only, except {@link #execute}.
+ * A server's end of a connection of HTTP/2. Streams become exchanges. Confined to the event loop, except {@link
+ * #execute}.
  */
 final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http2ServerHandler.class);
 
-    /** Settings of docs/wire-protocol.md 3.1. */
+    /** The settings of docs/wire-protocol.md 3.1. */
     private static final int HEADER_LIST_BYTES = 32 << 10;
 
-    /** Frames that one block of headers may consist of (docs/limits.md). */
+    /** The highest number of CONTINUATION frames in a header block (docs/limits.md). */
     private static final int CONTINUATIONS = 16;
 
     private static final int MAX_FIELDS = 128;
 
-    /** What a header field takes beside its bytes. */
+    /** The memory of a header field besides its bytes. */
     private static final int FIELD_BYTES = 64;
 
-    /** Texts in a block are compressed to no less than five eighths (RFC 7541, appendix B). */
+    /** Huffman coding compresses a text to no less than five eighths (RFC 7541, appendix B). */
     private static final int TEXT_FACTOR = 2;
 
-    /** Headers that take less are bounded by the number of streams. */
+    /** Smaller headers are not counted, because the number of streams bounds them. */
     private static final int SMALL_HEAD_BYTES = 2 << 10;
 
-    /** Of a plain answer: the message, all that is around it, what its headers count. */
+    /** The limits of a plain answer: its message, the bytes around it, and the size of its headers. */
     private static final int MAX_PLAIN_BYTES = 8 << 10;
 
     private static final int PLAIN_HEADS_BYTES = 64;
     private static final int MAX_PLAIN_LIST = 256;
 
-    /** What the peer of docs/wire-protocol.md 3.11 asks before its second GOAWAY. */
+    /** The payload of the PING before the second GOAWAY (docs/wire-protocol.md 3.11). */
     private static final long DRAIN_PING = 0x97ACEF001L;
 
     private static final long DRAIN_PING_MILLIS = 10_000;
 
-    /** How long a client may take to end a request that was answered before its end. */
+    /** The time that a client has to end a request that was answered before its end. */
     private static final long LATE_END_MILLIS = 1_000;
 
     private final ServerConnection connection;
@@ -89,13 +90,13 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private @Nullable ChannelHandlerContext context;
     private boolean draining;
     private final UnreadAnswers unread = new UnreadAnswers();
-    private long plainBytes; // of plain answers that the socket has not taken
-    private long plainUnsent; // of these, those that the connection was told of
-    private final List<Http2Exchange> gathering = new ArrayList<>(); // with messages for the next flush
+    private long plainBytes; // bytes of plain answers that wait for the socket
+    private long plainUnsent; // the bytes of these that the connection was told of
+    private final List<Http2Exchange> gathering = new ArrayList<>(); // exchanges with messages for the next flush
     private boolean watching;
     private boolean drainAnnounced;
-    private boolean settingsKnown; // by the client
-    private @Nullable ReceiveWindows windows; // since many bytes were unread for the first time
+    private boolean settingsKnown; // the client has acknowledged them
+    private @Nullable ReceiveWindows windows; // created when many bytes are unread for the first time
 
     private Http2ServerHandler(
             Http2ConnectionDecoder decoder,
@@ -118,10 +119,13 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         gracefulShutdownTimeoutMillis(0);
     }
 
-    /** Netty's builder has no place for our reader of headers and for an encoder that begins small (docs/decisions/0024). */
+    /**
+     * Creates the handler without Netty's builder, which supports neither our decoder of headers nor an encoder that
+     * starts small (docs/decisions/0024).
+     */
     static Http2ServerHandler of(ServerConnection connection, HttpDispatcher dispatcher) {
         Http2Connection http2 = new DefaultHttp2Connection(true);
-        // Clients' weights count for nothing: what is told to all of them is told in turn.
+        // The weights of clients are ignored; all streams are served in turn.
         http2.remote()
                 .flowController(new DefaultHttp2RemoteFlowController(http2, new UniformStreamByteDistributor(http2)));
         Http2Limits limits = new Http2Limits();
@@ -138,7 +142,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         return new DefaultHttp2HeadersDecoder(true, HEADER_LIST_BYTES);
     }
 
-    /** What a server announces. */
+    /** The settings that a server announces. */
     static Http2Settings newSettings(int maxStreams) {
         return Http2Settings.defaultSettings()
                 .maxConcurrentStreams(maxStreams)
@@ -155,9 +159,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Goes on where HTTP/1.1 ended: its request becomes the first stream.
+     * Continues after an upgrade from HTTP/1.1, whose request becomes the first stream.
      *
-     * @param body of the request, which the handler owns from here on
+     * @param body the body of the request, owned by the handler
      */
     void upgraded(Http2Settings settings, Http2Headers head, ByteBuf body) throws Http2Exception {
         onHttpServerUpgrade(settings);
@@ -180,7 +184,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         return Objects.requireNonNull(context);
     }
 
-    /** Runs a task on the event loop, at once if this is it. What it writes is sent soon. */
+    /** Runs a task on the event loop, at once if this is the event loop. Its output is flushed soon. */
     void execute(Runnable task) {
         if (context().executor().inEventLoop()) {
             task.run();
@@ -198,7 +202,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         super.channelRead(read, message);
     }
 
-    /** As the codec's own, but that one goes on to read when the connection was told not to. */
+    /** Like the codec's method, except that it does not read when reading was paused. */
     @Override
     public void channelReadComplete(ChannelHandlerContext read) {
         try {
@@ -225,7 +229,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Ends a stream of which no more is sent or wanted. */
+    /** Resets a stream. */
     void resetByUs(Http2Stream stream, Http2Error error) {
         history.resetByUs(stream.id());
         resetStream(context(), stream.id(), error.code(), context().newPromise());
@@ -233,8 +237,9 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * An answer ended before its request. Most clients end the request at once, and some drop an answer that is followed by
-     * a reset, so the stream is reset only when more of the request comes, or no end of it in time (RFC 9113, 8.1).
+     * Handles an answer that ended before its request. Most clients then end the request at once, and some drop an
+     * answer that is followed by a reset. Therefore the stream is reset only if more of the request arrives, or if the
+     * request does not end in time (RFC 9113, 8.1).
      */
     void endedEarly(Http2Stream stream) {
         context()
@@ -254,18 +259,18 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Refuses a stream that is one too many. Netty would do so before it makes a stream of it, and would then end the
-     * connection at the next frame of a stream that it does not know; so it is told of no limit, and ours is kept here.
+     * Refuses a stream above the limit. Netty would do so without creating the stream, and would then close the
+     * connection at the next frame of the unknown stream. Therefore Netty has no limit, and this class enforces it.
      */
     private void refuse(Http2Stream stream) throws Http2Exception {
-        if (settingsKnown) { // who cannot know the limit yet has done nothing wrong
+        if (settingsKnown) { // a client that cannot know the limit yet has done nothing wrong
             limits.reset(System.nanoTime(), false);
         }
         connection.refused(Refusal.CONNECTION);
         resetByUs(stream, Http2Error.REFUSED_STREAM);
     }
 
-    /** Gives the client credit for bytes of a request that were read. */
+    /** Returns window to the client for read bytes of a request. */
     void consumed(Http2Stream stream, int bytes) {
         try {
             decoder().flowController().consumeBytes(stream, bytes);
@@ -275,17 +280,17 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         fitWindows();
     }
 
-    /** Keeps credit for other streams while messages are not read. */
+    /** Reserves window for other streams while messages are not read. */
     private void fitWindows() {
         windows = ReceiveWindows.fit(windows, this, context());
     }
 
-    /** The exchange has messages to be written with the next flush. */
+    /** Registers an exchange with messages for the next flush. */
     void gathering(Http2Exchange exchange) {
         gathering.add(exchange);
     }
 
-    /** Whether both windows and the socket would take bytes of the stream. */
+    /** Whether both windows and the socket have room for bytes of the stream. */
     boolean isWritable(Http2Stream stream) {
         Http2RemoteFlowController windows = encoder().flowController();
         return context().channel().isWritable()
@@ -304,19 +309,19 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
         gathering.clear();
         super.flush(flushed);
-        if (plainBytes > plainUnsent) { // the socket takes them at once as a rule
+        if (plainBytes > plainUnsent) { // the socket usually takes them at once
             tellPlain();
         }
     }
 
-    /** Tells the connection how many bytes of plain answers wait, which their exchanges do not count any more. */
+    /** Reports to the connection the waiting bytes of plain answers, which their exchanges no longer count. */
     private void tellPlain() {
         long change = plainBytes - plainUnsent;
-        plainUnsent = plainBytes; // first: the connection may be closed for it
+        plainUnsent = plainBytes; // first, because the next line may close the connection
         connection.unsent(change);
     }
 
-    /** Something of an answer is being written. */
+    /** Bytes of an answer are being written. */
     void writing(int bytes) {
         limits.moved();
         unread.add(bytes, System.nanoTime());
@@ -326,18 +331,18 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** It was written, or dropped. */
+    /** These bytes were written or dropped. */
     void written(int bytes) {
         limits.moved();
         unread.left(bytes, System.nanoTime());
     }
 
     /**
-     * Writes a whole answer that succeeded as its bytes, for which the codec needs three dozen objects: the head and the
-     * trailers are the same for all, and in a form that changes no table of the connection.
+     * Writes a complete successful answer as bytes. The codec would need three dozen objects for it. The head and the
+     * trailers are the same for all answers and do not change the header table of the connection.
      *
-     * @param counted to be told to {@link #written} when the socket has it
-     * @return false if it has to go by way of the codec, since a window is in its way or the stream is not as usual
+     * @param counted the bytes to be passed to {@link #written} when the socket has taken them
+     * @return false if the codec must write the answer, because of a window or the state of the stream
      */
     boolean writePlain(Http2Stream stream, AsciiString contentType, byte[] message, int counted) {
         Http2Stream whole = connection().connectionStream();
@@ -354,7 +359,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         try {
             windows.incrementWindowSize(whole, -message.length);
         } catch (Http2Exception e) {
-            return false; // never: it becomes smaller
+            return false; // cannot happen: the window shrinks
         }
         ByteBuf out = joined.room(message.length + PLAIN_HEADS_BYTES + contentType.length());
         joined.counted(counted);
@@ -396,7 +401,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         context().executor().schedule(this::watch, UnreadAnswers.STALL_NANOS / 4, TimeUnit.NANOSECONDS);
     }
 
-    /** A client may keep its window shut only over little. */
+    /** Closes the connection of a client that keeps its window closed over many bytes. */
     private void watch() {
         watching = unread.mayStall() && context().channel().isActive();
         if (!watching) {
@@ -413,7 +418,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Why no call may be added, or null. */
+    /** The reason why no call may be added, or null. */
     @Nullable
     RpcException overload() {
         String reason;
@@ -431,7 +436,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 Executed.NO);
     }
 
-    /** Asks the client for no new streams: first in general, then, when all on their way have come, for good. */
+    /**
+     * Asks the client to open no new streams: first in general, and finally after all streams on their way have
+     * arrived.
+     */
     void drain() {
         if (draining) {
             return;
@@ -468,13 +476,16 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     @Override
     protected void onConnectionError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
-        if (failed.channel().isActive()) { // writes that fail because it is closed are no news
+        if (failed.channel().isActive()) { // failed writes on a closed connection are not logged
             LOG.info("Closing {}: {}", failed.channel(), PeerText.text(String.valueOf(cause.getMessage())));
         }
         super.onConnectionError(failed, outbound, cause, error);
     }
 
-    /** Headers on a stream that was over are no accident, unless it was reset and they were on their way. */
+    /**
+     * Handles an error of a stream. Headers on an ended stream are a violation, unless the stream was reset while they
+     * were on their way.
+     */
     @Override
     protected void onStreamError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
@@ -482,16 +493,16 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         boolean idle = !outbound && streamId > connection().remote().lastStreamCreated();
         String how = String.valueOf(error.getMessage());
         if (idle && (error.error() == Http2Error.FRAME_SIZE_ERROR || how.startsWith("Received WINDOW_UPDATE"))) {
-            fail(failed, error.error(), how); // no RST_STREAM may name an idle stream
+            fail(failed, error.error(), how); // RST_STREAM must not name an idle stream
             return;
         }
         if (idle && !(error instanceof Http2Exception.HeaderListSizeException)) {
-            // Malformed headers open their stream, too. Netty makes none for them, and would end the connection at the
-            // next frame of the request, which may be on its way.
+            // Malformed headers open their stream too. Netty creates none for them, and would close the connection at
+            // the next frame of the request, which may already be on its way.
             try {
                 connection().remote().createStream(streamId, false);
             } catch (Http2Exception notAllowed) {
-                if (!Http2Exception.isStreamError(notAllowed)) { // an even id
+                if (!Http2Exception.isStreamError(notAllowed)) { // the id is even
                     onConnectionError(failed, false, notAllowed, notAllowed);
                     return;
                 }
@@ -499,10 +510,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
         Http2Stream stream = connection().stream(streamId);
         if (outbound && stream != null && stream.state() == Http2Stream.State.CLOSED) {
-            return; // a write that waited was cancelled by the client's reset, which is not answered by another one
+            return; // a waiting write was cancelled by the client's reset, which is not answered by a reset
         }
         if (!outbound && stream == null && history.wasResetByUs(streamId)) {
-            frameInVain(failed); // Netty has given the bytes back to the window of the connection
+            frameInVain(failed); // Netty has returned the bytes to the window of the connection
             return;
         }
         if (!outbound && stream != null && isProvokedTooOften(failed)) {
@@ -514,7 +525,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 && stream.getProperty(exchangeKey) != null
                 && error.error() == Http2Error.PROTOCOL_ERROR
                 && !String.valueOf(error.getMessage()).contains("WINDOW_UPDATE")) {
-            resetByUs(stream, Http2Error.STREAM_CLOSED); // headers after the end, whatever is in them
+            resetByUs(stream, Http2Error.STREAM_CLOSED); // headers after the end, whatever they contain
             return;
         }
         if (!outbound
@@ -536,7 +547,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         super.onStreamError(failed, outbound, cause, error);
     }
 
-    /** A peer that makes us reset its streams spares itself the frame, and is counted as if it had sent it. */
+    /** Counts a stream that the peer made the server reset, as if the peer had sent the reset. */
     private boolean isProvokedTooOften(ChannelHandlerContext failed) {
         try {
             limits.reset(System.nanoTime(), false);
@@ -555,7 +566,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** A client that is gone is no news, and neither is one that breaks TLS. */
+    /** Logs nothing for clients that have left or broke TLS. */
     @Override
     public void exceptionCaught(ChannelHandlerContext failed, Throwable cause) throws Exception {
         if (cause instanceof IOException || cause.getCause() instanceof IOException) {
@@ -571,7 +582,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         onConnectionError(failed, false, failure, failure);
     }
 
-    /** What the decoder tells, and what becomes of streams. */
+    /** The events of the decoder and of streams. */
     private final class Frames extends Http2EventAdapter {
 
         @Override
@@ -610,7 +621,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 throw Http2Exception.streamError(
                         streamId, Http2Error.PROTOCOL_ERROR, "more headers that do not end stream %d", streamId);
             }
-            if (known != null) { // trailers, which no form here needs
+            if (known != null) { // trailers, which no protocol uses here
                 end(known, endOfStream);
                 return;
             }
@@ -619,7 +630,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 return;
             }
             if (isEmpty(headers.method()) || isEmpty(headers.scheme()) || isEmpty(headers.path())) {
-                // RFC 9113, 8.3.1; Netty can look itself, but not in every version that applications bring along
+                // RFC 9113, 8.3.1. Netty validates this too, but not in every version that applications use.
                 throw Http2Exception.streamError(
                         streamId,
                         Http2Error.PROTOCOL_ERROR,
@@ -632,7 +643,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             end(exchange, endOfStream);
         }
 
-        /** @return why the headers cannot be kept, or null */
+        /** @return the reason why the headers cannot be kept, or null */
         private @Nullable RpcException hold(Http2Exchange exchange, Http2Headers headers) {
             int bytes = TEXT_FACTOR * blocks.lastBytes() + FIELD_BYTES * headers.size();
             if (bytes < SMALL_HEAD_BYTES) {
@@ -671,7 +682,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             Http2Exchange exchange = stream.getProperty(exchangeKey);
             HttpCall call = exchange == null ? null : exchange.call();
             if (exchange == null || call == null) {
-                return data.readableBytes() + padding; // answered already
+                return data.readableBytes() + padding; // already answered
             }
             if (data.isReadable()) {
                 exchange.received(data.readableBytes());
@@ -693,7 +704,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
         @Override
         public void onPingRead(ChannelHandlerContext read, long data) throws Http2Exception {
-            if (unread.bytes() > 0) { // clients of gRPC measure the way while answers come
+            if (unread.bytes() > 0) { // gRPC clients send pings to measure the bandwidth while answers arrive
                 limits.forgivePings();
             }
             limits.ping(System.nanoTime(), connection().numActiveStreams() > 0);
@@ -704,14 +715,14 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             if (draining && data == DRAIN_PING) {
                 announceDrain();
             } else {
-                limits.controlFrame(System.nanoTime()); // to a ping that was not sent
+                limits.controlFrame(System.nanoTime()); // acknowledges a ping that was not sent
             }
         }
 
         @Override
         public void onSettingsAckRead(ChannelHandlerContext read) throws Http2Exception {
             settingsKnown = true;
-            connection().remote().maxActiveStreams(Integer.MAX_VALUE); // Netty has just taken what was announced
+            connection().remote().maxActiveStreams(Integer.MAX_VALUE); // Netty has just applied the announced limit
             limits.controlFrame(System.nanoTime());
             if (windows != null) {
                 windows.acknowledged(read);
