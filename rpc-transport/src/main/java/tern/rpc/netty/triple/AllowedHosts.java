@@ -9,17 +9,17 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The names by which a server may be called by HTTP. A page whose own name is made to lead to the server (DNS rebinding)
- * calls it by that name, and browsers take that for the page's own site. Immutable.
+ * The host names accepted in HTTP requests. They prevent DNS rebinding: a page can make its own name lead to this
+ * server, and browsers then take the server for the page's own site. Immutable.
  *
- * @param names of hosts, without ports, in lower case; {@code *.shop.example} for all below; empty for every host
+ * @param names host names without ports, in lower case; {@code *.shop.example} for all subdomains; empty for any host
  */
 record AllowedHosts(Set<String> names) {
 
     private static final AsciiString HOST = AsciiString.cached("host");
     private static final Pattern NAME = Pattern.compile("(\\*\\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\\[[0-9a-f:.]+]");
 
-    /** @throws IllegalArgumentException naming what is no host */
+    /** @throws IllegalArgumentException if a name is no host; the message names it */
     AllowedHosts {
         Set<String> lower = new TreeSet<>();
         for (String name : names) {
@@ -34,7 +34,7 @@ record AllowedHosts(Set<String> names) {
         names = Set.copyOf(lower);
     }
 
-    /** Whether a request names one of them, wherever it names a host. */
+    /** Whether the request has an accepted host, in every place that names a host. */
     boolean allow(Http2Headers head) {
         if (names.isEmpty()) {
             return true;
@@ -62,7 +62,7 @@ record AllowedHosts(Set<String> names) {
         return false;
     }
 
-    /** Without the port and a dot at the end; null if it is no host with an optional port. */
+    /** The name without the port and a final dot; null if the text is no host with an optional port. */
     private static @Nullable String nameOf(String written) {
         int colon = written.lastIndexOf(':');
         boolean hasPort = colon > written.lastIndexOf(']');

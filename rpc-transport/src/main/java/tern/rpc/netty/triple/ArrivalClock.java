@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * How long a head takes to come from its first byte on, or the rest of a body that nobody wants; calls look after their
- * bodies themselves. Event loop only.
+ * Limits the time of a head from its first byte, or of the rest of an unwanted body. Calls watch their bodies
+ * themselves. Confined to the event loop.
  */
 final class ArrivalClock {
 
@@ -21,7 +21,7 @@ final class ArrivalClock {
         this.tooSlow = tooSlow;
     }
 
-    /** Something is on its way; the time runs already if it was before. */
+    /** Starts the clock unless it is already running. */
     void run(ChannelHandlerContext context) {
         if (running == null) {
             long nanos = connection.settings().firstBytesTimeout().toNanos();
@@ -34,7 +34,7 @@ final class ArrivalClock {
         tooSlow.run();
     }
 
-    /** It has come. */
+    /** Stops the clock. */
     void stop() {
         Future<?> present = running;
         if (present != null) {

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * A body in base64, of which pieces were encoded one by one: characters are read in groups of four, and any group may end
- * in padding. Event loop only.
+ * A body in base64 whose pieces were encoded one by one. Characters are decoded in groups of four, and any group may
+ * end in padding. Confined to the event loop.
  */
 final class Base64Body implements BodyReader {
 
@@ -17,7 +17,7 @@ final class Base64Body implements BodyReader {
     private static final int GROUP_BYTES = 3;
 
     private final BodyReader decoded;
-    private byte[] begun = {}; // a group that is not complete
+    private byte[] begun = {}; // an incomplete group
     private @Nullable RpcException wrong;
 
     Base64Body(BodyReader decoded) {
@@ -56,7 +56,7 @@ final class Base64Body implements BodyReader {
         decoded.add(out);
     }
 
-    /** Behind the next group with padding, or the last. */
+    /** The end of the next group with padding, or of the last group. */
     private static int pieceEnd(byte[] characters, int start, int complete) {
         int end = start + GROUP;
         while (end < complete && characters[end - 1] != '=') {

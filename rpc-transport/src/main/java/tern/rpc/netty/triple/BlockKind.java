@@ -2,27 +2,30 @@ package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
 
-/** What a block of headers (RFC 7541, 6) does beside telling its fields, found by its form alone: no text is read. */
+/**
+ * The effect of a header block (RFC 7541, 6) besides its fields. It is found by the structure alone, without decoding
+ * texts.
+ */
 enum BlockKind {
-    /** It refers to fields that are known, and has texts that leave the table as it is. */
+    /** It refers to known fields, and its texts leave the table unchanged. */
     MAY_BE_KEPT,
 
-    /** Likewise, but one of its texts must not be kept anywhere (6.2.3). */
+    /** The same, but one of its texts must never be stored (6.2.3). */
     SECRET,
 
-    /** It adds a field to the table, or changes its size; or it is broken, or too unusual to be sure. */
+    /** It adds a field to the table or changes its size, or it is malformed or too unusual to decide. */
     CHANGES_THE_TABLE;
 
-    /** First bits of fields by index, of those to be added, and of a new size. */
+    /** The first bits of indexed fields, of added fields, and of a new size. */
     private static final int INDEXED = Http2Frames.INDEXED;
 
     private static final int CHANGING = Http2Frames.REMEMBERED | Http2Frames.TABLE_SIZE;
 
     private static final int INDEX_BITS = 7;
     private static final int NAME_BITS = 4;
-    private static final int TEXT_BITS = 7; // behind that of Huffman's code
+    private static final int TEXT_BITS = 7; // after the bit for Huffman coding
 
-    /** @param block its readable bytes, which are left unread */
+    /** @param block its readable bytes, which stay unread */
     static BlockKind of(ByteBuf block) {
         BlockKind kind = MAY_BE_KEPT;
         int end = block.writerIndex();
@@ -49,7 +52,7 @@ enum BlockKind {
         return (1 << bits) - 1;
     }
 
-    /** Beyond the end if the number is not complete. */
+    /** The position after the number; beyond the end if it is incomplete. */
     private static int afterNumber(ByteBuf block, int start, int end, int bits) {
         int at = start;
         if ((block.getByte(at) & ones(bits)) == ones(bits)) {
@@ -60,7 +63,7 @@ enum BlockKind {
         return at < end ? at + 1 : end + 1;
     }
 
-    /** Beyond the end if the text is not complete, or so long that its length needs more than a byte. */
+    /** The position after the text; beyond the end if it is incomplete, or its length needs more than one byte. */
     private static int afterText(ByteBuf block, int start, int end) {
         if (start >= end) {
             return end + 1;

@@ -3,14 +3,14 @@ package tern.rpc.netty.triple;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
-/** Takes the body of a request apart into messages. Event loop only. */
+/** Splits the body of a request into messages. Confined to the event loop. */
 interface BodyReader {
 
     /**
      * One message.
      *
-     * @param payload owned by whoever gets the frame
-     * @param flags as of its prefix; a body that is one message has {@link MessageDeframer#COMPRESSED} or none
+     * @param payload owned by the receiver of the frame
+     * @param flags the flags of its prefix; a body that is one message has {@link MessageDeframer#COMPRESSED} or none
      */
     record Frame(ByteBuf payload, int flags) {
 
@@ -20,7 +20,7 @@ interface BodyReader {
     }
 
     /**
-     * More of the body; the reader owns the bytes from here on.
+     * Adds bytes of the body, which the reader owns.
      *
      * @throws tern.rpc.RpcException as {@link #next}
      */
@@ -30,8 +30,8 @@ interface BodyReader {
      * The next message.
      *
      * @param ended whether the body is complete
-     * @return null until more of it has come
-     * @throws tern.rpc.RpcException if it breaks the form or a limit
+     * @return null until it is complete
+     * @throws tern.rpc.RpcException if it is malformed or exceeds a limit
      */
     @Nullable
     Frame next(boolean ended);
@@ -39,16 +39,16 @@ interface BodyReader {
     /**
      * Whether nothing is left.
      *
-     * @throws tern.rpc.RpcException if what is left at the end of the body is not a whole message
+     * @throws tern.rpc.RpcException if an incomplete message is left at the end of the body
      */
     boolean isEmptyAtEnd();
 
-    /** Bytes that came and were not given out. */
+    /** The received bytes that were not returned as messages. */
     int held();
 
-    /** The rest of the body is late: what came does not keep larger buffers from here on. */
+    /** Releases larger buffers, because the rest of the body is late. */
     default void compact() {}
 
-    /** Lets go of what was not read. */
+    /** Releases unread bytes. */
     void close();
 }

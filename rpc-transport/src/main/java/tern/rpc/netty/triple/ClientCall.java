@@ -14,12 +14,12 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A client's call on its stream, from the request's way to the socket to the end of the answer. Whatever comes is told
- * in order: headers, messages, end; what breaks the form fails the call. Event loop only.
+ * A client's call on its stream, from the sending of the request to the end of the answer. Headers, messages and the
+ * end are delivered in order. A malformed answer fails the call. Confined to the event loop.
  */
 abstract class ClientCall implements MessageDeframer.Receiver {
 
-    /** Headers or trailers of an answer (docs/limits.md). */
+    /** The highest number of headers or trailers of an answer (docs/limits.md). */
     private static final int MAX_FIELDS = 128;
 
     private static final AsciiPrefix GRPC = new AsciiPrefix(GrpcForm.GRPC);
@@ -47,12 +47,12 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         return connection;
     }
 
-    /** Whether nothing that comes or goes matters any more. */
+    /** Whether the call has ended, so that later frames do not matter. */
     boolean isOver() {
         return over || pending.isDone();
     }
 
-    /** Null before the request was sent. */
+    /** The stream; null before the request was sent. */
     @Nullable
     Http2Stream stream() {
         return stream;
@@ -62,26 +62,26 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         stream = opened;
     }
 
-    // What subclasses are told
+    // Callbacks for subclasses
 
     /** The answer begins. */
     abstract void head(Http2Headers headers);
 
-    /** One of the messages that were asked for. */
+    /** A requested message has arrived. */
     abstract void message(Frame frame);
 
-    /** All messages were told, and this is what the answer says about the call. */
+    /** All messages were delivered, and the answer has this result. */
     abstract void end(GrpcAnswer answer);
 
-    /** Whether the end of the answer has come, and only messages that were not asked for yet stand before it. */
+    /** Whether the end of the answer has arrived, and only messages that are not requested yet precede it. */
     boolean isAnswered() {
         return false;
     }
 
-    /** Messages may be waiting, and the answer has ended behind them. */
+    /** The answer has ended, but messages may still wait before its end. */
     abstract void endsLater(GrpcAnswer answer);
 
-    // What came
+    // Input
 
     void headersRead(Http2Headers headers, boolean endOfStream) {
         if (isOver()) {
@@ -122,7 +122,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         return mayBeCompressed;
     }
 
-    /** @return how many of the bytes the server may send anew */
+    /** @return the bytes that the server may send again */
     int dataRead(ByteBuf data, boolean endOfStream) {
         int bytes = data.readableBytes();
         Http2Headers first = head;
@@ -167,15 +167,15 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         }
     }
 
-    /** Bytes of messages that may be told between two requests. */
+    /** The bytes of messages that may be delivered between two requests. */
     long allowedBytes() {
         return Long.MAX_VALUE;
     }
 
     /**
-     * Lets more messages come.
+     * Requests more messages.
      *
-     * @return how many more bytes the server may send
+     * @return the bytes that the server may send again
      */
     int ask(int messages) {
         demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messages);
@@ -200,24 +200,24 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         }
     }
 
-    /** Whether all that came was told. */
+    /** Whether every received message was delivered. */
     boolean isEverythingTold() {
         return deframer == null || deframer.isEmpty();
     }
 
-    /** Whether what is left is the beginning of a message that never came. */
+    /** Whether the rest is the beginning of an incomplete message. */
     boolean isCutOff() {
         return deframer != null && deframer.isIncomplete();
     }
 
-    /** Whether bytes came that are no messages. */
+    /** Whether bytes arrived that are no messages. */
     boolean isForeign() {
         return foreign;
     }
 
     // Ends
 
-    /** Nothing that comes is told any more. */
+    /** Stops the delivery. */
     void close() {
         over = true;
         if (deframer != null) {

@@ -14,7 +14,7 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.transport.ServiceLookup;
 
-/** What Connect answers to a request that becomes no call: errors of its own, and statuses of HTTP alone. */
+/** The answers of Connect to requests that did not become a call: its own errors, and bare HTTP statuses. */
 final class ConnectAnswers {
 
     static final String JSON = "json";
@@ -25,9 +25,9 @@ final class ConnectAnswers {
     private ConnectAnswers() {}
 
     /**
-     * The method that a request names.
+     * The method of a request.
      *
-     * @throws RpcException INVALID_ARGUMENT for another version of Connect, UNIMPLEMENTED if there is none
+     * @throws RpcException INVALID_ARGUMENT for another version of Connect, UNIMPLEMENTED if there is no such method
      */
     static Route route(HttpExchange exchange, ServiceLookup services) {
         ConnectHeaders.checkVersion(exchange.head());
@@ -37,7 +37,7 @@ final class ConnectAnswers {
             if (e.status().code() != StatusCode.UNIMPLEMENTED) {
                 throw e;
             }
-            // A path that leads nowhere is 404; 501 is the answer of a method (Connect conformance, unexpected-uri).
+            // An unknown path gets 404; 501 is the answer of a method (Connect conformance, unexpected-uri).
             throw new Nowhere(e.status());
         }
     }
@@ -51,7 +51,7 @@ final class ConnectAnswers {
             super(status, Executed.NO, new Metadata());
         }
 
-        /** A refusal is expected, and may be made thousands of times a second. */
+        /** No stack trace: a refusal is expected and may occur thousands of times a second. */
         @Override
         public synchronized Throwable fillInStackTrace() {
             return this;
@@ -59,7 +59,7 @@ final class ConnectAnswers {
     }
 
     /**
-     * Looks whether a method can be called so.
+     * Checks whether a method can be called in this way.
      *
      * @param codec {@code json} or {@code proto}
      * @param streaming whether messages are in envelopes
@@ -88,7 +88,7 @@ final class ConnectAnswers {
         return types;
     }
 
-    /** Answers with an error in the form of a call with one message each way. */
+    /** Answers with an error in the form of a unary call. */
     static void refuse(HttpExchange exchange, RpcException reason) {
         if (reason instanceof PlainRefusal plain) {
             plain.answer(exchange);
@@ -109,7 +109,7 @@ final class ConnectAnswers {
         exchange.send(new HttpWrite(exchange, head, body, null, true));
     }
 
-    /** Makes the head that of an error. */
+    /** Turns the head into that of an error. */
     static Http2Headers failed(Http2Headers head, int httpStatus, byte[] body) {
         return head.status(HttpResponseStatus.valueOf(httpStatus).codeAsText())
                 .set(GrpcForm.CONTENT_TYPE, ConnectForm.JSON)

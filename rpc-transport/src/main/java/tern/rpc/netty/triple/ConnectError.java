@@ -12,7 +12,7 @@ import tern.rpc.RpcException;
 import tern.rpc.Status;
 import tern.rpc.StatusDetail;
 
-/** How Connect tells of failures: JSON with a code, a message and details; strict readers take nothing else in it. */
+/** Errors of Connect: JSON with a code, a message and details. Strict readers accept nothing else in it. */
 final class ConnectError {
 
     private static final Base64.Encoder BASE64 = Base64.getEncoder().withoutPadding();
@@ -26,7 +26,7 @@ final class ConnectError {
     }
 
     /**
-     * What the last frame of a stream has.
+     * The last frame of a stream.
      *
      * @param failure null for success
      * @throws RpcException if the metadata cannot be sent
@@ -73,7 +73,7 @@ final class ConnectError {
         json.append('}');
     }
 
-    /** As a further member, if there are any. */
+    /** Appends the details, if there are any. */
     static void appendDetails(Status status, StringBuilder json) {
         if (!status.details().isEmpty()) {
             json.append(",\"details\":[");
@@ -88,7 +88,7 @@ final class ConnectError {
         }
     }
 
-    /** Without the host that a type URL begins with. */
+    /** The type name without the host at the beginning of a type URL. */
     private static String typeName(StatusDetail detail) {
         return detail.typeUrl().substring(detail.typeUrl().lastIndexOf('/') + 1);
     }

@@ -4,7 +4,7 @@ import io.netty.util.AsciiString;
 import tern.rpc.RpcException;
 import tern.rpc.transport.ServiceLookup;
 
-/** Connect with one message each way: bare messages and statuses of HTTP (docs/wire-protocol.md 7.1). Stateless. */
+/** Unary Connect: bare messages and HTTP statuses (docs/wire-protocol.md 7.1). Stateless. */
 final class ConnectForm implements HttpForm {
 
     static final AsciiString PROTO = AsciiString.cached("application/proto");

@@ -9,7 +9,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
 import tern.rpc.transport.ServiceLookup;
 
-/** Connect by GET: the message is in the query. Only for methods that are marked read-only. Stateless. */
+/** Connect by GET, with the message in the query. Only for methods marked as read-only. Stateless. */
 final class ConnectGetForm implements HttpForm {
 
     private final TripleCodecs codecs;
@@ -18,13 +18,15 @@ final class ConnectGetForm implements HttpForm {
         this.codecs = codecs;
     }
 
-    /** What the query says if it has a message and its encoding, as in this form; null if it has not. */
+    /** The query, if it has a message and its encoding; else null. */
     static @Nullable ConnectQuery queryOf(Http2Headers head) {
         CharSequence path = head.path();
         return path != null && HttpMethod.GET.asciiName().contentEquals(head.method()) ? ConnectQuery.of(path) : null;
     }
 
-    /** Whether a query that does not say that it is Connect's means a method with no parameters of these names. */
+    /**
+     * Whether a query without the mark of Connect is Connect's, because the method has no parameters with these names.
+     */
     static boolean isMeant(HttpExchange exchange) {
         Http2Headers head = exchange.head();
         try {
@@ -57,7 +59,7 @@ final class ConnectGetForm implements HttpForm {
         return new ConnectUnaryCall(codecs, exchange, route, json, new GivenBody(query.bytes(), gzip), gzip);
     }
 
-    /** What the query says of the message is looked at later. */
+    /** The message in the query is decoded later. */
     @Override
     public HttpCall callNowhere(HttpExchange exchange) {
         boolean json = query(exchange).encoding().equals(ConnectAnswers.JSON);

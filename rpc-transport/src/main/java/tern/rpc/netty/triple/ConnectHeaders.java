@@ -29,7 +29,11 @@ final class ConnectHeaders {
 
     private ConnectHeaders() {}
 
-    /** @throws RpcException INVALID_ARGUMENT for a version of the protocol that is not known; none is fine */
+    /**
+     * Checks the protocol version. The header may be missing.
+     *
+     * @throws RpcException INVALID_ARGUMENT for an unknown version
+     */
     static void checkVersion(Http2Headers head) {
         CharSequence version = head.get(PROTOCOL_VERSION);
         if (version != null && !"1".contentEquals(version)) {
@@ -37,7 +41,7 @@ final class ConnectHeaders {
         }
     }
 
-    /** Nanoseconds, the smaller of Connect's and Triple's header; negative when there is neither. */
+    /** The timeout in nanoseconds: the smaller of Connect's and Triple's header; negative if there is neither. */
     static long timeoutNanos(Http2Headers head) {
         long connect = timeoutNanos(head, TIMEOUT);
         long triple = timeoutNanos(head, TRIPLE_TIMEOUT);
@@ -66,16 +70,16 @@ final class ConnectHeaders {
     }
 
     /**
-     * Whether the caller reads gzip.
+     * Whether the caller accepts gzip.
      *
-     * @param name of the header that lists what it reads; without one it is what it wrote
+     * @param name the header with the accepted codings; without it, the caller accepts the coding that it used
      */
     static boolean acceptsGzip(Http2Headers head, AsciiString name, boolean sentGzip) {
         List<CharSequence> accepted = head.getAll(name);
         return accepted.isEmpty() ? sentGzip : ContentCoding.listsGzip(accepted);
     }
 
-    /** What the application sees of a head. */
+    /** The metadata of a head for the application. */
     static Metadata metadata(Http2Headers head) {
         List<Map.Entry<CharSequence, CharSequence>> own = new ArrayList<>(head.size());
         for (Map.Entry<CharSequence, CharSequence> header : head) {
@@ -87,9 +91,9 @@ final class ConnectHeaders {
     }
 
     /**
-     * Writes what the application sends.
+     * Writes the metadata of the application.
      *
-     * @throws RpcException if some of it cannot travel
+     * @throws RpcException if some of it cannot be sent
      */
     static void write(Metadata metadata, BiConsumer<CharSequence, CharSequence> headers) {
         TripleMetadata.write(metadata, (name, value) -> {

@@ -8,9 +8,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The query of a GET request in Connect's form.
+ * The query of a Connect GET request.
  *
- * @param version null if the query does not name it
+ * @param version null if the query has none
  * @param encoding {@code json} or {@code proto}
  * @param message one character per byte
  * @param compression null for none
@@ -26,11 +26,11 @@ record ConnectQuery(
     static final String MESSAGE = "message";
     private static final String CURRENT = "v1";
 
-    /** Null if there is no message with its encoding, or the query is malformed. */
+    /** The query; null if it has no message with its encoding, or is malformed. */
     static @Nullable ConnectQuery of(CharSequence path) {
         Map<String, List<String>> query;
         try {
-            // Percent signs stand for bytes, of which a message that is not in base64 may have any.
+            // Percent escapes stand for bytes. A message that is not in base64 may contain any byte.
             query = new QueryStringDecoder(path.toString(), StandardCharsets.ISO_8859_1).parameters();
         } catch (IllegalArgumentException e) {
             return null;
@@ -52,19 +52,27 @@ record ConnectQuery(
         return values == null ? null : values.get(0);
     }
 
-    /** Whether it says of itself that it is Connect's. */
+    /** Whether the query is explicitly marked as Connect's. */
     boolean isMarked() {
         return CURRENT.equals(version);
     }
 
-    /** @throws tern.rpc.RpcException INVALID_ARGUMENT for another version; none is fine */
+    /**
+     * Checks the protocol version, which may be missing.
+     *
+     * @throws tern.rpc.RpcException INVALID_ARGUMENT for an unknown version
+     */
     void checkVersion() {
         if (version != null && !isMarked()) {
             throw ConnectHeaders.invalid("connect is '" + version + "' in the query; this server speaks " + CURRENT);
         }
     }
 
-    /** @throws tern.rpc.RpcException INVALID_ARGUMENT if it is not in base64 though it should be */
+    /**
+     * The bytes of the message.
+     *
+     * @throws tern.rpc.RpcException INVALID_ARGUMENT if it should be base64 but is not
+     */
     byte[] bytes() {
         if (!base64) {
             return message.getBytes(StandardCharsets.ISO_8859_1);

@@ -10,7 +10,7 @@ import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
-/** A call of Connect with a stream of requests, of answers, or of both. */
+/** A Connect call with a stream of requests, of answers, or of both. */
 final class ConnectStreamCall extends MessageCall {
 
     private final ConnectStreamForm form;

@@ -13,7 +13,7 @@ import tern.rpc.Status;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * Connect with streams: messages in envelopes, of which the last tells how the stream ended; HTTP's status is always 200
+ * Streaming Connect: messages in envelopes, the last of which contains the result. The HTTP status is always 200
  * (docs/wire-protocol.md 7.1). Stateless.
  */
 final class ConnectStreamForm implements HttpForm {
@@ -21,7 +21,7 @@ final class ConnectStreamForm implements HttpForm {
     static final AsciiString PROTO = AsciiString.cached("application/connect+proto");
     static final AsciiString JSON = AsciiString.cached("application/connect+json");
 
-    /** Flag of the last envelope (Connect protocol reference, docs/wire-protocol.md 7.1). */
+    /** The flag of the last envelope (Connect protocol reference, docs/wire-protocol.md 7.1). */
     private static final int END = 0x02;
 
     private final TripleCodecs codecs;

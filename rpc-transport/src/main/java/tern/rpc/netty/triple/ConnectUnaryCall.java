@@ -12,15 +12,14 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * A call of Connect with one message each way. Its head tells how it ended, so nothing is sent before; trailers are
- * headers with a prefix.
+ * A unary Connect call. Its head contains the result, so nothing is sent before. Trailers become headers with a prefix.
  */
 final class ConnectUnaryCall extends MessageCall {
 
     private static final String TRAILER = "trailer-";
 
     private final boolean json;
-    private volatile @Nullable Metadata early; // headers that were meant to be sent before the answer
+    private volatile @Nullable Metadata early; // headers that the method sent before the answer
 
     /** @param gzip whether the request is compressed */
     ConnectUnaryCall(
@@ -53,7 +52,7 @@ final class ConnectUnaryCall extends MessageCall {
     @Override
     public void sendHeaders(Metadata headers) {
         if (early == null) {
-            ConnectHeaders.write(headers, (name, value) -> {}); // fails here rather than at the end
+            ConnectHeaders.write(headers, (name, value) -> {}); // fails now rather than at the end
             early = headers.copy();
         }
     }
@@ -92,7 +91,7 @@ final class ConnectUnaryCall extends MessageCall {
                     .set(GrpcForm.CONTENT_TYPE, json ? ConnectForm.JSON : ConnectForm.PROTO)
                     .setInt("content-length", body.length);
             if (HttpMethod.GET.asciiName().contentEquals(exchange().head().method())) {
-                whole.add("vary", ConnectHeaders.ACCEPT_ENCODING); // it may be cached
+                whole.add("vary", ConnectHeaders.ACCEPT_ENCODING); // the answer may be cached
             }
         }
         return new HttpWrite(exchange(), whole, body, null, true);

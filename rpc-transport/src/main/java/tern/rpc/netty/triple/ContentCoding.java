@@ -9,7 +9,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
-/** The headers that say how messages are compressed, under whichever names. */
+/** The headers for compression of messages, under various names. */
 final class ContentCoding {
 
     private static final String GZIP = "gzip";
@@ -19,8 +19,8 @@ final class ContentCoding {
     /**
      * Whether messages with this header may be compressed.
      *
-     * @param name of the header, for the message
-     * @throws RpcException UNIMPLEMENTED if it names another coding
+     * @param name the name of the header, for the message
+     * @throws RpcException UNIMPLEMENTED for another coding
      */
     static boolean isGzip(String name, @Nullable CharSequence coding) {
         if (coding == null || coding.length() == 0 || "identity".contentEquals(coding)) {
@@ -35,18 +35,18 @@ final class ContentCoding {
                 Executed.NO);
     }
 
-    /** The same where another coding is no matter. */
+    /** Whether messages with this header may be compressed. Other codings are ignored. */
     static boolean mayBeGzip(@Nullable CharSequence coding) {
         return coding != null && GZIP.contentEquals(coding);
     }
 
-    /** Whether gzip is among the codings that a caller reads, by the headers of that name. */
+    /** Whether gzip is among the codings that a caller accepts, by the headers with this name. */
     static boolean listsGzip(Http2Headers head, AsciiString name) {
         CharSequence first = head.get(name);
         return first != null && (GZIP.contentEquals(first) || listsGzip(head.getAll(name)));
     }
 
-    /** Whether gzip is among the codings that a caller reads, unless it has the weight 0. */
+    /** Whether gzip is among the codings that a caller accepts. Gzip with the weight 0 is not. */
     static boolean listsGzip(List<CharSequence> accepted) {
         for (CharSequence list : accepted) {
             for (String coding : list.toString().split(",")) {

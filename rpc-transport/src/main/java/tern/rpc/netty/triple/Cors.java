@@ -7,19 +7,20 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * Which pages of other sites may call (docs/wire-protocol.md 4.8). Immutable.
+ * The web pages of other sites that may call (CORS, docs/wire-protocol.md 4.8). Immutable.
  *
- * @param origins as browsers send them, {@code https://shop.example} or {@code http://localhost:3000}; {@code *} for all
- * @param headers of requests that such pages may set; empty for all
- * @param credentials whether browsers may send cookies along; not together with {@code *}
- * @param maxAge how long browsers may remember what they were told
+ * @param origins as browsers send them, {@code https://shop.example} or {@code http://localhost:3000}; {@code *} for
+ *     all
+ * @param headers the request headers that such pages may set; empty for all
+ * @param credentials whether browsers may send cookies; not together with {@code *}
+ * @param maxAge the time for which browsers may cache the permission
  */
 public record Cors(Set<String> origins, Set<String> headers, boolean credentials, Duration maxAge) {
 
     private static final String ALL = "*";
     private static final Pattern ORIGIN = Pattern.compile("[a-z][a-z0-9+.-]*://[^/?#@\\s,*]+");
 
-    /** @throws IllegalArgumentException naming what is wrong */
+    /** @throws IllegalArgumentException if a value is invalid; the message names it */
     public Cors {
         Set<String> lower = new TreeSet<>();
         for (String origin : origins) {
@@ -37,7 +38,7 @@ public record Cors(Set<String> origins, Set<String> headers, boolean credentials
         headers = Set.copyOf(headers);
     }
 
-    /** No pages of other sites may call. */
+    /** Creates settings that admit no pages of other sites. */
     public static Cors off() {
         return new Cors(Set.of(), Set.of(), false, Duration.ofMinutes(10));
     }

@@ -11,8 +11,8 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * Lets browsers' requests pass or not, before anything is known of their calls. Without it a page of any site could have
- * a visitor's browser call services in the visitor's network. Thread-safe.
+ * Admits or refuses requests of browsers before their calls are known. Without it, a page of any site could make a
+ * visitor's browser call services in the visitor's network. Thread-safe.
  */
 final class CorsGate {
 
@@ -40,9 +40,9 @@ final class CorsGate {
     }
 
     /**
-     * Looks at where a request comes from.
+     * Checks the origin of a request.
      *
-     * @return whether it may become a call; if not it was answered
+     * @return whether it may become a call; if not, it was answered
      * @throws HttpRefusal with status 403 if its page may not call
      */
     boolean pass(HttpExchange exchange) {
@@ -101,7 +101,7 @@ final class CorsGate {
         }
     }
 
-    /** A page sees no header of an answer that it is not allowed to. */
+    /** Adds the headers that permit the page to read the answer. */
     private void addTo(Http2Headers answer, CharSequence origin) {
         Set<String> names = new TreeSet<>();
         for (Map.Entry<CharSequence, CharSequence> field : answer) {

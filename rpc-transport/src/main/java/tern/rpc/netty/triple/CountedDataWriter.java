@@ -8,8 +8,8 @@ import io.netty.handler.codec.http2.DefaultHttp2FrameWriter;
 import io.netty.handler.codec.http2.Http2HeadersEncoder;
 
 /**
- * Netty's writer of frames, which tells the limits of the connection about DATA. The flow controller cuts a large message
- * into frames, so only the writer sees that the message moves before its end. Event loop only.
+ * Netty's frame writer, which also reports DATA frames to the limits of the connection. The flow controller splits a
+ * large message into frames, so only the writer sees that a message moves before its end. Confined to the event loop.
  */
 final class CountedDataWriter extends DefaultHttp2FrameWriter {
 

@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets;
 import tern.rpc.Status;
 
 /**
- * An error as JSON, for those who look at {@code code} as Connect has it and those who look at {@code status} as Dubbo
- * has it (docs/wire-protocol.md 4.5 and 7.1). Made by hand, so that it can be told that Jackson is missing.
+ * An error as JSON, with {@code code} for Connect clients and {@code status} for Dubbo clients (docs/wire-protocol.md
+ * 4.5 and 7.1). Encoded by hand, so that a missing Jackson can be reported.
  */
 final class ErrorBody {
 

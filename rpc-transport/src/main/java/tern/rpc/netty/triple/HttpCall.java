@@ -28,9 +28,9 @@ import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * A call that came by HTTP, in whichever form. This class brings its messages to the server: one before the call is
- * handed over, or any number afterwards; the forms say how messages and answers look. Fields without a word on them
- * belong to the event loop.
+ * A call received over HTTP, in any of its protocols. This class delivers its messages to the server: one before the
+ * call is handed over, or any number afterwards. Subclasses define the format of messages and answers. Fields without a
+ * comment are confined to the event loop.
  */
 abstract class HttpCall extends NettyServerCall implements MessageStream {
 
@@ -38,7 +38,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
 
     private static final Object[] NO_ARGUMENTS = {};
 
-    /** What an open request takes beside its bytes. */
+    /** The memory of an open request besides its bytes. */
     private static final int CALL_BYTES = 1 << 10;
 
     private static final VarHandle FIRST;
@@ -59,7 +59,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     private volatile @Nullable Frame first; // taken by FIRST
     private volatile long completeNanos = beganNanos;
     private volatile boolean requestCompressed;
-    private volatile @Nullable MethodDescriptor method; // known when the call is decoded
+    private volatile @Nullable MethodDescriptor method; // set when the call is decoded
     private @Nullable Receiver receiver;
     private @Nullable StallWatch stallWatch; // of a stream
     private boolean handedOver;
@@ -72,18 +72,20 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     private long arrived;
     private int countedIncomplete;
     private int countedUnwanted;
-    private boolean lingers; // it was open when it was last looked at, so that its small parts count, too
-    private final @Nullable Hidden hidden; // where authorizers are asked
+    private boolean lingers; // it was already open at the last check, so its small parts count too
+    private final @Nullable Hidden hidden; // only where authorizers are asked
 
-    /** What nobody is told before the authorizers have agreed, since it might tell what is exported. */
+    /**
+     * Facts that must stay hidden until the authorizers have agreed, because they might reveal the exported services.
+     */
     private static final class Hidden {
-        private volatile @Nullable RpcException fault; // of the request
-        private volatile @Nullable HttpForm teller; // of the fault; null if the call tells it itself
-        private volatile @Nullable HttpForm strangersForm; // of refusals before that; null for the call's own
+        private volatile @Nullable RpcException fault; // the mistake of the request
+        private volatile @Nullable HttpForm teller; // the format for the mistake; null if the call reports it itself
+        private volatile @Nullable HttpForm strangersForm; // the format of refusals before that; null for the call's own
         private volatile boolean admitted;
     }
 
-    /** @param timeoutNanos from the head on; negative for none */
+    /** @param timeoutNanos counted from the head; negative for none */
     HttpCall(HttpExchange exchange, Route route, BodyReader body, long timeoutNanos) {
         super(exchange.connection());
         this.exchange = exchange;
@@ -93,19 +95,21 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         this.deadline = timeoutNanos < 0 ? Deadline.none() : Deadline.at(beganNanos + timeoutNanos);
     }
 
-    /** Lets the call fail when it was admitted; told before it begins. Only where authorizers are asked. */
+    /** Makes the call fail after its admission. Called before {@link #begin}, only where authorizers are asked. */
     void failsOnceAdmitted(RpcException fault, HttpForm teller) {
         Hidden kept = Objects.requireNonNull(hidden);
         kept.fault = fault;
         kept.teller = teller;
     }
 
-    /** Refusals by authorizers are answered in another form; told before it begins. Only where authorizers are asked. */
+    /**
+     * Sets another format for refusals by authorizers. Called before {@link #begin}, only where authorizers are asked.
+     */
     void refusesStrangersLike(HttpForm form) {
         Objects.requireNonNull(hidden).strangersForm = form;
     }
 
-    /** The one request, for whoever comes first; null for the others. */
+    /** The single request for the first caller of this method; null for later ones. */
     private @Nullable Frame takeFirst() {
         return first == null ? null : (Frame) FIRST.getAndSet(this, null);
     }
@@ -118,13 +122,13 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         return route;
     }
 
-    /** The method, once it is known. */
+    /** The method; null before it is known. */
     @Nullable
     MethodDescriptor method() {
         return method;
     }
 
-    // ---- what comes, on the event loop
+    // ---- input, on the event loop
 
     /** The head was read. */
     void begin() {
@@ -137,7 +141,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         }
     }
 
-    /** A part of the body, owned by the call from here on. */
+    /** A part of the body, owned by the call. */
     void data(ByteBuf bytes) {
         int length = bytes.readableBytes();
         if (over) {
@@ -169,7 +173,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         return ended;
     }
 
-    /** The exchange is over, by an answer or because the peer has left. */
+    /** The exchange has ended: it was answered, or the peer has left. */
     void closed() {
         if (!over) {
             stopReading();
@@ -177,21 +181,21 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
                 disconnected();
             }
         } else if (handedOver && hidden != null) {
-            disconnected(); // what was wrong with its body is still to be told
+            disconnected(); // a mistake in its body must still be reported
         }
     }
 
-    /** Whether its method has begun, its answer is under way or its deadline has passed. */
+    /** Whether its method has started, its answer is being sent, or its deadline has passed. */
     boolean hasBegun() {
         return method != null || !isOpen() || deadline.isExpired(System.nanoTime());
     }
 
-    /** The time limit that the client named; {@link Long#MAX_VALUE} for none. */
+    /** The timeout set by the client; {@link Long#MAX_VALUE} for none. */
     long timeoutNanos() {
         return deadline.remainingNanos(beganNanos);
     }
 
-    /** Tells the receiver that more may be sent, if it can be told yet: {@link #start} looks again. */
+    /** Notifies the receiver that more may be sent. If there is no receiver yet, {@link #start} checks again. */
     void ready() {
         Receiver present = receiver;
         if (present != null && !over && exchange.isReady()) {
@@ -231,7 +235,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         return demand > 0 && allowedBytes > 0;
     }
 
-    /** Tells how much of the memory for requests is held: by a message that is to become complete, or by others. */
+    /** Reports the memory held for the request: by the message that is to be completed, or by others. */
     private void account() {
         int bytes = over ? 0 : lingers ? heldWhileOpen() : InboundAccount.counted(body.held());
         int wanted = wantsMore() && !ended ? bytes : 0;
@@ -242,7 +246,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         connection().incomplete(change);
     }
 
-    /** All that an open request holds, except for messages that count already. */
+    /** The memory of an open request, except messages that are already counted. */
     private int heldWhileOpen() {
         if (handedOver) {
             return body.held();
@@ -252,7 +256,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         return CALL_BYTES + body.held() + (InboundAccount.counted(message) == 0 ? message : 0);
     }
 
-    /** A request that stays open keeps copies of its small parts, since a part of a buffer keeps the whole buffer. */
+    /** Copies the small parts of a request that stays open, because a part of a buffer holds the whole buffer. */
     private void linger() {
         lingers = true;
         body.compact();
@@ -280,7 +284,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
                     Executed.NO);
         } else {
             requestCompressed = frame.isCompressed();
-            first = frame; // one more may be looked for, since there must be none
+            first = frame; // checks for a second message, which is not allowed
         }
     }
 
@@ -322,7 +326,10 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         connection().complete(this);
     }
 
-    /** The rest of the body is not read. Where authorizers are asked, they decide before it is told why. */
+    /**
+     * Ends a malformed request. The rest of the body is not read. Where authorizers are asked, they decide before the
+     * mistake is reported.
+     */
     private void malformed(RpcException failure) {
         Hidden kept = hidden;
         if (kept == null || handedOver || over) {
@@ -344,7 +351,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         answerAnyhow(failure, new Metadata());
     }
 
-    /** Ends the call for a reason that lies in how it came: it is answered, and whoever runs it is told to stop. */
+    /** Ends the call because of its transmission: it is answered, and the code that runs it is told to stop. */
     void abort(RpcException failure) {
         if (over) {
             return;
@@ -404,7 +411,10 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         return over;
     }
 
-    /** Forms differ in what they take for a name, which would tell whether it is one. */
+    /**
+     * The called name as the caller wrote it. Protocols differ in their valid names, and another spelling would reveal
+     * whether a name exists.
+     */
     private String calledName() {
         return hidden == null ? route.methodName() : "the call";
     }
@@ -422,7 +432,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         }
     }
 
-    /** Of a call that nobody was given there is nothing to answer, or to count. */
+    /** Does nothing for a call that was not handed over. */
     @Override
     public void disconnected() {
         if (handedOver) {
@@ -434,7 +444,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
 
     // ---- for the server, on its threads
 
-    /** Null for a method that its service has not itself: that may be critical, and this is not. */
+    /** The service; null for a built-in method, because the service may be critical, and the built-in method is not. */
     @Override
     public @Nullable String service() {
         return route.service() == route.candidates().get(0).service() && route.leadsSomewhere()
@@ -493,7 +503,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         boolean generic = route.leadsSomewhere()
                 ? BuiltInMethods.isGeneric(called)
                 : BuiltInMethods.isGenericName(route.methodName());
-        String method = !route.leadsSomewhere() ? route.methodName() : called.name(); // the path may have a capital
+        String method = !route.leadsSomewhere() ? route.methodName() : called.name(); // the path may differ in the first letter's case
         if (generic) {
             method = meantMethod();
         }
@@ -509,7 +519,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         }
     }
 
-    /** What the path says, and the method that a generic call means. */
+    /** The path, and the method that a generic call names. */
     private String written(@Nullable String meant) {
         String path = Route.pathOf(exchange.head());
         int slash = path.lastIndexOf('/');
@@ -517,7 +527,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
                 + (meant == null ? "" : meant);
     }
 
-    /** The name of the method that a generic call means, which stands in its message. */
+    /** The method that a generic call names in its message. */
     private String meantMethod() {
         Hidden kept = hidden;
         if (kept == null) {
@@ -559,7 +569,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         }
         first = kept;
         if (!isOpen()) {
-            discardRequest(); // it ended meanwhile, and found nothing to discard
+            discardRequest(); // the call ended meanwhile and found nothing to discard
         }
         return name;
     }
@@ -568,25 +578,25 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         return RpcException.refusal(StatusCode.CANCELLED, "the call was over before it was read", Executed.NO);
     }
 
-    /** Reads the name of the method that a generic call means, and nothing else of it; owns the frame. */
+    /** Decodes only the name of the method that a generic call names. Owns the frame. */
     String readGenericMethod(Frame frame) {
         frame.payload().release();
-        return route.methodName(); // no form but that of gRPC has generic calls
+        return route.methodName(); // only gRPC has generic calls
     }
 
-    /** What one message says. */
+    /** A decoded request. */
     record Request(MethodDescriptor method, Object[] arguments) {}
 
-    /** Reads the one request of a call; owns the frame. */
+    /** Decodes the single request of a call. Owns the frame. */
     abstract Request readRequest(Frame frame, ServiceLookup services);
 
-    /** Reads one request of a stream; owns the frame. */
+    /** Decodes one request of a stream. Owns the frame. */
     abstract @Nullable Object readElement(Frame frame);
 
-    /** The request's headers as the application sees them. */
+    /** The headers of the request for the application. */
     abstract Metadata metadata();
 
-    /** Answers a call that ends with a failure; nobody else answers it. */
+    /** Answers a call with a failure. No other thread answers it. */
     abstract void answerFailure(Throwable failure, Metadata metadata);
 
     @Override
@@ -600,9 +610,9 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
             receiver = told;
             stallWatch = new StallWatch();
             if (!over) {
-                deliver(); // the end may have come already
+                deliver(); // the end may already have arrived
                 account();
-                ready(); // answers may have left before anybody could be told
+                ready(); // answers may have been sent before there was a receiver
             }
         });
     }
@@ -643,8 +653,8 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     }
 
     /**
-     * Answers a call that ends with a failure, though it be one that cannot be described. A call that was claimed and is not
-     * answered would keep its caller waiting, since nobody else answers it.
+     * Answers a call with a failure, even if the failure cannot be described. A claimed call without an answer would
+     * keep its caller waiting, because no other thread answers it.
      */
     final void answerAnyhow(Throwable failure, Metadata metadata) {
         try {
@@ -683,7 +693,7 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         }
     }
 
-    /** A request of a stream that was not read yet. */
+    /** A request of a stream that is not decoded yet. */
     private final class StreamMessage implements Message {
 
         private final Frame frame;

@@ -17,7 +17,7 @@ import tern.rpc.RpcException;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.transport.AcceptedTokens;
 
-/** Chooses the form of a request by method, content type and headers (docs/wire-protocol.md 7.2). Thread-safe. */
+/** Selects the protocol of a request by method, content type and headers (docs/wire-protocol.md 7.2). Thread-safe. */
 final class HttpDispatcher {
 
     private static final AsciiString TOKEN = AsciiString.cached(AcceptedTokens.ATTACHMENT);
@@ -53,7 +53,7 @@ final class HttpDispatcher {
         hosts = new AllowedHosts(settings.allowedHosts());
     }
 
-    /** What a server of HTTP/2 announces: one object that nobody changes, since Netty keeps it for each connection. */
+    /** The settings of an HTTP/2 server: one immutable object, because Netty keeps it for each connection. */
     Http2Settings settings(int maxStreams) {
         Http2Settings known = settings;
         Long announced = known == null ? null : known.maxConcurrentStreams();
@@ -65,9 +65,9 @@ final class HttpDispatcher {
     }
 
     /**
-     * The head of a request was read. Event loop.
+     * The head of a request was read. Runs on the event loop.
      *
-     * @param refused why there is no room for it; null if there is
+     * @param refused the reason why there is no room for it; null if there is
      */
     void begin(HttpExchange exchange, boolean tooManyFields, @Nullable RpcException refused) {
         if (tooManyFields) {
@@ -106,7 +106,10 @@ final class HttpDispatcher {
         }
     }
 
-    /** What is wrong with a request is told to nobody before the authorizers agree: it might tell what is exported. */
+    /**
+     * Creates the call. Mistakes are not reported before the authorizers agree, because they might reveal the exported
+     * services.
+     */
     private HttpCall call(HttpForm meant, HttpExchange exchange) {
         ServerConnection connection = exchange.connection();
         boolean connectUnsaid =
@@ -116,7 +119,7 @@ final class HttpDispatcher {
             return form.call(exchange, connection.services());
         }
         if (connectUnsaid) {
-            JsonForm.timeoutNanos(exchange.head()); // what is wrong for one of the two is wrong for both
+            JsonForm.timeoutNanos(exchange.head()); // a mistake for either protocol is a mistake for both
         }
         HttpCall call;
         try {
@@ -126,12 +129,12 @@ final class HttpDispatcher {
             call.failsOnceAdmitted(e, form);
         }
         if (connectUnsaid) {
-            call.refusesStrangersLike(json); // the method decided the form, and might be told by it
+            call.refusesStrangersLike(json); // the method decided the protocol, so the protocol might reveal the method
         }
         return call;
     }
 
-    /** Before its body comes, and before a stranger is told what is exported here. */
+    /** Checks the token before the body arrives and before a stranger learns which services exist. */
     private static void checkToken(HttpExchange exchange) {
         AcceptedTokens tokens = exchange.connection().tokens();
         Http2Headers head = exchange.head();
@@ -155,7 +158,10 @@ final class HttpDispatcher {
         }
     }
 
-    /** One spelling only, which every form takes for the same: what is let pass here must be what is called. */
+    /**
+     * Whether the request is a probe. Only the one spelling that all protocols treat alike is accepted: the checked
+     * path must be the called path.
+     */
     private static boolean isProbe(Http2Headers head) {
         return PROBES.contains(Route.pathOf(head))
                 && !head.contains(GrpcForm.GROUP)
@@ -169,7 +175,7 @@ final class HttpDispatcher {
         Http2Headers head = exchange.head();
         ConnectQuery query = ConnectGetForm.queryOf(head);
         if (query != null) {
-            return query.isMarked() ? connectGet : json; // which is looked at again when the caller is known
+            return query.isMarked() ? connectGet : json; // checked again when the caller is known
         }
         AsciiString type = mediaType(head);
         HttpForm form = posted.get(type);
@@ -190,7 +196,7 @@ final class HttpDispatcher {
         return HttpMethod.POST.asciiName().contentEquals(head.method());
     }
 
-    /** Content types that mean a protocol of calls, even if it is none of those that are served. */
+    /** Whether the content type belongs to an RPC protocol, even if that protocol is not served. */
     private static boolean isReserved(AsciiString type) {
         return type.startsWith("application/grpc") || type.startsWith("application/connect+");
     }
@@ -211,7 +217,7 @@ final class HttpDispatcher {
         return form;
     }
 
-    /** In plain text: clients of Connect would take an error in JSON for one of a call. */
+    /** Answers in plain text, because Connect clients would take an error in JSON for that of a call. */
     private void unsupported(HttpExchange exchange, AsciiString type) {
         PlainAnswer.send(
                 exchange,
@@ -221,7 +227,7 @@ final class HttpDispatcher {
                 contentTypes);
     }
 
-    /** The content type without parameters; empty when there is none. */
+    /** The content type without parameters; empty if there is none. */
     static AsciiString mediaType(Http2Headers head) {
         CharSequence value = head.get("content-type");
         if (value == null) {

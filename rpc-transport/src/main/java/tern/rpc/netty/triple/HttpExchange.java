@@ -13,15 +13,17 @@ import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.WriteBatch;
 
 /**
- * One HTTP request and its answer, whichever version of HTTP carries them. Heads are in the form of HTTP/2, with names in
- * lower case, on both. What came is told to the {@link HttpCall} on the event loop; answers may be queued by any thread.
+ * One HTTP request and its answer, on any version of HTTP. Heads always have the form of HTTP/2, with lower-case names.
+ * The {@link HttpCall} gets the request on the event loop. Any thread may queue answers.
  */
 abstract class HttpExchange {
 
-    /** Below this many unsent bytes of a stream the next message should be sent (docs/wire-protocol.md 3.10). */
+    /** With fewer unsent bytes of a stream the next message should be sent (docs/wire-protocol.md 3.10). */
     static final int READY_BYTES = 32 << 10;
 
-    /** Unsent bytes are counted in steps of so many, so that small answers do not touch what all calls share. */
+    /**
+     * Unsent bytes are counted in steps of this size, so that small answers do not touch counters shared by all calls.
+     */
     private static final int STEP_BYTES = 1 << 10;
 
     private static final AsciiString CONTENT_TYPE_OPTIONS = AsciiString.cached("x-content-type-options");
@@ -79,25 +81,25 @@ abstract class HttpExchange {
     /** Whether trailers can be sent and messages flow both ways at once. */
     abstract boolean isHttp2();
 
-    /** Why no call may be added to those of the connection, or null. Event loop. */
+    /** The reason why the connection accepts no more calls, or null. Runs on the event loop. */
     @Nullable
     RpcException overload() {
         return null;
     }
 
-    /** Runs a task on the event loop, at once if this is it. */
+    /** Runs a task on the event loop, at once if this is the event loop. */
     abstract void execute(Runnable task);
 
-    /** Body bytes were passed on or dropped, so that the peer may send as many more. Event loop. */
+    /** Bytes of the body were passed on or dropped, so the peer may send as many more. Runs on the event loop. */
     abstract void consumed(int bytes);
 
-    /** Ends the exchange without an answer, or without the rest of it. Any thread. */
+    /** Ends the exchange without the rest of its answer. Any thread may call this. */
     abstract void reset(Http2Error error);
 
-    /** Writes what was queued. Event loop. */
+    /** Writes a queued part. Runs on the event loop. */
     abstract void write(HttpWrite part, WriteBatch batch);
 
-    /** What is to be added to the head of the answer, whoever makes it. */
+    /** Adds a change of the answer's head, whichever code creates it. */
     final void onHead(Consumer<Http2Headers> edit) {
         headEdit = edit;
     }
@@ -109,7 +111,7 @@ abstract class HttpExchange {
         if (edit != null && answer != null) {
             edit.accept(answer);
         }
-        if (part.plainType() == null) { // to ask a plain answer for its head would make one
+        if (part.plainType() == null) { // reading the head of a plain answer would create it
             refuseSniffing(part.head());
         }
         int bytes = part.bytes();
@@ -118,14 +120,14 @@ abstract class HttpExchange {
         connection.queue().add(part);
     }
 
-    /** Or a browser might take an answer for a page or a script. */
+    /** Prevents browsers from taking an answer for a page or a script. */
     private static void refuseSniffing(@Nullable Http2Headers head) {
         if (head != null && !isGrpc(head)) {
             head.set(CONTENT_TYPE_OPTIONS, NOSNIFF);
         }
     }
 
-    /** No browser reads it, and it is what has to be fast. */
+    /** Whether the answer is gRPC, which browsers do not read and which must be fast. */
     private static boolean isGrpc(Http2Headers head) {
         return head.get(GrpcForm.CONTENT_TYPE) == GrpcForm.GRPC;
     }
@@ -137,15 +139,15 @@ abstract class HttpExchange {
         }
     }
 
-    /** Bytes that were queued and have left. Any thread. */
+    /** The queued bytes that were sent. Any thread may call this. */
     final long takenBytes() {
         return (long) TAKEN.getAcquire(this);
     }
 
-    /** Whether windows and socket would take bytes now. Event loop. */
+    /** Whether the windows and the socket have room now. Runs on the event loop. */
     abstract boolean isWritable();
 
-    /** Bytes queued that the socket has not taken. */
+    /** The queued bytes that wait for the socket. */
     final long unsentBytes() {
         return unsent;
     }
@@ -154,7 +156,7 @@ abstract class HttpExchange {
         return unsent < READY_BYTES;
     }
 
-    /** The socket took bytes that were queued, or they were dropped. Event loop. */
+    /** The socket has taken queued bytes, or they were dropped. Runs on the event loop. */
     final void left(int bytes) {
         TAKEN.setRelease(this, taken + bytes);
         long after = (long) UNSENT.getAndAdd(this, (long) -bytes) - bytes;

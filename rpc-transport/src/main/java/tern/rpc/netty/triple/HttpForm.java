@@ -3,23 +3,23 @@ package tern.rpc.netty.triple;
 import tern.rpc.RpcException;
 import tern.rpc.transport.ServiceLookup;
 
-/** One way of putting calls into HTTP: gRPC, gRPC-Web, Connect, JSON. Stateless. */
+/** An RPC protocol on HTTP: gRPC, gRPC-Web, Connect, JSON. Stateless. */
 interface HttpForm {
 
     /**
-     * Makes a call of a request; event loop.
+     * Creates the call of a request. Runs on the event loop.
      *
-     * @throws RpcException if its head is wrong or names nothing that is exported
+     * @throws RpcException if its head is invalid or names nothing exported
      */
     HttpCall call(HttpExchange exchange, ServiceLookup services);
 
     /**
-     * Makes a call of a request that leads nowhere, to be judged and read like one that leads somewhere.
+     * Creates the call of a request without a known method. It is authorized and read like any other.
      *
-     * @throws RpcException if its head is wrong wherever it leads
+     * @throws RpcException if its head is invalid for any method
      */
     HttpCall callNowhere(HttpExchange exchange);
 
-    /** Answers a request that became no call. */
+    /** Answers a request that did not become a call. */
     void refuse(HttpExchange exchange, RpcException reason);
 }

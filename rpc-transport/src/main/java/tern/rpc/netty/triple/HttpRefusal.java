@@ -6,7 +6,7 @@ import tern.rpc.RpcException;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
 
-/** A request that is refused for a reason which HTTP has a status for and the codes of calls do not tell. */
+/** The refusal of a request with an HTTP status that the codes of calls do not express. */
 class HttpRefusal extends RpcException {
 
     private static final long serialVersionUID = 1L;
@@ -15,12 +15,12 @@ class HttpRefusal extends RpcException {
     private final String headerName;
     private final String headerValue;
 
-    /** A code is chosen that fits. */
+    /** Creates a refusal with a matching code. */
     HttpRefusal(HttpResponseStatus httpStatus, String description) {
         this(httpStatus, description, "", "");
     }
 
-    /** @param headerName of a header that tells what is possible; empty for none */
+    /** @param headerName a header that lists the supported values; empty for none */
     HttpRefusal(HttpResponseStatus httpStatus, String description, String headerName, String headerValue) {
         super(new Status(code(httpStatus), description), Executed.NO, new Metadata());
         this.httpStatus = httpStatus;
@@ -40,13 +40,13 @@ class HttpRefusal extends RpcException {
         return headerValue;
     }
 
-    /** A refusal is expected, and may be made thousands of times a second. */
+    /** No stack trace: a refusal is expected and may occur thousands of times a second. */
     @Override
     public final synchronized Throwable fillInStackTrace() {
         return this;
     }
 
-    /** The code for callers who look at that instead of the status. */
+    /** The code for callers that read it instead of the status. */
     static StatusCode code(HttpResponseStatus status) {
         return switch (status.code()) {
             case 403 -> StatusCode.PERMISSION_DENIED;

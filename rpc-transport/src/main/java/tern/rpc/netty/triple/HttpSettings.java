@@ -3,49 +3,49 @@ package tern.rpc.netty.triple;
 import java.util.Set;
 
 /**
- * What a server takes by HTTP beyond calls with JSON and protobuf. Immutable.
+ * The HTTP features of a server besides calls with JSON and protobuf. Immutable.
  *
- * @param cors which pages of other sites may call
- * @param formBodies whether arguments may come as a form, {@code application/x-www-form-urlencoded}
- * @param textBodies whether the one argument of a method may come as {@code text/plain}
- * @param allowedHosts names by which requests may call the server, without ports; {@code *.shop.example} for all below;
- *     empty for every host
+ * @param cors the origins of web pages that may call
+ * @param formBodies whether arguments may be sent as a form, {@code application/x-www-form-urlencoded}
+ * @param textBodies whether the only argument of a method may be sent as {@code text/plain}
+ * @param allowedHosts the host names in requests, without ports; {@code *.shop.example} for all subdomains; empty for
+ *     any host
  */
 public record HttpSettings(Cors cors, boolean formBodies, boolean textBodies, Set<String> allowedHosts) {
 
-    /** @throws IllegalArgumentException naming what is no host */
+    /** @throws IllegalArgumentException if a name is no host; the message names it */
     public HttpSettings {
         allowedHosts = new AllowedHosts(allowedHosts).names();
     }
 
-    /** For every host. */
+    /** Creates settings for any host. */
     public HttpSettings(Cors cors, boolean formBodies, boolean textBodies) {
         this(cors, formBodies, textBodies, Set.of());
     }
 
-    /** Nothing of it: browsers send forms and text across sites without asking. */
+    /** Creates settings without these features. Browsers send forms and text across sites without asking. */
     public static HttpSettings defaults() {
         return new HttpSettings(Cors.off(), false, false);
     }
 
-    /** @param replaced which pages of other sites may call */
+    /** @param replaced the origins of web pages that may call */
     public HttpSettings withCors(Cors replaced) {
         return new HttpSettings(replaced, formBodies, textBodies, allowedHosts);
     }
 
-    /** @param allowed whether arguments may come as a form; pages of any site can send one */
+    /** @param allowed whether arguments may be sent as a form; pages of any site can send one */
     public HttpSettings withFormBodies(boolean allowed) {
         return new HttpSettings(cors, allowed, textBodies, allowedHosts);
     }
 
-    /** @param allowed whether an argument may come as {@code text/plain}; pages of any site can send it */
+    /** @param allowed whether an argument may be sent as {@code text/plain}; pages of any site can send it */
     public HttpSettings withTextBodies(boolean allowed) {
         return new HttpSettings(cors, formBodies, allowed, allowedHosts);
     }
 
     /**
-     * @param names by which requests may call the server; empty for every host
-     * @throws IllegalArgumentException naming what is no host
+     * @param names the host names in requests; empty for any host
+     * @throws IllegalArgumentException if a name is no host; the message names it
      */
     public HttpSettings withAllowedHosts(Set<String> names) {
         return new HttpSettings(cors, formBodies, textBodies, names);

@@ -7,23 +7,23 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 
-/** Part of an answer, or all of it: head, body bytes, trailers, each of which may be missing. */
+/** A part of an answer, or all of it: head, body bytes and trailers, each of them optional. */
 final class HttpWrite extends WriteCommand {
 
-    /** What a head or trailers count as while they wait. */
+    /** The bytes counted for a waiting head or trailers. */
     private static final int HEADERS_BYTES = 128;
 
-    /** What a message counts as beside its bytes, so that empty messages are not free. */
+    /** The bytes counted for a message besides its own, so that empty messages are not free. */
     private static final int MESSAGE_BYTES = 32;
 
     private final HttpExchange exchange;
-    private @Nullable Http2Headers head; // of a plain answer, made when somebody asks
+    private @Nullable Http2Headers head; // for a plain answer, created on demand
     private final byte @Nullable [] body;
     private final @Nullable Http2Headers trailers;
     private final boolean end;
     private final @Nullable AsciiString plainType;
 
-    /** @param end whether nothing follows; always with trailers */
+    /** @param end whether this is the last part; always true with trailers */
     HttpWrite(
             HttpExchange exchange,
             @Nullable Http2Headers head,
@@ -47,12 +47,12 @@ final class HttpWrite extends WriteCommand {
         this.plainType = plainType;
     }
 
-    /** A whole answer of gRPC that succeeded, with one message and nothing in its headers but what every answer has. */
+    /** Creates a complete successful answer of gRPC with one message and only the usual headers. */
     static HttpWrite plain(HttpExchange exchange, AsciiString contentType, byte[] message) {
         return new HttpWrite(exchange, contentType, message);
     }
 
-    /** The content type of a plain answer to which nothing was added; null for any other. */
+    /** The content type of a plain answer without additions; null for any other answer. */
     @Nullable
     AsciiString plainType() {
         return head == null ? plainType : null;
@@ -79,7 +79,7 @@ final class HttpWrite extends WriteCommand {
         return end;
     }
 
-    /** Whether this is a message of a stream with neither head nor trailers, and more may follow. */
+    /** Whether this is a message of a stream without head and trailers, and more may follow. */
     boolean isMessageAlone() {
         return head == null && trailers == null && plainType == null && !end && body != null;
     }
