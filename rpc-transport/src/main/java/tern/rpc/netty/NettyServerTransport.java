@@ -58,7 +58,7 @@ public final class NettyServerTransport implements ServerTransport {
             ConcurrentHashMap.newKeySet(); // connections that are being closed to make room
     private final AtomicLong nextLookNanos;
     private final NanoClock clock;
-    private final Map<InetAddress, Integer> perHost = new ConcurrentHashMap<>();
+    private final Map<InetAddress, Integer> perNetwork = new ConcurrentHashMap<>();
     private final Tenancy.Of tenants = new Tenancy.Of();
     private final IdleSweep idle;
     private final SeldomWarning tooMany = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_WARNINGS);
@@ -165,13 +165,14 @@ public final class NettyServerTransport implements ServerTransport {
 
     private void accept(Channel accepted, ServerPort shared) {
         InetAddress host = ((InetSocketAddress) accepted.remoteAddress()).getAddress();
-        int ofHost = perHost.merge(host, 1, Integer::sum);
-        if (!hasRoom(host, ofHost)) {
-            perHost.merge(host, -1, NettyServerTransport::sumOrNothing);
+        InetAddress network = Tenancy.network(host);
+        int ofNetwork = perNetwork.merge(network, 1, Integer::sum);
+        if (!hasRoom(network, ofNetwork)) {
+            perNetwork.merge(network, -1, NettyServerTransport::sumOrNothing);
             tooMany.warn(
                     () -> "Closing a connection from " + host + ": "
                             + connections.size() + " of " + settings.maxConnections() + " connections, "
-                            + (ofHost - 1) + " of " + settings.maxConnectionsPerHost()
+                            + (ofNetwork - 1) + " of " + settings.maxConnectionsPerHost()
                             + " from this address, and no silent one could give way to it"
                             + " (set by rpc.limits.max-connections and rpc.limits.max-connections-per-host)",
                     null);
@@ -182,7 +183,7 @@ public final class NettyServerTransport implements ServerTransport {
         connections.put(accepted, connection);
         // One listener with few references, because there may be thousands of idle connections.
         accepted.closeFuture().addListener(done -> {
-            perHost.merge(host, -1, NettyServerTransport::sumOrNothing);
+            perNetwork.merge(network, -1, NettyServerTransport::sumOrNothing);
             ServerConnection closed = connections.remove(accepted);
             if (closed != null) {
                 leaving.remove(closed);
@@ -198,13 +199,13 @@ public final class NettyServerTransport implements ServerTransport {
     /**
      * Whether one more connection is accepted, if necessary in place of silent ones, which may close a little later.
      *
-     * @param ofHost the connections of its address, including the new one
+     * @param network the address of its peer; for IPv6 the first 64 bits
+     * @param ofNetwork the connections of this address, including the new one
      */
-    private boolean hasRoom(InetAddress host, int ofHost) {
-        InetAddress network = Tenancy.network(host);
+    private boolean hasRoom(InetAddress network, int ofNetwork) {
         boolean all = connections.size() - leaving.size() >= settings.maxConnections();
-        boolean own = ofHost > settings.maxConnectionsPerHost()
-                && ofHost - leavingOf(network) > settings.maxConnectionsPerHost();
+        boolean own = ofNetwork > settings.maxConnectionsPerHost()
+                && ofNetwork - leavingOf(network) > settings.maxConnectionsPerHost();
         if (!all && !own) {
             return true;
         }
@@ -221,8 +222,8 @@ public final class NettyServerTransport implements ServerTransport {
         }
         tooMany.warn(
                 () -> silent.size() + " silent connections, the first from "
-                        + silent.get(0).remoteAddress() + ", give way to one from " + host + ": "
-                        + connections.size() + " of " + settings.maxConnections() + " connections, " + (ofHost - 1)
+                        + silent.get(0).remoteAddress() + ", give way to one from " + network + ": "
+                        + connections.size() + " of " + settings.maxConnections() + " connections, " + (ofNetwork - 1)
                         + " of " + settings.maxConnectionsPerHost() + " from its address"
                         + " (set by rpc.limits.max-connections and rpc.limits.max-connections-per-host)",
                 null);

@@ -19,8 +19,8 @@ final class ReconnectBackoff {
     private int lost; // connections in a row that were heard, but answered no call
 
     ReconnectBackoff(ClientTransportSettings settings) {
-        this.minMillis = settings.reconnectMin().toMillis();
-        this.maxMillis = settings.reconnectMax().toMillis();
+        this.minMillis = Math.max(1, settings.reconnectMin().toMillis());
+        this.maxMillis = Math.max(1, settings.reconnectMax().toMillis());
     }
 
     /** There was no connection, or one from which nothing was heard. */

@@ -102,6 +102,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private boolean paused; // because the peer does not read answers
     private boolean unwanted; // paused by the protocol
     private boolean overBudget; // paused because the memory for requests is used up
+    private long readingSinceNanos = System.nanoTime(); // end of the last pause
     private long heardNanos = System.nanoTime();
     private volatile long quietSinceNanos = heardNanos; // written by the event loop, as the next two
     private volatile boolean hasMadeCalls;
@@ -213,7 +214,15 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     private void setAutoRead() {
-        channel.config().setAutoRead(!paused && !unwanted && !overBudget);
+        boolean reading = isReading();
+        if (reading && !channel.config().isAutoRead()) {
+            readingSinceNanos = System.nanoTime();
+        }
+        channel.config().setAutoRead(reading);
+    }
+
+    private boolean isReading() {
+        return !paused && !unwanted && !overBudget;
     }
 
     /** Whether another call may be accepted. */
@@ -278,13 +287,6 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         if (inbound != null) {
             inbound.messageComplete();
         }
-    }
-
-    /**
-     * Whether reading is paused because of the memory for requests, so that the peer cannot be blamed for being slow.
-     */
-    public boolean isPausedByBudget() {
-        return overBudget;
     }
 
     private InboundAccount inbound() {
@@ -460,17 +462,26 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         return port.unsent().refusal(ofStream, message, unsent);
     }
 
-    /** Whether the body of a request is too slow after its grace period. */
+    /**
+     * Whether the body of a request is too slow after its grace period. A peer is not blamed for the time in which this
+     * server did not read.
+     */
     public boolean isTooSlow(long arrivedBytes, long beganNanos, long now) {
-        long late = now - beganNanos - port.settings().firstBytesTimeout().toNanos();
-        return late > 0 && arrivedBytes < SLOWEST_BODY_BYTES * TimeUnit.NANOSECONDS.toSeconds(late);
+        long late = sinceReadable(beganNanos, now)
+                - port.settings().firstBytesTimeout().toNanos();
+        return isReading() && late > 0 && arrivedBytes < SLOWEST_BODY_BYTES * TimeUnit.NANOSECONDS.toSeconds(late);
     }
 
     /** Describes the result of {@link #isTooSlow} for messages. */
     public String slowBody(long arrivedBytes, long beganNanos, long now) {
-        return arrivedBytes + " bytes of the request came in " + TimeUnit.NANOSECONDS.toSeconds(now - beganNanos)
+        return arrivedBytes + " bytes of the request came in "
+                + TimeUnit.NANOSECONDS.toSeconds(sinceReadable(beganNanos, now))
                 + " s; at least " + SLOWEST_BODY_BYTES + " a second are expected after "
                 + port.settings().firstBytesTimeout().toMillis() + " ms (set by rpc.limits.first-bytes-timeout)";
+    }
+
+    private long sinceReadable(long beganNanos, long now) {
+        return now - (readingSinceNanos - beganNanos > 0 ? readingSinceNanos : beganNanos);
     }
 
     /** The share to which a new call counts. */

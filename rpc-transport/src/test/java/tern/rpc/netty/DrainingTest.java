@@ -26,7 +26,7 @@ import tern.rpc.transport.ServiceLookup;
 class DrainingTest {
 
     /** No call comes in these tests. */
-    private static final class NoCalls implements CallHandler {
+    static final class NoCalls implements CallHandler {
 
         @Override
         public void handle(ServerCall call) {

@@ -2,6 +2,7 @@ package tern.rpc.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class ReconnectBackoffTest {
@@ -38,5 +39,14 @@ class ReconnectBackoffTest {
         backoff.reset();
         assertThat(backoff.nextMillisAfterALoss()).isZero();
         assertThat(backoff.nextMillis()).isZero();
+    }
+
+    @Test
+    void pausesBelowAMillisecondAreOneMillisecond() {
+        ReconnectBackoff quick = new ReconnectBackoff(
+                ClientTransportSettings.named("orders").withReconnect(Duration.ofNanos(1), Duration.ofNanos(2)));
+        quick.nextMillis();
+
+        assertThat(quick.nextMillis()).isOne();
     }
 }

@@ -10,6 +10,7 @@ final class DubboRequest extends DubboFrame {
 
     private final PendingCall call;
     private final Connection connection;
+    private boolean written;
 
     DubboRequest(byte[] bytes, PendingCall call, Connection connection) {
         super(bytes);
@@ -20,6 +21,7 @@ final class DubboRequest extends DubboFrame {
     @Override
     protected void write(WriteBatch batch) {
         if (!call.isDone()) {
+            written = true;
             call.sent();
             super.write(batch);
         }
@@ -27,7 +29,7 @@ final class DubboRequest extends DubboFrame {
 
     @Override
     protected void written() {
-        if (call.isOneWay()) {
+        if (written && call.isOneWay()) {
             connection.answered(call.id(), Answer.NOTHING);
         }
     }

@@ -46,13 +46,15 @@ final class DubboServerHandler extends DubboFrameDecoder {
 
     /** Bytes of an incomplete message have arrived. */
     private void arriving(ChannelHandlerContext context, int bytes) {
+        if (bytes > 0 && arrived == 0) {
+            beganNanos = System.nanoTime();
+        }
         arrived = bytes;
         int held = bytes == 0 ? 0 : internalBuffer().capacity(); // a small part holds the whole buffer
         connection.incomplete(held - countedBytes);
         countedBytes = held;
         if (bytes > 0 && !watching) {
             watching = true;
-            beganNanos = System.nanoTime();
             watch(context, connection.settings().firstBytesTimeout().toMillis());
         }
     }
@@ -67,9 +69,6 @@ final class DubboServerHandler extends DubboFrameDecoder {
             return;
         }
         long now = System.nanoTime();
-        if (connection.isPausedByBudget()) {
-            beganNanos = now; // reading is paused
-        }
         if (connection.isTooSlow(arrived, beganNanos, now)) {
             broken(connection.slowBody(arrived, beganNanos, now));
         } else {

@@ -476,7 +476,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
     void ask(ClientCall call, int messages) {
         Http2Stream stream = call.stream();
         int credit = call.ask(messages);
-        if (call.isAnswered() && call.isOver()) { // its stream had already ended; other calls are removed with their streams
+        if (call.isAnswered()
+                && call.isOver()) { // its stream had already ended; other calls are removed with their streams
             calls.remove(call.pending().id());
             call.close(); // a later cancellation does not find it any more
         }

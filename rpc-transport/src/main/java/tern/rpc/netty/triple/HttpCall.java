@@ -81,7 +81,8 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
     private static final class Hidden {
         private volatile @Nullable RpcException fault; // the mistake of the request
         private volatile @Nullable HttpForm teller; // the format for the mistake; null if the call reports it itself
-        private volatile @Nullable HttpForm strangersForm; // the format of refusals before that; null for the call's own
+        private volatile @Nullable HttpForm
+                strangersForm; // the format of refusals before that; null for the call's own
         private volatile boolean admitted;
     }
 
@@ -503,7 +504,9 @@ abstract class HttpCall extends NettyServerCall implements MessageStream {
         boolean generic = route.leadsSomewhere()
                 ? BuiltInMethods.isGeneric(called)
                 : BuiltInMethods.isGenericName(route.methodName());
-        String method = !route.leadsSomewhere() ? route.methodName() : called.name(); // the path may differ in the first letter's case
+        String method = !route.leadsSomewhere()
+                ? route.methodName()
+                : called.name(); // the path may differ in the first letter's case
         if (generic) {
             method = meantMethod();
         }
