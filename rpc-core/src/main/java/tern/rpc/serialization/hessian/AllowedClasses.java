@@ -18,20 +18,26 @@ import tern.rpc.Payload;
 import tern.rpc.ServiceDescriptor;
 
 /**
- * Every class of the application that the signatures of a service reach: parameters, results and declared exceptions,
- * with their fields, super-classes, type arguments, components and permitted subclasses. Not thread-safe.
+ * The classes of the application that the signatures of one service reach. The search starts at parameters, results and
+ * declared exceptions, and follows fields, superclasses, type arguments, array components and permitted subclasses. Not
+ * thread-safe.
  */
 final class AllowedClasses {
 
     private final Map<String, Class<?>> byName = new HashMap<>();
     private final Set<Type> seen = new HashSet<>();
 
-    /** @throws IllegalArgumentException naming the method, the position and a class that cannot travel */
+    /**
+     * Collects the classes that the methods of a service reach.
+     *
+     * @throws IllegalArgumentException if a class cannot be serialized; the message names the method, the position
+     *     and the class
+     */
     static Map<String, Class<?>> of(ServiceDescriptor service) {
         AllowedClasses classes = new AllowedClasses();
         for (MethodDescriptor method : service.methods()) {
             if (method.payload() != Payload.JAVA) {
-                continue; // never written in this format
+                continue; // the method's payload is never written in this format
             }
             String name = service.simpleName() + "." + method.name();
             for (int i = 0; i < method.parameters().size(); i++) {
@@ -54,7 +60,7 @@ final class AllowedClasses {
         return className.substring(0, Math.max(className.lastIndexOf('.'), 0));
     }
 
-    /** For the body of an enum's constant the enum, else the class itself. */
+    /** Returns the enum if the class is the body of an enum constant, else the class itself. */
     static Class<?> enumOf(Class<?> type) {
         Class<?> superclass = type.getSuperclass();
         return superclass != null && superclass.isEnum() ? superclass : type;
@@ -129,7 +135,10 @@ final class AllowedClasses {
         }
     }
 
-    /** Only the fields and the type arguments of what a class extends: no instance of it comes alone. */
+    /**
+     * Visits only the fields and the type arguments of a supertype, because an instance of the supertype itself is not
+     * expected.
+     */
     private void visitParent(Type parent, String position) {
         if (parent instanceof ParameterizedType generic) {
             visitAll(generic.getActualTypeArguments(), position);
@@ -155,6 +164,6 @@ final class AllowedClasses {
         }
     }
 
-    /** Marks a class that was seen as a super-type alone. */
+    /** Marks a class that was visited only as a supertype. */
     private record Parent(Class<?> type) implements Type {}
 }

@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.util.Date;
 import java.util.Map;
 
-/** Arrays as lists with a length and the type of their elements; bytes and characters as one value. Thread-safe. */
+/**
+ * Writes an array as a list with its length and element type. Byte arrays and char arrays are written as one value.
+ * Thread-safe.
+ */
 final class ArrayForms {
 
     private static final Map<Class<?>, String> SHORT_NAMES =

@@ -14,7 +14,9 @@ import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What arrays of the JDK are called on the wire: {@code [int}, {@code [string}, {@code [[java.lang.Long}. Immutable. */
+/**
+ * The names of JDK array types on the wire, such as {@code [int}, {@code [string}, {@code [[java.lang.Long}. Immutable.
+ */
 final class ArrayTypes {
 
     static final int MAX_DIMENSIONS = 16;

@@ -36,7 +36,7 @@ final class BeanField {
         }
     }
 
-    /** Null on the wire became zero. */
+    /** Reads a primitive value. The slot turns a null on the wire into zero. */
     private Object primitive(ValueReader reader) {
         return Objects.requireNonNull(reader.read(slot));
     }

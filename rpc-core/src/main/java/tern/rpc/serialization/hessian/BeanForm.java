@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** An object field by field, or a record component by component. Thread-safe. */
+/** Writes an object field by field, or a record component by component. Thread-safe. */
 final class BeanForm implements WireForm {
 
     private final ClassDefinition definition;
@@ -18,7 +18,7 @@ final class BeanForm implements WireForm {
         this.fields = fields;
     }
 
-    /** Null when the class does not let us read its fields, as those of the JDK. */
+    /** Returns null if the fields of the class are not accessible, as is the case for classes of the JDK. */
     static @Nullable BeanForm ofFields(Class<?> type) {
         List<Field> fields = BeanShape.serializedFields(type, Object.class);
         if (!fields.stream().allMatch(AccessibleObject::trySetAccessible)) {

@@ -11,7 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
-/** A class whose fields are set one by one; no constructor runs. Thread-safe. */
+/** Reads an object by setting its fields one by one. No constructor of its class runs. Thread-safe. */
 final class BeanShape extends Shape {
 
     private final Constructor<?> allocator;
@@ -31,7 +31,10 @@ final class BeanShape extends Shape {
         this.readResolve = readResolve(type.raw());
     }
 
-    /** The fields up to a super-class, in the order in which hessian-lite writes them. */
+    /**
+     * Returns the fields of a class and of its superclasses below {@code until}, in the order in which hessian-lite
+     * writes them.
+     */
     static List<Field> serializedFields(Class<?> from, Class<?> until) {
         List<Field> simple = new ArrayList<>();
         List<Field> compound = new ArrayList<>();

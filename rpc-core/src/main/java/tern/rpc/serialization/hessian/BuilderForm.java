@@ -9,16 +9,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link StringBuilder} or {@link StringBuffer} as the fields that it has since JDK 9: Latin-1 bytes or UTF-16 bytes, which
- * of the two, and the number of characters. hessian-lite also writes the unused rest of the array. Readers stop at the
- * count, so it is left out. Thread-safe.
+ * Writes a {@link StringBuilder} or {@link StringBuffer} as the fields that both classes have had since JDK 9: the
+ * characters as Latin-1 or UTF-16 bytes, a code for the encoding, and the number of characters. hessian-lite also
+ * writes the unused rest of the array. This class leaves the rest out, because readers stop at the number of
+ * characters. Thread-safe.
  */
 final class BuilderForm implements WireForm {
 
     private static final String VALUE = "value";
     private static final String CODER = "coder";
     private static final String COUNT = "count";
-    private static final String MAYBE_LATIN1 = "maybeLatin1"; // a hint of JDK 21 and later; false is always right
+    private static final String MAYBE_LATIN1 = "maybeLatin1"; // a hint in JDK 21 and later; false is always correct
     private static final Set<String> KNOWN = Set.of(VALUE, CODER, COUNT, MAYBE_LATIN1);
     private static final char LAST_LATIN1 = 0xFF;
 
@@ -30,7 +31,7 @@ final class BuilderForm implements WireForm {
         this.fields = fields;
     }
 
-    /** Null if the class is neither, or has other fields in this JDK. */
+    /** Returns null if the class is neither of the two, or if it has other fields in the running JDK. */
     static @Nullable WireForm of(Class<?> type) {
         if (type != StringBuilder.class && type != StringBuffer.class) {
             return null;
@@ -64,7 +65,10 @@ final class BuilderForm implements WireForm {
             return text.getBytes(StandardCharsets.ISO_8859_1);
         }
         byte[] bytes = new byte[2 * text.length()];
-        ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).asCharBuffer().put(text); // also halves of pairs
+        ByteBuffer.wrap(bytes)
+                .order(ByteOrder.nativeOrder())
+                .asCharBuffer()
+                .put(text); // copies unpaired surrogates, too
         return bytes;
     }
 }

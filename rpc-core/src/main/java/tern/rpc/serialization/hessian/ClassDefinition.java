@@ -3,7 +3,9 @@ package tern.rpc.serialization.hessian;
 import java.util.List;
 import tern.rpc.serialization.OutputBuffer;
 
-/** What a message says of a class before its first instance, encoded once. Immutable. */
+/**
+ * A class definition, which a message contains before the first instance of the class. It is encoded once. Immutable.
+ */
 final class ClassDefinition {
 
     private final String name;

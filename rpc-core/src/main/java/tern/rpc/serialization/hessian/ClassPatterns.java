@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Class names as users configure them: exact ones, {@code com.acme.order.*} for the classes of a package and
- * {@code com.acme.**} for those of all packages below it too. Immutable.
+ * Class names from the configuration: exact names, {@code com.acme.order.*} for the classes of one package, and {@code
+ * com.acme.**} for the classes of a package and of all packages below it. Immutable.
  */
 final class ClassPatterns {
 
@@ -48,7 +48,7 @@ final class ClassPatterns {
                 || packageTrees.stream().anyMatch(name::startsWith);
     }
 
-    /** The packages that were named, each with those below it. */
+    /** Returns the configured packages and the packages of the configured classes. */
     Set<String> packages() {
         Set<String> all = new HashSet<>(packages);
         packageTrees.forEach(tree -> all.add(tree.substring(0, tree.length() - 1)));

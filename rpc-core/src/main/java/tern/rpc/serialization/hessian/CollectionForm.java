@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.RandomAccess;
 import org.jspecify.annotations.Nullable;
 
-/** A collection with its length before its elements. Thread-safe. */
+/** Writes a collection with its length before its elements. Thread-safe. */
 final class CollectionForm implements WireForm {
 
     private final @Nullable String type;
@@ -26,7 +26,10 @@ final class CollectionForm implements WireForm {
         this.copied = true;
     }
 
-    /** As a list that hessian-lite would make of it every time anew, so that nothing refers to it. */
+    /**
+     * Returns a form for collections that hessian-lite copies into a new list for each write. No reference can point to
+     * such a list.
+     */
     static CollectionForm copied(Class<?> ignored) {
         return new CollectionForm();
     }

@@ -29,7 +29,7 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** A kind of collection that can be made empty and filled. Immutable. */
+/** A collection type that can be created empty and then filled. Immutable. */
 final class CollectionType {
 
     private static final CollectionType ARRAY_LIST = of(ArrayList.class, ArrayList::new);
@@ -37,7 +37,7 @@ final class CollectionType {
     private static final CollectionType LINKED_LIST = of(LinkedList.class, size -> new LinkedList<>());
     private static final CollectionType TREE_SET = of(TreeSet.class, size -> new TreeSet<>());
 
-    /** For a declared interface, the first that fits. */
+    /** The candidates for a declared interface. The first type that implements the interface is used. */
     private static final List<CollectionType> DEFAULTS = List.of(
             ARRAY_LIST,
             of(HashSet.class, size -> new HashSet<>()),
@@ -69,19 +69,23 @@ final class CollectionType {
         this.shellBytes = BlockingQueue.class.isAssignableFrom(type) ? 192 : type == ArrayDeque.class ? 64 : 0;
     }
 
-    /** What comes out. */
+    /** The class of the finished collection. */
     Class<?> type() {
         return type;
     }
 
-    /** @param size the number of elements to come, or 0 */
+    /**
+     * Creates an empty collection.
+     *
+     * @param size the expected number of elements, or 0
+     */
     Collection<Object> empty(int size) {
         return empty.apply(size);
     }
 
     /**
-     * Makes the collection of what was filled, where filling it one by one would take the square of its size; null when
-     * filling is enough.
+     * Returns a function that makes the final collection from a filled one. It is used if adding elements one by one
+     * would take quadratic time. Null if the filled collection is already the final one.
      */
     @Nullable
     Function<Collection<Object>, Collection<Object>> finished() {
@@ -92,27 +96,36 @@ final class CollectionType {
         return set;
     }
 
-    /** Whether it is a set that finds its elements by their hash. */
+    /** Whether the type is a set that finds its elements by their hash. */
     boolean isHashed() {
         return hashed;
     }
 
-    /** Whether an element is compared with others when it is added, though it is no set. */
+    /** Whether the type is not a set, but compares an element with others when the element is added. */
     boolean isHeap() {
         return heap;
     }
 
-    /** What an empty one takes beyond the room of a value: blocking queues bring their locks, others their room. */
+    /**
+     * The bytes that an empty collection needs beyond the room of one value. Blocking queues need them for their locks,
+     * array deques for their initial array.
+     */
     int shellBytes() {
         return shellBytes;
     }
 
-    /** By the class name on the wire, which for views and wrappers of the JDK is that of a private class. */
+    /**
+     * Returns the type for a class name on the wire, or null if the name is unknown. Views and wrappers of the JDK have
+     * the name of a private class.
+     */
     static @Nullable CollectionType named(String name) {
         return BY_NAME.get(name);
     }
 
-    /** The one to make for a declared type when the message does not say, or says one that does not fit. */
+    /**
+     * Returns the type to create for a declared type if the message names no type or names one that does not fit. Null
+     * if there is none.
+     */
     static @Nullable CollectionType fitting(Class<?> declared) {
         CollectionType exact = BY_NAME.get(declared.getName());
         if (exact != null && exact.type == declared) {

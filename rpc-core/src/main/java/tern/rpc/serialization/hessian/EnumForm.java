@@ -2,7 +2,7 @@ package tern.rpc.serialization.hessian;
 
 import java.util.List;
 
-/** A constant of an enum by its name. Thread-safe. */
+/** Writes an enum constant by its name. Thread-safe. */
 final class EnumForm implements WireForm {
 
     private final ClassDefinition definition;

@@ -7,9 +7,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A set of constants as hessian-lite's handle for it: the class of the enum and the constants. hessian-lite finds the class
- * by {@code sun.misc.Unsafe}. As with {@link HandleForm}, the handle takes a number among the values of the message.
- * Thread-safe.
+ * Writes an {@link EnumSet} as the handle that hessian-lite uses for it: the class of the enum and the constants.
+ * hessian-lite finds the class with {@code sun.misc.Unsafe}. As with {@link HandleForm}, the handle takes a reference
+ * number in the message. Thread-safe.
  */
 final class EnumSetForm implements WireForm {
 
@@ -25,7 +25,10 @@ final class EnumSetForm implements WireForm {
         out.writeObject(elementType(set));
     }
 
-    /** The elements of an empty set are those that its complement has. */
+    /**
+     * Returns the enum class. For an empty set the class is taken from a constant of the set's complement. Null if the
+     * enum has no constants.
+     */
     private static @Nullable Class<?> elementType(EnumSet<?> set) {
         EnumSet<?> some = set.isEmpty() ? complement(set) : set;
         return some.isEmpty() ? null : some.iterator().next().getDeclaringClass();

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import tern.rpc.serialization.SerializationException;
 
-/** A constant of an enum by its name. Thread-safe. */
+/** Reads an enum constant by its name. Thread-safe. */
 final class EnumShape extends Shape {
 
     private static final Slot NAME = Slot.of(String.class);

@@ -3,7 +3,7 @@ package tern.rpc.serialization.hessian;
 import tern.rpc.Thrown;
 import tern.rpc.serialization.MessageTooLargeException;
 
-/** A value that could not be written, with the fields that lead to it. */
+/** Reports a value that could not be written. The message lists the fields that lead to the value. */
 final class FieldFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -17,7 +17,10 @@ final class FieldFailure extends RuntimeException {
         this.text = new StringBuilder(String.valueOf(Thrown.message(cause)));
     }
 
-    /** What to throw on when a field could not be written: the same failure, knowing one field more. */
+    /**
+     * Returns the exception to throw if a field could not be written. The exception has the given failure as its cause
+     * and adds the field to its message. A {@link MessageTooLargeException} is returned as it is.
+     */
     static RuntimeException at(String field, Throwable failure) {
         if (failure instanceof MessageTooLargeException tooLarge) {
             return tooLarge;

@@ -2,13 +2,20 @@ package tern.rpc.serialization.hessian;
 
 import tern.rpc.RpcException;
 
-/** An exception of a class that may not be read or does not exist here: its name, its message and its trace are kept. */
+/**
+ * Reads an exception whose class must not be read or does not exist in this process. The exception's class name,
+ * message and stack trace are kept.
+ */
 final class ForeignThrowableShape extends Shape {
 
     private final String name;
     private final String end;
 
-    /** @param end of its message */
+    /**
+     * Creates the shape for one class name.
+     *
+     * @param end the text to append to the message of the exception
+     */
     ForeignThrowableShape(String name, String end) {
         super(RpcException.class, ThrowableParts.NAMES);
         this.name = name;

@@ -6,10 +6,16 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
-/** A class of the JDK in the form that hessian-lite gives it, which need not be that of its fields. Thread-safe. */
+/**
+ * Reads a class of the JDK from the form in which hessian-lite writes it. The parts of the form need not be the fields
+ * of the class. Thread-safe.
+ */
 final class FormShape extends Shape {
 
-    /** Makes the value of its parts, which stand in the order of the names; null where one did not come. */
+    /**
+     * Makes the value from its parts. The parts have the order of the names. A part that the message did not contain
+     * has its default value, or null.
+     */
     @FunctionalInterface
     interface Assembly {
         Object of(@Nullable Object[] parts, ValueReader reader);
@@ -59,7 +65,7 @@ final class FormShape extends Shape {
         }
     }
 
-    /** Names the parts in the order in which the assembly gets them. */
+    /** Collects the names of the parts in the order in which the assembly receives them. */
     static final class Builder {
 
         private final Class<?> type;
@@ -77,8 +83,11 @@ final class FormShape extends Shape {
             return this;
         }
 
-        /** What hashing or comparing a value costs, in visits of a small one; nothing beyond its parts when never set. */
-        @SuppressWarnings("unchecked") // It is asked only for what the assembly made.
+        /**
+         * Sets the cost of hashing or comparing a value. The unit is one visit of a small value. If this is not set,
+         * only the parts count.
+         */
+        @SuppressWarnings("unchecked") // The function is called only with values that the assembly made.
         <T> Builder weighing(ToLongFunction<T> visits) {
             this.weight = (ToLongFunction<Object>) visits;
             return this;

@@ -2,10 +2,13 @@ package tern.rpc.serialization.hessian;
 
 import java.util.List;
 
-/** Classes that are known to do harm when they are read: the last layer, behind every list of what may be. Immutable. */
+/**
+ * Names of classes that are known to do harm when they are read. This is the last check, after all lists of allowed
+ * classes. Immutable.
+ */
 final class GadgetNames {
 
-    /** Libraries whose data classes nobody sends, while their others were used in attacks. */
+    /** Packages of libraries whose data classes are never sent, but whose other classes were used in attacks. */
     private static final List<String> PREFIXES = List.of(
             "bsh.",
             "ch.qos.logback.",

@@ -16,12 +16,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A frequent value of the JDK as the fields of hessian-lite's handle for it, which is not made. The handle has a number
- * among the values of the message, the value itself has none. Thread-safe.
+ * Writes a frequently used JDK value as the fields of hessian-lite's handle for it, without creating the handle. The
+ * handle takes a reference number in the message. The value itself takes none. Thread-safe.
  */
 final class HandleForm implements WireForm {
 
-    /** The fields of all handles, by their names. */
+    /** The fields of all handles, named as on the wire. */
     private enum Part {
         YEAR,
         MONTH,
@@ -69,7 +69,10 @@ final class HandleForm implements WireForm {
         return of(LocalDateTimeHandle.class, OF_BOTH);
     }
 
-    /** Null if the handle has other fields than these, or hessian-lite is set to write none. */
+    /**
+     * Returns null if the handle has other fields than the expected ones, or if hessian-lite is configured to write no
+     * handles.
+     */
     private static @Nullable WireForm of(Class<?> handle, Set<Part> expected) {
         List<String> names = BeanShape.serializedFields(handle, Object.class).stream()
                 .map(Field::getName)

@@ -6,13 +6,13 @@ import tern.rpc.serialization.EqualHashes;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Bounds what a message can make hashing and comparing its keys cost. A key's weight is the number of values that
- * hashing it may visit, counted anew for each reference, as hashing does. Extended by benchmarks alone, which ask what
- * this costs. Not thread-safe.
+ * Limits the cost that a message can cause by the hashing and comparing of its keys. The weight of a key is the number
+ * of values that hashing the key may visit. Each reference to a value counts again, because hashing visits the value
+ * again. Only benchmarks extend this class, to measure its cost. Not thread-safe.
  */
 class HashBudget {
 
-    /** Of one element with others in a heap; its height. */
+    /** The number of comparisons for one element that is added to a heap, which is the height of the heap. */
     private static final int COMPARISONS = 20;
 
     private final HessianLimits limits;
@@ -45,11 +45,11 @@ class HashBudget {
     }
 
     /**
-     * Takes account of a key that is about to be put.
+     * Charges for a key that is about to be added.
      *
-     * @param before how many non-scalar keys the container holds
-     * @param chained whether keys of equal hash are searched one after the other whatever their class is
-     * @return how many it holds now
+     * @param before the number of non-scalar keys that the container already holds
+     * @param chained whether keys of equal hash are searched one after the other, whatever their class is
+     * @return the number of non-scalar keys that the container holds with this key
      */
     int charge(@Nullable Object key, long weight, int before, boolean chained) {
         if (!chained && isScalar(key)) {
@@ -66,14 +66,14 @@ class HashBudget {
     }
 
     /**
-     * Takes account of what a key refers to that is not complete. Keys that all refer to one such thing, as children to
-     * their parent, find it to be the same when they are compared.
+     * Charges for the incomplete containers to which a key refers. If all keys refer to one and the same container, as
+     * children refer to their parent, a comparison of two keys finds that container identical without visiting it.
      *
-     * @param part of the weight of the key
-     * @param referred what this key refers to
-     * @param before what all keys before referred to, or 0
-     * @param keys how many there are before
-     * @return what all of them refer to
+     * @param part the part of the key's weight that belongs to incomplete containers
+     * @param referred the incomplete containers to which this key refers
+     * @param before the incomplete containers to which all earlier keys refer, or 0
+     * @param keys the number of earlier keys
+     * @return the incomplete containers to which the earlier keys and this key refer
      */
     long chargeOpen(long part, long referred, long before, int keys) {
         boolean same = Long.bitCount(referred | before) == 1;
@@ -81,17 +81,18 @@ class HashBudget {
         return referred | before;
     }
 
-    /** Takes account of an element that is about to be compared with some of those before it. */
+    /** Charges for an element that is about to be compared with some of the earlier elements. */
     void chargeCompared(long weight) {
         spend(weight * COMPARISONS);
     }
 
     /**
-     * Takes account of the hash of a key that is about to be put and whose class is not the present state.
+     * Checks the number of keys with equal hashes for a key that is about to be added and whose class differs from the
+     * present state.
      *
-     * @param state what this answered for the key before, null for the first one
-     * @param keys of the container so far
-     * @return the state with this key
+     * @param state the result of this method for the previous key; null for the first key
+     * @param keys the keys that the container holds so far
+     * @return the state that includes this key
      */
     @Nullable
     Object chargeEqual(@Nullable Object state, @Nullable Object key, Collection<?> keys) {
@@ -108,7 +109,10 @@ class HashBudget {
         }
     }
 
-    /** Values that are hashed at once; whether a table can make a tree of them is looked at by their hashes. */
+    /**
+     * Whether hashing the key takes one step. Hashes of such keys are checked separately, because a table may be unable
+     * to order keys of equal hash as a tree.
+     */
     private static boolean isScalar(@Nullable Object key) {
         return key == null
                 || key instanceof String

@@ -9,8 +9,8 @@ import java.util.Date;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Moves over the bytes of one message and reads what is not made of other values. Not thread-safe. The methods that
- * take a tag expect it to have been taken with {@link #next()}.
+ * Reads the bytes of one message, and decodes values that contain no other values. Methods that take a tag expect that
+ * the caller has already read the tag with {@link #next()}. Not thread-safe.
  */
 final class HessianInput {
 
@@ -19,7 +19,10 @@ final class HessianInput {
     private static final byte[] NOTHING = {};
     private static final int LARGEST_KEPT_BYTES = 1 << 20;
 
-    /** As a signed byte, the first that is no later byte of a character. */
+    /**
+     * The bound for continuation bytes of a character, as signed bytes: a byte of at least this value is no
+     * continuation byte.
+     */
     private static final int TRAIL_END = -0x40;
 
     private byte[] bytes = NOTHING;
@@ -27,13 +30,13 @@ final class HessianInput {
     private int position;
     private int end;
 
-    /** Values that the open containers still have to come, each of them a byte at least. */
+    /** The number of values that the open containers have yet to deliver. Each value takes at least one byte. */
     private int promised;
 
-    /** For ASCII text of several chunks. */
+    /** The buffer for ASCII text of several chunks. */
     private byte[] plain = NOTHING;
 
-    /** For text that is not ASCII; grows to the longest chunk that the grammar knows. */
+    /** The buffer for text that is not ASCII. It grows up to the longest chunk that the grammar allows. */
     private char[] units = new char[64];
 
     void start(byte[] array, int offset, int length) {
@@ -59,7 +62,7 @@ final class HessianInput {
         return promised;
     }
 
-    /** Goes back, or forth again, to where something was read before. */
+    /** Moves to an earlier position to read a value again, or back to the later position. */
     void moveTo(int earlier, int promisedThere) {
         this.position = earlier;
         this.promised = promisedThere;
@@ -79,7 +82,7 @@ final class HessianInput {
         return bytes[position] & 0xff;
     }
 
-    /** Refuses a container that claims more values than there can be bytes for them. */
+    /** Rejects a container that claims more values than the remaining bytes can hold. */
     void promise(int values) {
         if (values < 0 || values > end - position - promised) {
             throw new SerializationException(
@@ -88,7 +91,7 @@ final class HessianInput {
         promised += values;
     }
 
-    /** One of the promised values comes now. */
+    /** Counts one of the promised values as read. */
     void fulfil() {
         promised--;
     }
@@ -101,7 +104,7 @@ final class HessianInput {
         return true;
     }
 
-    /** Moves behind these bytes if they come next. */
+    /** Moves past the expected bytes if they come next. */
     boolean passIf(byte[] expected) {
         if (expected.length > end - position
                 || !Arrays.equals(expected, 0, expected.length, bytes, position, position + expected.length)) {
@@ -115,7 +118,10 @@ final class HessianInput {
         return Arrays.copyOfRange(bytes, from, from + length);
     }
 
-    /** A number that differs for most texts of up to 1,023 bytes, told from the last of them, if such a text comes next. */
+    /**
+     * Returns a hash of the text that comes next. The hash uses the last bytes and the length of a text of up to 1,023
+     * bytes. The result has no meaning if no such text comes next.
+     */
     int hashOfText() {
         if (end - position < 2) {
             return 0;
@@ -131,7 +137,7 @@ final class HessianInput {
         return (int) (mixed >>> Integer.SIZE);
     }
 
-    /** How many of the values to come are ints of one byte each, up to the first that is none. */
+    /** Returns the number of consecutive ints of one byte each that come next, at most {@code most}. */
     int shortestInts(int most) {
         byte[] array = bytes;
         int first = position;
@@ -143,7 +149,7 @@ final class HessianInput {
         return at - first;
     }
 
-    /** Takes one of them. */
+    /** Reads an int of one byte. */
     int shortestInt() {
         return (bytes[position++] & 0xff) - 0x90;
     }
@@ -201,12 +207,19 @@ final class HessianInput {
         return new Date(tag == 'J' ? eightBytes() : fourBytes() * 60_000L);
     }
 
-    /** @param longest characters that are accepted */
+    /**
+     * Reads a text.
+     *
+     * @param longest the maximum number of characters
+     */
     String textOf(int tag, int longest) {
         return tag == 'R' ? chunks(longest) : chunk(textLength(tag), longest);
     }
 
-    /** A text whose first chunk has begun. ASCII is put together once its length is known, and copied once. */
+    /**
+     * Reads a text of several chunks whose first chunk has begun. ASCII text is assembled and copied once, after its
+     * length is known.
+     */
     private String chunks(int longest) {
         int first = position;
         int length = plainLength(longest);
@@ -230,7 +243,10 @@ final class HessianInput {
         return new String(joined, 0, length, StandardCharsets.ISO_8859_1);
     }
 
-    /** Characters of all chunks together, or -1 if they are not all ASCII; moves behind them. */
+    /**
+     * Returns the number of characters in all chunks and moves past the chunks. Returns -1 if some characters are not
+     * ASCII.
+     */
     private int plainLength(int longest) {
         int length = 0;
         int more = 'R';
@@ -273,10 +289,10 @@ final class HessianInput {
     }
 
     /**
-     * A text that is likely to come again.
+     * Reads a text that is likely to occur again.
      *
-     * @param longest characters that are accepted
-     * @param learn whether to remember it
+     * @param longest the maximum number of characters
+     * @param learn whether to remember the text
      */
     String textOf(int tag, int longest, KnownTexts known, boolean learn) {
         int length = tag == 'R' ? Integer.MAX_VALUE : textLength(tag);
@@ -290,7 +306,7 @@ final class HessianInput {
             return found;
         }
         String made = chunk(length, longest);
-        if (learn && position - from == length) { // as many bytes as characters: all of it is ASCII
+        if (learn && position - from == length) { // as many bytes as characters, so the text is ASCII
             known.add(bytes, from, length, made);
         }
         return made;
@@ -336,7 +352,7 @@ final class HessianInput {
         return new SerializationException("byte 0x" + Integer.toHexString(tag) + " instead of " + instead + here());
     }
 
-    /** For messages: where reading has come to. */
+    /** Describes the current position for error messages. */
     String here() {
         return " (byte " + (position - start) + " of " + (end - start) + ")";
     }
@@ -379,14 +395,14 @@ final class HessianInput {
         return decode(length);
     }
 
-    /** Each UTF-16 unit by itself in one to three bytes, surrogates too. */
+    /** Decodes a text in which each UTF-16 unit, also a surrogate, takes one to three bytes. */
     private String decode(int length) {
         if (units.length < length) {
             units = Arrays.copyOf(units, Integer.highestOneBit(length * 2 - 1));
         }
         char[] decoded = units;
         int i = 0;
-        int safe = Math.min(length, (end - position) / 3); // so many units cannot reach beyond the end
+        int safe = Math.min(length, (end - position) / 3); // this many units cannot go beyond the end
         byte[] from = bytes;
         int at = position;
         while (i < safe) {
@@ -398,7 +414,7 @@ final class HessianInput {
                 int second = from[at + 1];
                 int third = from[at + 2];
                 if (second >= TRAIL_END || third >= TRAIL_END) {
-                    break; // to be refused below
+                    break; // rejected below
                 }
                 decoded[i++] = (char) ((lead << 12) ^ ((second & 0x3f) << 6) ^ (third & 0x3f));
                 at += 3;
@@ -491,7 +507,7 @@ final class HessianInput {
         return true;
     }
 
-    /** Length of all chunks together; moves behind them. */
+    /** Returns the length of all chunks together and moves past them. */
     private int skipChunks(int tag) {
         int total = 0;
         int more = tag;

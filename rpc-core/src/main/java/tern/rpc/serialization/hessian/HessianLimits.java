@@ -1,17 +1,21 @@
 package tern.rpc.serialization.hessian;
 
 /**
- * What one message may cost its reader. Immutable.
+ * The limits for reading one message. Immutable.
  *
- * @param depth containers inside containers, 1 to 512
- * @param values values of every kind but the elements of primitive arrays
- * @param classDefinitions class definitions in a message
- * @param fields fields in a class definition
- * @param typeNameLength characters of the name of a class or a field
- * @param hashedNesting sets inside elements of sets and keys of maps, each of which is hashed as a whole
- * @param nonScalarKeys elements of one set, or keys of one map, that are not text, numbers and the like
- * @param equalKeys of them that have the same hash and which a table cannot order, as texts and numbers together
- * @param keySteps parts of keys and elements of sets that may be hashed or compared, each whenever it is
+ * @param depth the nesting of containers, 1 to 512
+ * @param values the number of values of every kind, except elements of primitive arrays
+ * @param classDefinitions the number of class definitions in a message
+ * @param fields the number of fields in a class definition
+ * @param typeNameLength the number of characters in the name of a class or a field
+ * @param hashedNesting the nesting of sets inside elements of sets and keys of maps; each of these is hashed as a
+ *     whole
+ * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not text, numbers or similar
+ *     scalars
+ * @param equalKeys the number of keys that have the same hash and that a table cannot order, for example texts
+ *     mixed with numbers
+ * @param keySteps the number of steps for hashing and comparing keys and elements of sets; a part counts each time
+ *     it is visited
  */
 public record HessianLimits(
         int depth,
@@ -25,7 +29,7 @@ public record HessianLimits(
         long keySteps) {
 
     private static final int EQUAL_KEYS = 256;
-    private static final long KEY_STEPS = 1L << 26; // about a tenth of a second
+    private static final long KEY_STEPS = 1L << 26; // about 0.1 seconds
     private static final HessianLimits DEFAULTS =
             new HessianLimits(64, 1 << 20, 1024, 512, 512, 4, 1000, EQUAL_KEYS, KEY_STEPS);
 
@@ -43,7 +47,7 @@ public record HessianLimits(
         }
     }
 
-    /** With 256 keys of equal hash and 64 Mi steps. */
+    /** Creates limits with 256 keys of equal hash and 64 Mi key steps. */
     public HessianLimits(
             int depth,
             int values,
@@ -65,8 +69,8 @@ public record HessianLimits(
     }
 
     /**
-     * 64 deep, 1 Mi values, 1,024 definitions of 512 fields, names of 512 characters, 4 hashed inside each other, 1,000
-     * such keys, 256 of equal hash, 64 Mi steps.
+     * Returns the defaults: depth 64, 1 Mi values, 1,024 class definitions, 512 fields for each definition, 512
+     * characters for a name, hashed nesting 4, 1,000 non-scalar keys, 256 keys of equal hash and 64 Mi key steps.
      */
     public static HessianLimits defaults() {
         return DEFAULTS;
