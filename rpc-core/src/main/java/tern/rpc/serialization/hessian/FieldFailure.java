@@ -18,8 +18,8 @@ final class FieldFailure extends RuntimeException {
     }
 
     /**
-     * Returns the exception to throw if a field could not be written. The exception has the given failure as its cause
-     * and adds the field to its message. A {@link MessageTooLargeException} is returned as it is.
+     * Returns the exception to throw if a field could not be written. Its message names the field after the fields that
+     * were added before. A {@link MessageTooLargeException} is returned as it is.
      */
     static RuntimeException at(String field, Throwable failure) {
         if (failure instanceof MessageTooLargeException tooLarge) {

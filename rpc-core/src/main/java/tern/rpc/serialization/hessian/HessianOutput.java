@@ -9,25 +9,28 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * One message of Hessian 2 with its tables: values by identity, class definitions, names of types. Our own forms and the
- * serializers of hessian-lite, for types that are rare, write into the same one. Not thread-safe.
+ * Writes one Hessian 2 message and keeps its tables: written values by identity, class definitions and type names.
+ * Tern's own forms and the serializers of hessian-lite, which serve rare types, share these tables. Not thread-safe.
  */
 final class HessianOutput extends AbstractHessianOutput {
 
     private static final int MAX_SHORT_LENGTH = 7;
     private static final int MAX_SHORT_DEFINITION = 15;
 
-    /** How many stack frames are written of each exception. */
+    /** The maximum number of stack frames to write for each exception. */
     int frames;
 
-    /** How many exceptions the present one hangs on. */
+    /** The number of exceptions that enclose the position being written, as causes or suppressed exceptions do. */
     int links;
 
     private final WireForms forms;
     private final ScalarOutput scalars;
     private IdentityNumbers references = new IdentityNumbers();
 
-    /** Our own by themselves, those of hessian-lite's serializers by their names. */
+    /**
+     * The class definitions of this message. Tern's definitions are keyed by the definition object, those of
+     * hessian-lite's serializers by the class name.
+     */
     private IdentityNumbers definitions = new IdentityNumbers();
 
     private Map<String, Integer> types = new HashMap<>();
@@ -48,7 +51,7 @@ final class HessianOutput extends AbstractHessianOutput {
         frames = 0;
     }
 
-    /** After a failure, which may have left the tables half changed. */
+    /** Clears the tables after a failure, which may have left them in an inconsistent state. */
     void forget() {
         references = new IdentityNumbers();
         definitions = new IdentityNumbers();
@@ -73,7 +76,7 @@ final class HessianOutput extends AbstractHessianOutput {
         }
     }
 
-    /** The same at a place that remembers the form of what it met last. */
+    /** Writes a value at a place that remembers the form of the last class written there. */
     void writeObject(@Nullable Object value, LastForm place) throws IOException {
         if (value == null || value instanceof String || value instanceof Integer) {
             writeObject(value);
@@ -97,7 +100,11 @@ final class HessianOutput extends AbstractHessianOutput {
         scalars.writeInt(value);
     }
 
-    /** Writes the elements from an index on as long as they are ints of one byte; tells how many, none for any reason. */
+    /**
+     * Writes list elements as long as they are ints of one byte.
+     *
+     * @return the number of elements written; 0 is possible at any time
+     */
     int writeShortestInts(List<?> elements, int from, int to) {
         return scalars.writeShortestInts(elements, from, to);
     }
@@ -112,7 +119,10 @@ final class HessianOutput extends AbstractHessianOutput {
         scalars.writeDouble(value);
     }
 
-    /** A float that is no field or element of its own type has the digits that it shows. */
+    /**
+     * Writes a float as the double with the same decimal digits. Fields and elements declared as float are written in
+     * another way.
+     */
     void writeFloat(float value) {
         scalars.writeDouble(Double.parseDouble(String.valueOf(value)));
     }
@@ -166,7 +176,10 @@ final class HessianOutput extends AbstractHessianOutput {
         return before;
     }
 
-    /** Whether the message has this value already, of which a reference was written then. Else it counts from now on. */
+    /**
+     * Writes a reference and returns true if the message already contains this value. Otherwise gives the value the
+     * next reference number and returns false.
+     */
     @Override
     public boolean addRef(Object value) {
         int known = unshared ? -1 : references.put(value);
@@ -176,7 +189,7 @@ final class HessianOutput extends AbstractHessianOutput {
         return known >= 0;
     }
 
-    /** Readers count a value here to which nothing will refer. */
+    /** Skips a reference number, for a value that readers count but to which no reference will point. */
     void skipRef() {
         if (!unshared) {
             references.skip();
@@ -188,7 +201,10 @@ final class HessianOutput extends AbstractHessianOutput {
         return unshared ? -1 : references.find(value);
     }
 
-    /** The new one is known by the number of the old one, which keeps it, too: readers have made one value of both. */
+    /**
+     * Makes the new value known under the reference number of the old value. The old value keeps the number, too,
+     * because readers have made one value of both.
+     */
     @Override
     public boolean replaceRef(@Nullable Object old, Object value) {
         int number = old == null ? -1 : getRef(old);
@@ -260,7 +276,10 @@ final class HessianOutput extends AbstractHessianOutput {
         }
     }
 
-    /** The class of the object whose fields follow, defined before if the message has not met it. */
+    /**
+     * Begins an object. Its fields follow. Writes the class definition first if the message does not contain the
+     * definition yet.
+     */
     void begin(ClassDefinition definition) {
         int known = definitions.put(definition);
         if (known < 0) {
@@ -270,7 +289,12 @@ final class HessianOutput extends AbstractHessianOutput {
         writeInstanceOf(known);
     }
 
-    /** @return -1 when a definition was begun, which the caller goes on with before it calls again */
+    /**
+     * Begins an object of a class that is known by its name.
+     *
+     * @return the number of the definition; -1 if the definition was begun, and the caller must complete it before
+     *     it calls this method again
+     */
     @Override
     public int writeObjectBegin(String type) {
         int known = definitions.put(type);

@@ -113,7 +113,10 @@ final class HessianReader implements ObjectReader {
         throw failure;
     }
 
-    /** A failed call is told with the provider's reason, even if a field of its exception cannot be read. */
+    /**
+     * Reads the exception of a failed call again by its class name, message and stack trace alone. The caller so learns
+     * the provider's reason even if a field of the exception cannot be read.
+     */
     private Throwable readPlainly(int start, SerializationException failure) {
         try {
             in.moveTo(start, 0);
@@ -140,7 +143,9 @@ final class HessianReader implements ObjectReader {
         }
     }
 
-    /** What methods of user classes throw while values are put together: initializers, equals, compareTo, readResolve. */
+    /**
+     * Wraps a failure that user code threw while a value was created: initializers, equals, compareTo or readResolve.
+     */
     private SerializationException broken(String what, Throwable failure) {
         return new SerializationException(
                 what + " cannot be put together: " + failure.getClass().getName() + in.here(), failure);

@@ -14,8 +14,8 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.Serializer;
 
 /**
- * Hessian 2 as Dubbo speaks it. Reads only classes that the signatures of a service reach, value types of the JDK and
- * what was configured. Thread-safe.
+ * Hessian 2 as Dubbo uses it. Reads only three groups of classes: those that the signatures of a service reach, value
+ * types of the JDK, and configured classes. Thread-safe.
  */
 public final class HessianSerializer implements Serializer {
 
@@ -30,7 +30,7 @@ public final class HessianSerializer implements Serializer {
     private final KnownDefinitions known = new KnownDefinitions();
     private final Map<ServiceDescriptor, ServicePolicy> policies = new ConcurrentHashMap<>();
 
-    /** One slot per position of a prepared service. */
+    /** One slot for each parameter and result position of a prepared service. */
     private final Map<ValueType, Slot> slots = new ConcurrentHashMap<>();
 
     private HessianSerializer(Builder builder) {
@@ -100,7 +100,7 @@ public final class HessianSerializer implements Serializer {
         return Slot.of(type.generic());
     }
 
-    /** Collects what a serializer is made of. Not thread-safe. */
+    /** Builds a serializer. Not thread-safe. */
     public static final class Builder {
 
         private final List<String> allowed = new ArrayList<>();
@@ -111,10 +111,10 @@ public final class HessianSerializer implements Serializer {
         private Builder() {}
 
         /**
-         * Lets further classes be read at every position that their type fits.
+         * Allows further classes at every position whose declared type they fit.
          *
-         * @param entries class names, or package names that end in {@code .*} (the classes of the package) or {@code .**}
-         *     (those of the packages below it too)
+         * @param entries class names, or package names that end in {@code .*} (the classes of the package) or
+         *     {@code .**} (the classes of all packages below it, too)
          */
         public Builder allow(String... entries) {
             allowed.addAll(List.of(entries));
@@ -122,15 +122,16 @@ public final class HessianSerializer implements Serializer {
         }
 
         /**
-         * Reads serializable classes of the application that are on no list, too, and logs once for each the property
-         * line that allows it. For a trial period: a list that enforces is what keeps strangers' classes out.
+         * Also reads serializable application classes that are on no list. Logs once for each such class the property
+         * line that allows it. Use this only for a trial period, because only an enforced list keeps out unexpected
+         * classes.
          */
         public Builder audit() {
             this.audit = true;
             return this;
         }
 
-        /** {@link HessianLimits#defaults()} when never set. */
+        /** Sets the limits for reading. The default is {@link HessianLimits#defaults()}. */
         public Builder limits(HessianLimits limits) {
             this.limits = limits;
             return this;
@@ -142,7 +143,12 @@ public final class HessianSerializer implements Serializer {
             return this;
         }
 
-        /** @throws IllegalArgumentException naming the entry that is neither a class nor a package */
+        /**
+         * Builds the serializer.
+         *
+         * @throws IllegalArgumentException if an entry is neither a class nor a package; the message names the
+         *     entry
+         */
         public HessianSerializer build() {
             return new HessianSerializer(this);
         }

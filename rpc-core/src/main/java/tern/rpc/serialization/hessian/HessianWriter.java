@@ -9,7 +9,7 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
-/** Writes Hessian 2 straight into the buffer. Not thread-safe. */
+/** Writes Hessian 2 directly into the buffer. Not thread-safe. */
 final class HessianWriter implements ObjectWriter {
 
     private OutputBuffer buffer = new OutputBuffer();
@@ -51,7 +51,7 @@ final class HessianWriter implements ObjectWriter {
         hessian.frames = 0;
     }
 
-    /** The map takes a number among the references, as it does at every reader. */
+    /** Begins a map. The map takes a reference number, as every reader counts it. */
     @Override
     public void startMap() {
         hessian.skipRef();
@@ -79,7 +79,10 @@ final class HessianWriter implements ObjectWriter {
         hessian.flush();
     }
 
-    /** Serializers of hessian-lite wrap what goes wrong and add to its message where it was, line by line. */
+    /**
+     * Makes the exception for a value that could not be written. Serializers of hessian-lite wrap the failure, and add
+     * the location to its message line by line.
+     */
     private SerializationException failed(@Nullable Object value, Throwable failure) {
         hessian.forget();
         MessageTooLargeException tooLarge = Thrown.find(failure, MessageTooLargeException.class);

@@ -4,8 +4,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Numbers objects in the order in which they come, and knows them again by identity. Few are looked for one by one: the
- * identity hash of an object that never had one costs more than a look at sixteen. Not thread-safe.
+ * Numbers objects in the order of their arrival, and finds them again by identity. A small number of objects is
+ * searched one by one, because the first identity hash of an object costs more than a comparison with sixteen objects.
+ * Not thread-safe.
  */
 final class IdentityNumbers {
 
@@ -16,10 +17,13 @@ final class IdentityNumbers {
     private @Nullable Object[] objects = new Object[SCANNED];
     private int[] numbers = new int[SCANNED];
 
-    /** By hash: an index of {@link #objects} and one more; 0 is free. Its length is a power of two. */
+    /**
+     * A hash table. Each slot holds an index of {@link #objects} plus one, or 0 if the slot is free. The length is a
+     * power of two.
+     */
     private int[] slots = {};
 
-    /** The slots in use for this message; 0 as long as the objects are few. */
+    /** The number of slots in use for this message; 0 as long as the objects are few. */
     private int slotCount;
 
     private int size;
@@ -38,12 +42,12 @@ final class IdentityNumbers {
         next = 0;
     }
 
-    /** How many numbers were given. */
+    /** The count of assigned numbers. */
     int count() {
         return next;
     }
 
-    /** The number of a known object; of another one -1, and then it has the next number from now on. */
+    /** Returns the number of a known object. Otherwise assigns the next number to the object and returns -1. */
     int put(Object object) {
         int known = find(object);
         if (known < 0) {
@@ -52,12 +56,12 @@ final class IdentityNumbers {
         return known;
     }
 
-    /** A number for something that is never met again. */
+    /** Assigns a number to a value that will not occur again. */
     void skip() {
         next++;
     }
 
-    /** The number of a known object, or -1. */
+    /** Returns the number of a known object, or -1. */
     int find(Object object) {
         if (slotCount > 0) {
             int index = slots[slot(object)] - 1;
@@ -71,7 +75,7 @@ final class IdentityNumbers {
         return -1;
     }
 
-    /** Another object for a known number. */
+    /** Gives a known number to a further object. */
     void alias(Object object, int number) {
         if (find(object) < 0) {
             add(object, number);
@@ -105,7 +109,7 @@ final class IdentityNumbers {
         }
     }
 
-    /** Where the object is, or would be put. */
+    /** Returns the slot that holds the object, or the free slot for it. */
     private int slot(@Nullable Object object) {
         int mask = slotCount - 1;
         int slot = spread(System.identityHashCode(object)) & mask;

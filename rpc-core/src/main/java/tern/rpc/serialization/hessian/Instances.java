@@ -7,14 +7,14 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 
-/** Ways into classes past their constructors and modifiers, for what may be read. Thread-safe. */
+/** Gives access to constructors, fields and methods of readable classes regardless of their modifiers. Thread-safe. */
 final class Instances {
 
     private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
 
     private Instances() {}
 
-    /** Makes instances without running a constructor of their class. */
+    /** Returns a constructor that makes instances of a class without running a constructor of that class. */
     static Constructor<?> allocator(Class<?> type) {
         try {
             return through(Object.class.getDeclaredConstructor(), type);
@@ -23,7 +23,10 @@ final class Instances {
         }
     }
 
-    /** Makes instances through a constructor of a super-class. A method handle of it would make the super-class's. */
+    /**
+     * Returns a constructor that makes instances of a class by running only a constructor of a superclass. A method
+     * handle of it would make an instance of the superclass.
+     */
     static Constructor<?> through(Constructor<?> constructor, Class<?> type) {
         return Reflection.serialization(type, constructor);
     }
@@ -60,7 +63,10 @@ final class Instances {
         }
     }
 
-    /** The same of a method without parameters. */
+    /**
+     * A handle of type {@code (Object)T} for a method without parameters, where T is the result type if primitive, else
+     * Object.
+     */
     static MethodHandle getter(Method method) {
         try {
             method.setAccessible(true);
@@ -92,7 +98,10 @@ final class Instances {
                 .asType(MethodType.methodType(Object.class, Object[].class));
     }
 
-    /** The JDK's door for serialization libraries. Found by name because the compiler warns of it. */
+    /**
+     * The JDK's reflection factory for serialization libraries. It is looked up by name, because the compiler warns of
+     * direct use.
+     */
     private static final class Reflection {
 
         private static final Object FACTORY;

@@ -3,10 +3,15 @@ package tern.rpc.serialization.hessian;
 import java.util.List;
 import tern.rpc.serialization.SerializationException;
 
-/** A class of the JDK in a form of up to four ints, as many of {@code java.time} have it. Thread-safe. */
+/**
+ * Reads a JDK class from a form of up to four ints. Many classes of {@code java.time} have such a form. Thread-safe.
+ */
 final class IntsShape extends Shape {
 
-    /** Makes the value of its parts in the order of the names; zero where one did not come, or the form has fewer. */
+    /**
+     * Makes the value from its parts, in the order of the names. A part is zero if the message did not contain it or if
+     * the form has fewer parts.
+     */
     @FunctionalInterface
     interface Assembly {
         Object of(int first, int second, int third, int fourth);

@@ -20,7 +20,10 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** {@code java.time} travels as handles of hessian-lite, of which the fields are read and the classes are not. */
+/**
+ * The {@code java.time} classes, which are written as handles of hessian-lite. Only the fields of a handle are read.
+ * The handle class itself is not loaded.
+ */
 final class JavaTimeForms {
 
     private static final String PACKAGE = JdkForms.PACKAGE + "java8.";

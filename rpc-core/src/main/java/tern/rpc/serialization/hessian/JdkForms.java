@@ -32,21 +32,21 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
-/** The value types of the JDK that may be read for every service, by the class name on the wire. Immutable. */
+/** The value types of the JDK that every service may read, by their class names on the wire. Immutable. */
 final class JdkForms {
 
-    /** Stands for a {@code java.lang.Class} inside of two forms; nothing is loaded for it. */
+    /** Represents a {@code java.lang.Class} inside two of the forms. No class is loaded for it. */
     record ClassName(String name) {}
 
     static final String PACKAGE = "com.alibaba.com.caucho.hessian.io.";
 
-    /** Parsing takes the square of it. */
+    /** The maximum number of digits. The time to parse a number grows with the square of its length. */
     private static final int LONGEST_NUMBER = 10_000;
 
-    /** The same in groups of 32 bits. */
+    /** The maximum length of a number in groups of 32 bits. */
     private static final int LARGEST_MAGNITUDE = 1_039;
 
-    /** With its arrays of fields, beyond the room of a value. */
+    /** The size of a calendar with its arrays of fields, beyond the room of one value. */
     private static final int CALENDAR_BYTES = 400;
 
     private static final FormShape CLASS_NAME = FormShape.of(ClassName.class)
@@ -65,7 +65,7 @@ final class JdkForms {
         return form;
     }
 
-    /** The classes of which the forms make instances. */
+    /** The classes whose instances the forms make. */
     static Set<Class<?>> made() {
         return FORMS.values().stream().map(form -> form.type).collect(Collectors.toUnmodifiableSet());
     }
@@ -109,10 +109,14 @@ final class JdkForms {
         return new BigDecimal(digits);
     }
 
-    /** Two of them that differ in their scale are compared by multiplying, which takes the square of their length. */
+    /**
+     * Returns the cost of comparing a number. A comparison of two numbers with different scales multiplies, which takes
+     * quadratic time in their length.
+     */
     private static long visits(BigDecimal number) {
-        long digits =
-                number.unscaledValue().bitLength() * 3L / 10; // near enough; the exact count costs as much as comparing
+        long digits = number.unscaledValue().bitLength()
+                * 3L
+                / 10; // an estimate; the exact count costs as much as a comparison
         return digits * digits / 25;
     }
 
@@ -268,7 +272,7 @@ final class JdkForms {
                                 (int) part(parts, 6))));
     }
 
-    /** The text form of a locale: {@code language_COUNTRY_variant_#Script-extensions}. */
+    /** Parses the text form of a locale: {@code language_COUNTRY_variant_#Script-extensions}. */
     private static Locale locale(String text) {
         int mark = text.indexOf("_#");
         String[] parts = (mark < 0 ? text : text.substring(0, mark)).split("_", 3);
@@ -288,12 +292,15 @@ final class JdkForms {
         return locale.build();
     }
 
-    @SuppressWarnings("deprecation") // The builder refuses what old locales consist of, and Locale.of came with JDK 19.
+    @SuppressWarnings("deprecation") // Locale.Builder rejects old locales, and Locale.of needs JDK 19.
     private static Locale plainLocale(String[] parts) {
         return new Locale(parts[0], parts.length > 1 ? parts[1] : "", parts.length > 2 ? parts[2] : "");
     }
 
-    /** From the fields of the JDK's own builders: Latin-1 bytes, UTF-16 bytes, or before JDK 9 characters. */
+    /**
+     * Returns the text of a string builder from its fields: Latin-1 bytes, UTF-16 bytes, or chars if written by a JDK
+     * before 9.
+     */
     private static String characters(Object value, int count, int coder) {
         if (value instanceof String text) {
             return text.substring(0, count);
@@ -339,7 +346,7 @@ final class JdkForms {
                                         part(parts, 1))));
     }
 
-    @SuppressWarnings({"unchecked", "rawtypes"}) // The class is one of an enum, and the set checks its elements itself.
+    @SuppressWarnings({"unchecked", "rawtypes"}) // The class is an enum, and the set checks its elements itself.
     private static Object enumSet(Class<?> type, Object[] constants) {
         EnumSet set = EnumSet.noneOf((Class) type);
         set.addAll((List) Arrays.asList(constants));

@@ -20,8 +20,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Classes of the JDK by the names of their fields, whose values come from public methods: the fields themselves are closed
- * to us, and hessian-lite reads them by {@code sun.misc.Unsafe}. Thread-safe.
+ * Writes JDK classes under the names of their fields, with values from public methods. The fields themselves are not
+ * accessible, and hessian-lite reads them with {@code sun.misc.Unsafe}. Thread-safe.
  */
 final class JdkPartsForm implements WireForm {
 
@@ -41,7 +41,7 @@ final class JdkPartsForm implements WireForm {
                     Map.of(
                             "signum", value -> ((BigInteger) value).signum(),
                             "mag", value -> magnitude((BigInteger) value),
-                            // The others are results that are kept, 0 for unknown. JDK 17:
+                            // The other fields are cached results; 0 means unknown. JDK 17:
                             "bitCountPlusOne", value -> 0,
                             "bitLengthPlusOne", value -> 0,
                             "lowestSetBitPlusTwo", value -> 0,
@@ -78,7 +78,7 @@ final class JdkPartsForm implements WireForm {
                 "format", frame -> format((StackTraceElement) frame));
     }
 
-    /** Which names its text leaves out: 1 that of the class loader, 2 the version of the module. */
+    /** Returns bits for the names that the text of a frame omits: 1 for the class loader, 2 for the module version. */
     private static int format(StackTraceElement frame) {
         String text = frame.toString();
         String loader = frame.getClassLoaderName();
@@ -88,7 +88,7 @@ final class JdkPartsForm implements WireForm {
         return (noLoader ? 1 : 0) + (noVersion ? 2 : 0);
     }
 
-    /** Null if the class is none of these, or has other fields in this JDK. */
+    /** Returns null if the class is not one of these, or if it has other fields in the running JDK. */
     static @Nullable WireForm of(Class<?> type) {
         Map<String, Function<Object, @Nullable Object>> known = PARTS.get(type);
         if (known == null) {
@@ -127,9 +127,9 @@ final class JdkPartsForm implements WireForm {
         return longs;
     }
 
-    /** Ints of the absolute value, the highest first and not 0. */
+    /** Returns the absolute value as ints, highest first. The first int is not 0. */
     private static int[] magnitude(BigInteger value) {
-        BigInteger negated = value.negate(); // another object, since the results that are kept are part of what travels
+        BigInteger negated = value.negate(); // a new object, because cached results are written, too
         BigInteger absolute = value.signum() < 0 ? negated : negated.negate();
         int[] ints = new int[(absolute.bitLength() + Integer.SIZE - 1) / Integer.SIZE];
         byte[] bytes = absolute.toByteArray();

@@ -13,7 +13,9 @@ import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** JDK exceptions with fields of their own, which are reached through constructors and getters. Immutable. */
+/**
+ * JDK exceptions with additional fields. The fields are set through constructors and read through getters. Immutable.
+ */
 final class JdkThrowables {
 
     private static final String MESSAGE = "detailMessage";
@@ -69,22 +71,26 @@ final class JdkThrowables {
         }
     }
 
-    @SuppressWarnings("unchecked") // The form is asked only for instances of its type.
+    @SuppressWarnings("unchecked") // The getter is called only with instances of its type.
     private static <T> Part part(String name, Class<?> type, Function<T, @Nullable Object> getter) {
         return new Part(name, type, (Function<Object, @Nullable Object>) getter);
     }
 
-    /** A field beyond those of {@code Throwable}. */
+    /** A field that {@code Throwable} does not have. */
     record Part(String name, Class<?> type, Function<Object, @Nullable Object> getter) {}
 
     /**
-     * A class with the constructor that sets its fields.
+     * A class and the constructor that sets its fields.
      *
-     * @param arguments the field for each parameter
+     * @param arguments the name of the field for each constructor parameter
      */
     record Form(Class<?> type, Constructor<?> constructor, List<String> arguments, List<Part> parts) {
 
-        /** @param values of the parts, in their order; more may follow */
+        /**
+         * Returns the constructor arguments.
+         *
+         * @param values the values of the parts, in the order of the parts; the array may be longer
+         */
         Object[] arguments(ThrowableParts common, @Nullable Object[] values) {
             List<Object> all = new ArrayList<>();
             for (String argument : arguments) {

@@ -4,10 +4,10 @@ import java.util.Date;
 import java.util.EnumMap;
 import java.util.Set;
 
-/** Which concrete classes of the JDK can be read where they are declared. */
+/** Decides which concrete JDK classes can be read at a position that declares them. */
 final class JdkTypes {
 
-    /** Those that the grammar itself has a form for. */
+    /** The types for which the grammar has an own encoding. */
     private static final Set<Class<?>> SCALARS = Set.of(
             Boolean.class,
             Byte.class,

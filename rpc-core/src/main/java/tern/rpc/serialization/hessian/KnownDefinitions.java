@@ -4,12 +4,16 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The class definitions that senders repeat in every message, found again by their bytes. Only those of which an object
- * was allowed get in, and only short ones; newer ones take the place of older ones. Thread-safe.
+ * A cache of the class definitions that senders repeat in every message. Definitions are found by their bytes. Only
+ * short definitions enter the cache, and only after an object of the class was allowed. New definitions replace old
+ * ones. Thread-safe.
  */
 final class KnownDefinitions {
 
-    /** With {@link #LONGEST_BYTES} no more than some megabytes, whatever is sent. */
+    /**
+     * The number of sets. Together with {@link #LONGEST_BYTES} it limits the cache to a few megabytes, whatever peers
+     * send.
+     */
     private static final int SETS = 64;
 
     private static final int WAYS = 4;
@@ -17,7 +21,7 @@ final class KnownDefinitions {
 
     private final AtomicReferenceArray<@Nullable Entry> entries = new AtomicReferenceArray<>(SETS * WAYS);
 
-    /** The definition whose bytes come next, or null. */
+    /** Returns the definition whose bytes come next, or null. */
     @Nullable
     WireClass find(HessianInput in) {
         int first = set(in.hashOfText());
@@ -30,7 +34,7 @@ final class KnownDefinitions {
         return null;
     }
 
-    /** A definition of the present message, of which an object was allowed. */
+    /** Adds a definition of the present message after an object of its class was allowed. */
     void add(WireClass definition, HessianInput in) {
         int length = definition.end - definition.start;
         if (length > LONGEST_BYTES) {
@@ -54,6 +58,6 @@ final class KnownDefinitions {
         return (hash & (SETS - 1)) * WAYS;
     }
 
-    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    @SuppressWarnings("ArrayRecordComponent") // The record is never compared.
     private record Entry(byte[] bytes, WireClass definition) {}
 }

@@ -8,9 +8,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Texts that come in message after message, such as the names of services and of attachments, by their bytes: no text is
- * made of those that were seen before. A text has one place, which the next with the same place takes, so that no peer
- * makes it grow. Not thread-safe.
+ * A cache of texts that occur in many messages, such as names of services and attachments. Texts are found by their
+ * bytes, so that a known text needs no new string. Each text has one place, and a later text with the same place
+ * replaces it. The cache so has a fixed size, whatever peers send. Not thread-safe.
  */
 final class KnownTexts {
 
@@ -18,13 +18,13 @@ final class KnownTexts {
 
     private static final int PLACES = 1 << 7;
 
-    /** Names are shorter; longer texts are not worth their memory. */
+    /** The maximum length of a text in the cache. Names are shorter, and longer texts are not worth their memory. */
     private static final int LONGEST = 128;
 
     private final byte[] @Nullable [] keys = new byte[PLACES][];
     private final @Nullable String[] texts = new @Nullable String[PLACES];
 
-    /** The text that these bytes are in ASCII, if it is known; else null. */
+    /** Returns the text for these ASCII bytes if it is known, else null. */
     @Nullable
     String find(byte[] bytes, int from, int length) {
         if (length > LONGEST) {
@@ -35,7 +35,7 @@ final class KnownTexts {
         return key != null && Arrays.equals(key, 0, key.length, bytes, from, from + length) ? texts[place] : null;
     }
 
-    /** Remembers a text, which consists of these bytes in ASCII. */
+    /** Adds a text that consists of these ASCII bytes. */
     void add(byte[] bytes, int from, int length, String text) {
         if (length <= LONGEST) {
             int place = place(bytes, from, length);
@@ -44,7 +44,10 @@ final class KnownTexts {
         }
     }
 
-    /** By length, beginning, middle and end alone, which tell names apart. */
+    /**
+     * Computes the place from the length, beginning, middle and end of a text. These parts are enough to distinguish
+     * most names.
+     */
     private static int place(byte[] bytes, int from, int length) {
         long mixed = length;
         if (length >= Long.BYTES) {

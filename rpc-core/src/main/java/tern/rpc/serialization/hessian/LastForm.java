@@ -4,8 +4,9 @@ import com.alibaba.com.caucho.hessian.io.HessianProtocolException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The form of the class that one place met last, such as a field: most places meet one class alone, and need not look it
- * up. Those that meet several stop to remember. Thread-safe: threads that race look it up again.
+ * The form of the class that was last written at one place, such as a field. Most places see only one class, and so
+ * need no further lookup. A place that sees several classes stops caching. Thread-safe: a thread that loses a race
+ * repeats the lookup.
  */
 final class LastForm {
 

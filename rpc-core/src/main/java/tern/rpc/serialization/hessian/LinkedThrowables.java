@@ -8,8 +8,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Reads exceptions where any may stand, and what hangs on them. What is too long is cut off, never refused: an answer
- * must not be lost for its stack trace. Not thread-safe.
+ * Reads exceptions at positions that accept any exception, with their causes and suppressed exceptions. Content that
+ * exceeds a limit is cut off, never rejected, because a long stack trace must not prevent an answer. Not thread-safe.
  */
 final class LinkedThrowables {
 
@@ -17,7 +17,10 @@ final class LinkedThrowables {
     static final int MAX_LINKS = 8;
     static final int LONGEST_MESSAGE = 8 << 10;
 
-    /** In one message; making an exception costs a walk over the stack, whatever the message says of it. */
+    /**
+     * The maximum number of exceptions in one message. Each created exception costs a walk over the stack, whatever the
+     * message contains.
+     */
     static final int MAX_IN_ALL = 512;
 
     private static final Slot FRAME = Slot.of(StackTraceElement.class);
@@ -27,7 +30,7 @@ final class LinkedThrowables {
     private final ValueReader values;
     private int links;
     private int made;
-    private @Nullable String withoutClass; // why all of them are read by their names
+    private @Nullable String withoutClass; // the reason to read all exceptions by their class names alone; may be null
 
     LinkedThrowables(HessianInput in, ValueReader values) {
         this.in = in;
@@ -39,7 +42,7 @@ final class LinkedThrowables {
         made = 0;
     }
 
-    /** One more exception is about to be made. */
+    /** Counts an exception that is about to be created. */
     void count() {
         made++;
         if (made > MAX_IN_ALL) {
@@ -47,7 +50,7 @@ final class LinkedThrowables {
         }
     }
 
-    /** The next value, which must be an exception. */
+    /** Reads the next value, which must be an exception. */
     Throwable read() {
         int tag = values.nextTag();
         if (Tags.kind(tag) == Tags.REFERENCE) {
@@ -75,9 +78,9 @@ final class LinkedThrowables {
     }
 
     /**
-     * The next value, which must be an exception, by the name of its class, its message and its trace alone.
+     * Reads the next value, which must be an exception, by its class name, message and stack trace alone.
      *
-     * @param why for the message
+     * @param why the reason, for the message of the exception
      */
     Throwable readWithoutClass(String why) {
         withoutClass = "; it was read without its class: " + why;
@@ -88,7 +91,10 @@ final class LinkedThrowables {
         }
     }
 
-    /** A cause or suppressed exception; null for none, which is written as a reference to the exception itself. */
+    /**
+     * Reads a cause or a suppressed exception. Returns null if there is none, which is written as a reference to the
+     * exception itself.
+     */
     @Nullable
     Throwable readLinked() {
         int kind = Tags.kind(values.peekTag());
@@ -167,9 +173,9 @@ final class LinkedThrowables {
     }
 
     /**
-     * In the place of an exception that may not be made here.
+     * Returns a substitute for an exception that must not be created in this process.
      *
-     * @param end of its message
+     * @param end the text to append to the message of the exception
      */
     static RpcException foreign(String className, ThrowableParts parts, String end) {
         return parts.addTo(new RpcException(
