@@ -40,10 +40,15 @@ final class JdkForms {
 
     static final String PACKAGE = "com.alibaba.com.caucho.hessian.io.";
 
-    /** The maximum number of digits. The time to parse a number grows with the square of its length. */
+    /**
+     * The maximum length of the text of a decimal number. The time to parse the text grows with the square of its
+     * length.
+     */
     private static final int LONGEST_NUMBER = 10_000;
 
-    /** The maximum length of a number in groups of 32 bits. */
+    /**
+     * The maximum length of a {@code BigInteger} in groups of 32 bits, about as many digits as {@link #LONGEST_NUMBER}.
+     */
     private static final int LARGEST_MAGNITUDE = 1_039;
 
     /** The size of a calendar with its arrays of fields, beyond the room of one value. */
@@ -114,9 +119,8 @@ final class JdkForms {
      * quadratic time in their length.
      */
     private static long visits(BigDecimal number) {
-        long digits = number.unscaledValue().bitLength()
-                * 3L
-                / 10; // an estimate; the exact count costs as much as a comparison
+        long digits =
+                number.unscaledValue().bitLength() * 3L / 10; // estimate; the exact count costs as much as comparing
         return digits * digits / 25;
     }
 

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 final class KnownDefinitions {
 
     /**
-     * The number of sets. Together with {@link #LONGEST_BYTES} it limits the cache to a few megabytes, whatever peers
-     * send.
+     * The number of sets. {@code SETS} and {@link #LONGEST_BYTES} together limit the cache to a few megabytes, whatever
+     * peers send.
      */
     private static final int SETS = 64;
 

@@ -92,8 +92,8 @@ final class LinkedThrowables {
     }
 
     /**
-     * Reads a cause or a suppressed exception. Returns null if there is none, which is written as a reference to the
-     * exception itself.
+     * Reads a cause or a suppressed exception. Returns null if there is none, if a reference to it cannot be resolved,
+     * or if a limit is reached. A reference from an exception to itself means that it has no cause.
      */
     @Nullable
     Throwable readLinked() {

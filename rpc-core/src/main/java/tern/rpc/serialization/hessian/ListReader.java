@@ -8,12 +8,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
-/** Reads a list into the collection or the array that its position wants. Not thread-safe. */
+/** Reads a list into the collection type or array type that its position declares. Not thread-safe. */
 final class ListReader {
 
     private static final int LARGEST_CAPACITY = 1 << 16;
 
-    /** Elements of a primitive array that are hashed in the time of one value. */
+    /** The number of elements of a primitive array that can be hashed in the time of one value. */
     private static final int PRIMITIVES_PER_VISIT = 8;
 
     private final HessianInput in;
@@ -32,15 +32,17 @@ final class ListReader {
         this.hashes = hashes;
     }
 
-    /** A message begins, maybe of a service that allows other classes. */
+    /** Prepares for a new message. Its service may allow other classes than the service of the previous message. */
     void start() {
         lastArray = null;
         lastElement = null;
     }
 
     /**
-     * @param type on the wire, or empty
-     * @param length on the wire, or -1
+     * Reads a list.
+     *
+     * @param type the type name on the wire, or empty
+     * @param length the length on the wire, or -1
      */
     Object read(String type, int length, Slot slot) {
         if (type.startsWith("[")) {
@@ -54,7 +56,7 @@ final class ListReader {
         return declared(length, slot);
     }
 
-    /** When the message does not say which kind of list it is, or says one that does not fit. */
+    /** Reads a list as its declared type, if the message names no list type or names one that does not fit. */
     private Object declared(int length, Slot slot) {
         if (slot.raw.isArray()) {
             return array(slot.raw, length, slot);
@@ -69,7 +71,10 @@ final class ListReader {
         return collection(fitting, length, slot);
     }
 
-    /** Arrays of one type come in rows. */
+    /**
+     * Returns the array class for a type name. The last result is cached, because arrays of one type often follow each
+     * other.
+     */
     private Class<?> wireArray(String type, Slot slot) {
         Class<?> last = lastArray;
         if (last != null && slot == lastArraySlot && type.equals(lastArrayName)) {
@@ -131,7 +136,7 @@ final class ListReader {
         return made;
     }
 
-    /** Numbers and texts, of which lists are made most often, have loops of their own. */
+    /** Fills a list with its elements. Numbers and texts have separate loops, because most lists contain them. */
     private void fill(Collection<Object> list, int length, Slot element) {
         if (element.raw == Integer.class) {
             fillNumbers(list, length, element);
@@ -146,11 +151,11 @@ final class ListReader {
         }
     }
 
-    /** Those of one byte are looked for in runs. */
+    /** Fills a list of numbers. Ints of one byte are read in runs. */
     private void fillNumbers(Collection<Object> list, int length, Slot element) {
         for (int i = 0; isMore(i, length); i++) {
             list.add(values.readInteger(element));
-            int run = in.shortestInts(length - i - 1); // none where the length is not known
+            int run = in.shortestInts(length - i - 1); // 0 if the length is not known
             values.count(run);
             for (int end = i + run; i < end; i++) {
                 in.fulfil();

@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A map, whose end is marked. Thread-safe. */
+/** Writes a map with an end mark. Thread-safe. */
 final class MapForm implements WireForm {
 
     private final @Nullable String type;

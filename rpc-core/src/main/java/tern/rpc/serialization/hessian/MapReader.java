@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a map into the kind that its position wants. Not thread-safe. */
+/** Reads a map into the map type that its position declares. Not thread-safe. */
 final class MapReader {
 
     private static final String ENUM_MAP = "java.util.EnumMap";
@@ -21,7 +21,11 @@ final class MapReader {
         this.hashes = hashes;
     }
 
-    /** @param type on the wire, or empty */
+    /**
+     * Reads a map.
+     *
+     * @param type the type name on the wire, or empty
+     */
     Object read(String type, Slot slot) {
         MapType wire =
                 type.isEmpty() || type.equals(ENUM_MAP) ? null : values.policy().map(type, slot);
@@ -30,7 +34,7 @@ final class MapReader {
         }
         MapType made = wire != null && slot.raw.isAssignableFrom(wire.type()) ? wire : declared(slot);
         values.makeRoom(made.shellBytes());
-        @SuppressWarnings("unchecked") // Keys and values were accepted by the slots of the declared type.
+        @SuppressWarnings("unchecked") // The slots of the declared type have accepted the keys and values.
         Map<@Nullable Object, @Nullable Object> map =
                 (Map<Object, Object>) made.empty().get();
         values.references().add(map);
@@ -38,7 +42,7 @@ final class MapReader {
         return map;
     }
 
-    /** When the message does not say which kind of map it is, or says one that does not fit. */
+    /** Returns the declared map type, for a message that names no map type or names one that does not fit. */
     private MapType declared(Slot slot) {
         MapType fitting = MapType.fitting(slot.raw);
         if (fitting == null && Map.class.isAssignableFrom(slot.raw)) {
@@ -75,7 +79,10 @@ final class MapReader {
         }
     }
 
-    /** The class of the keys is not on the wire: it is that of the first one, or the declared one when there is none. */
+    /**
+     * Reads an {@link java.util.EnumMap}. The message does not contain the class of the keys. The class is taken from
+     * the first key, or from the declared type if the map is empty.
+     */
     @SuppressWarnings({"unchecked", "rawtypes"})
     private Object enumMap(Slot slot) {
         int number = values.references().addUnfinished();
@@ -99,6 +106,6 @@ final class MapReader {
         return map;
     }
 
-    /** The keys of a map that has none. */
+    /** The key class for an empty map whose key class is unknown. */
     private enum Nothing {}
 }

@@ -15,10 +15,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A kind of map that can be made empty and filled. Immutable.
+ * A map type that can be created empty and then filled. Immutable.
  *
- * @param type what comes out
- * @param empty makes one
+ * @param type the class of the map
+ * @param empty creates an empty map
  */
 record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
 
@@ -27,7 +27,7 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
     private static final MapType TREE_MAP = new MapType(TreeMap.class, TreeMap::new);
     private static final MapType HASHTABLE = new MapType(Hashtable.class, Hashtable::new);
 
-    /** For a declared interface, the first that fits. */
+    /** The candidates for a declared interface. The first type that implements the interface is used. */
     private static final List<MapType> DEFAULTS = List.of(
             HASH_MAP,
             LINKED_HASH_MAP,
@@ -38,27 +38,39 @@ record MapType(Class<?> type, Supplier<? extends Map<?, ?>> empty) {
 
     private static final Map<String, MapType> BY_NAME = byName();
 
-    /** Whether keys of equal hash make a chain that is searched from its start; other tables make a tree of it. */
+    /**
+     * Whether keys of equal hash form a chain that is searched from its start. Other tables arrange such keys as a
+     * tree.
+     */
     boolean isChained() {
         return Hashtable.class.isAssignableFrom(type) && !Properties.class.isAssignableFrom(type);
     }
 
-    /** Whether keys are found by their hash; others are compared in their order, or hashed by identity. */
+    /** Whether keys are found by their hash. Other maps compare keys by order or hash them by identity. */
     boolean isHashed() {
         return !SortedMap.class.isAssignableFrom(type) && type != IdentityHashMap.class;
     }
 
-    /** What an empty one takes beyond the room of a value: some have their table from the beginning. */
+    /**
+     * The bytes that an empty map needs beyond the room of one value, because some map types allocate their table at
+     * once.
+     */
     int shellBytes() {
         return type == IdentityHashMap.class ? 256 : Hashtable.class.isAssignableFrom(type) ? 80 : 0;
     }
 
-    /** By the class name on the wire, which for views and wrappers of the JDK is that of a private class. */
+    /**
+     * Returns the type for a class name on the wire, or null if the name is unknown. Views and wrappers of the JDK have
+     * the name of a private class.
+     */
     static @Nullable MapType named(String name) {
         return BY_NAME.get(name);
     }
 
-    /** The one to make for a declared type when the message does not say, or says one that does not fit. */
+    /**
+     * Returns the type to create for a declared type if the message names no type or names one that does not fit. Null
+     * if there is none.
+     */
     static @Nullable MapType fitting(Class<?> declared) {
         MapType exact = BY_NAME.get(declared.getName());
         if (exact != null && exact.type == declared) {

@@ -4,7 +4,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.serialization.SerializationException;
 
-/** Reads a map of attachments; needs no trust, as it makes text and bytes alone. Not thread-safe. */
+/**
+ * Reads a map of attachments. It creates only texts and byte arrays, and so needs no trusted classes. Not thread-safe.
+ */
 final class MetadataReader {
 
     private static final int MAX_ENTRIES = 128;
@@ -51,15 +53,15 @@ final class MetadataReader {
             into.add(name, in.binaryOf(tag));
             return;
         }
-        // What it is belongs to the call, and may be a secret; but for the caller's name, which is the same in all of
-        // its.
+        // Values are not remembered, because they belong to one call and may be secret. The exception is the
+        // caller's name, which is the same in all its calls.
         String value = readText(start, CALLER.equals(name));
         if (name != null && value != null) {
             into.add(name, value);
         }
     }
 
-    /** Null for what has no text; it was passed over. */
+    /** Returns the text of a value, or null if the value has no text form. Such a value is skipped. */
     private @Nullable String readText(int start, boolean learn) {
         int tag = values.peekTag();
         switch (Tags.kind(tag)) {

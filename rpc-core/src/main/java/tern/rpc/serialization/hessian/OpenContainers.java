@@ -7,26 +7,30 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * What hashing costs where a message refers to a list, map or object that is not complete: it may grow after the
- * reference was read, and whatever refers to it gets dearer with it. Keeps, for each container that is being read, how
- * much it holds so far, and of each complete one, which of those it refers to and how often. Not thread-safe.
+ * Computes the cost of hashing for references to containers (lists, maps or objects) that are not complete. Such a
+ * container may grow after the reference was read, and each value that refers to the container then costs more to hash.
+ * Keeps for each open container the weight of its contents so far. Keeps for each complete container the open
+ * containers to which it refers, and the number of these references. Not thread-safe.
  */
 final class OpenContainers {
 
-    /** Weights do not grow beyond it, so that sums and products of a few of them do not overflow. */
+    /** The maximum weight. Sums and products of a few weights so do not overflow. */
     static final long HEAVIEST = 1L << 40;
 
-    /** Deeper ones share the last bit, which nobody takes back. */
+    /** The deepest level that has its own bit. All deeper containers share the last bit, which is never cleared. */
     private static final int DEEPEST = 62;
 
-    /** Reaches a {@code Hashtable} that holds itself: its hash ends, but may take as long as there are ways through it. */
+    /**
+     * The bit for a reference to a {@code Hashtable} that contains itself. Hashing such a table ends, but may take as
+     * long as there are paths through the table.
+     */
     private static final long ENDLESS = 1L << 63;
 
     private static final int[] NONE = {};
 
     private final HashBudget hashes;
 
-    // By depth.
+    // The index of these arrays is the depth.
     private final int[] numbers;
     private final long[] weights;
     private final long[] masks;
@@ -35,7 +39,7 @@ final class OpenContainers {
     private final int[] starts;
     private final boolean[] hashed;
 
-    /** Of the present container: the depths of the open ones to which it refers, and how often it does in all. */
+    /** The depths, as bits, of the open containers to which the present container refers. */
     private long mask;
 
     private long often;
@@ -43,14 +47,14 @@ final class OpenContainers {
     /** How much of the weight of the present container is that of open ones. */
     private long part;
 
-    /** The depths of all open containers to which anything refers. */
+    /** The depths, as bits, of all open containers to which some value refers. */
     private long referred;
 
-    // By the number of a complete container; null until one refers to an open one.
+    // The index is the number of a complete container. Null until a complete container refers to an open one.
     private long @Nullable [] completeMasks;
     private long @Nullable [] completeTimes;
 
-    /** The numbers of complete containers that refer to open ones. */
+    /** The numbers of the complete containers that refer to open ones. */
     private int[] referring = NONE;
 
     private int size;
@@ -80,11 +84,11 @@ final class OpenContainers {
     }
 
     /**
-     * A container begins.
+     * Begins a container.
      *
-     * @param depth of it, from 1
-     * @param outer what the one around it holds so far
-     * @param hashesParts whether hashing it may mean hashing its parts
+     * @param depth the depth of the container, from 1
+     * @param outer the weight so far of the enclosing container
+     * @param hashesParts whether hashing the container may hash its parts
      */
     void enter(int depth, int number, long outer, boolean hashesParts) {
         weights[depth - 1] = outer;
@@ -100,9 +104,9 @@ final class OpenContainers {
     }
 
     /**
-     * The present container is complete.
+     * Ends the present container.
      *
-     * @return how much of its weight is that of the container around it, which cannot hash itself
+     * @return the part of its weight that belongs to the enclosing container, which cannot hash itself
      */
     long leave(int depth, int number, long weight, References references) {
         long own = 0;
@@ -128,7 +132,7 @@ final class OpenContainers {
         return Math.min(self, weight);
     }
 
-    /** What a reference to an open container costs to hash by now. */
+    /** Returns the present cost of hashing a reference to an open container. */
     long open(int depth, int number, @Nullable Object value) {
         for (int d = depth; d > 0; d--) {
             if (numbers[d] == number) {
@@ -149,7 +153,7 @@ final class OpenContainers {
         return 1;
     }
 
-    /** What a reference to a complete container costs to hash by now. */
+    /** Returns the present cost of hashing a reference to a complete container. */
     long complete(int depth, int number, long weight) {
         long[] complete = completeMasks;
         long[] completeOften = completeTimes;
@@ -162,14 +166,14 @@ final class OpenContainers {
         return capped(weight + more);
     }
 
-    /** A key or an element of the present container begins; answers what {@link #endKey} wants. */
+    /** Begins a key or an element of the present container. Returns the argument for {@link #endKey}. */
     long beginKey() {
         long outer = mask;
         mask = 0;
         return outer;
     }
 
-    /** The open containers to which the key refers. */
+    /** Ends the key and returns the depths, as bits, of the open containers to which it refers. */
     long endKey(long outer) {
         long own = mask;
         mask |= outer;
@@ -190,7 +194,7 @@ final class OpenContainers {
         often = capped(often + more);
     }
 
-    /** What hashing an open container costs with those that it refers to and that are open around it. */
+    /** Returns the cost of hashing an open container together with the enclosing open containers to which it refers. */
     private long weigh(int depth) {
         if (masks[depth] == 0) {
             return weights[depth];
@@ -199,8 +203,8 @@ final class OpenContainers {
     }
 
     /**
-     * Works from the outermost on, since a container can only refer to open ones around it; one that refers to some is
-     * taken to refer to all of them.
+     * Adds up the costs of open containers, beginning with the outermost, because an open container can only refer to
+     * open containers around it. A container that refers to one of them is assumed to refer to all of them.
      */
     private long sum(long of, int deepest) {
         long sum = 0;

@@ -3,7 +3,10 @@ package tern.rpc.serialization.hessian;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Elements of primitive arrays. They are not counted as values: each costs no more than eight times its bytes. */
+/**
+ * Reads the elements of primitive arrays. The elements are not counted as values, because each needs at most eight
+ * times its bytes on the wire.
+ */
 final class PrimitiveElements {
 
     private PrimitiveElements() {}

@@ -19,8 +19,8 @@ import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The serializers of hessian-lite. They are found without its {@link SerializerFactory} where possible: that class calls
- * {@code sun.misc.Unsafe} as soon as it is initialized, for which JDK 24 and later print a warning. Thread-safe.
+ * The serializers of hessian-lite. They are looked up without {@link SerializerFactory} where possible, because the
+ * initialization of that class calls {@code sun.misc.Unsafe}, for which JDK 24 and later print a warning. Thread-safe.
  */
 final class RareSerializers {
 
@@ -31,7 +31,7 @@ final class RareSerializers {
 
     private RareSerializers() {}
 
-    /** Initialized with the first class that needs it. */
+    /** Holds the factory. It is initialized when the first class needs it. */
     private static final class Factory {
         static final SerializerFactory INSTANCE = new SerializerFactory(RareSerializers.class.getClassLoader());
     }
@@ -57,7 +57,7 @@ final class RareSerializers {
         return names;
     }
 
-    /** The serializer that hessian-lite lists for exactly this class; null if it lists none. */
+    /** Returns the serializer that hessian-lite lists for exactly this class, or null if there is none. */
     static @Nullable Serializer listed(Class<?> type) {
         String name = LISTED.get(type.getName());
         if (name == null) {
@@ -72,7 +72,7 @@ final class RareSerializers {
         }
     }
 
-    /** Whether the application has told hessian-lite how to write the class. */
+    /** Whether the application has registered a serializer for the class with hessian-lite. */
     static boolean isSpecial(Class<?> type) {
         ClassLoader loader = type.getClassLoader();
         if (loader == null) {
@@ -86,7 +86,11 @@ final class RareSerializers {
         }
     }
 
-    /** @throws RuntimeException when the class cannot travel */
+    /**
+     * Returns the serializer for a class.
+     *
+     * @throws RuntimeException if the class cannot be serialized
+     */
     static Serializer of(Class<?> type) throws HessianProtocolException {
         return Factory.INSTANCE.getObjectSerializer(type);
     }

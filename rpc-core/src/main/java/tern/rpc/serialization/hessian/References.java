@@ -5,15 +5,15 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The maps, lists and objects of a message by number, in the order in which they start, and what hashing each of them
- * would cost. Not thread-safe.
+ * The maps, lists and objects of a message and the cost of hashing each of them. They are numbered in the order in
+ * which they start. Not thread-safe.
  */
 final class References {
 
-    /** Stands for a value that is still being made and cannot be referred to. */
+    /** Marks a value that is not yet created and to which no reference may point. */
     private static final Object UNFINISHED = new Object();
 
-    /** Stands for a value that was passed over; in the place of its weight stands where it begins. */
+    /** Marks a value that was skipped. Its weight entry holds the position of its first byte. */
     private static final Object SKIPPED = new Object();
 
     /** The weight of a value whose parts are still being read. */
@@ -26,7 +26,7 @@ final class References {
     private long[] weights = new long[INITIAL];
     private int size;
 
-    /** The number that the next value takes: the size, except while a value that was passed over is read after all. */
+    /** The number of the next value. It equals the size, except while a skipped value is read later. */
     private int next;
 
     void clear() {
@@ -40,7 +40,7 @@ final class References {
         next = 0;
     }
 
-    /** Gives the next number to a value that its parts may refer to. */
+    /** Assigns the next number to a value to which its own parts may refer. */
     int add(Object value) {
         if (next == values.length) {
             values = Arrays.copyOf(values, next * 2);
@@ -53,12 +53,16 @@ final class References {
         return number;
     }
 
-    /** Gives the next number to a value that exists only when its parts do. */
+    /** Assigns the next number to a value that is created only after its parts. */
     int addUnfinished() {
         return add(UNFINISHED);
     }
 
-    /** @param position of the byte that begins the value */
+    /**
+     * Assigns the next number to a skipped value.
+     *
+     * @param position the position of the value's first byte
+     */
     void addSkipped(int position) {
         int number = add(SKIPPED);
         weights[number] = position;
@@ -68,7 +72,7 @@ final class References {
         return values[number] == SKIPPED;
     }
 
-    /** Where the value that was passed over begins. */
+    /** Returns the position of a skipped value. */
     int position(int number) {
         return (int) weights[number];
     }
@@ -77,12 +81,12 @@ final class References {
         values[number] = value;
     }
 
-    /** The number that the next value takes. */
+    /** Returns the number of the next value. */
     int next() {
         return next;
     }
 
-    /** Lets the values to come take numbers from here on, or again those at the end. */
+    /** Continues the numbering at this number, either at the number of a skipped value or again at the end. */
     void continueAt(int number) {
         next = number;
     }
@@ -91,12 +95,12 @@ final class References {
         weights[number] = OpenContainers.capped(weight);
     }
 
-    /** What hashing a value costs, or {@link #OPEN}. */
+    /** Returns the cost of hashing a value, or {@link #OPEN}. */
     long weight(int number) {
         return weights[number];
     }
 
-    /** Whether there is a value to refer to: it was not passed over and is complete enough. */
+    /** Whether a reference can point to the value: the value was not skipped and is sufficiently complete. */
     boolean isAvailable(int number) {
         return values[number] != UNFINISHED && values[number] != SKIPPED;
     }

@@ -7,7 +7,10 @@ import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Thrown;
 
-/** What the {@code writeReplace} of a class gives in the place of its instances, if that is not the instance. Thread-safe. */
+/**
+ * Writes the object that the {@code writeReplace} method of a class returns, or the instance itself if the method
+ * returns the instance. Thread-safe.
+ */
 final class ReplacedForm implements WireForm {
 
     private final MethodHandle replacement;
@@ -18,7 +21,9 @@ final class ReplacedForm implements WireForm {
         this.itself = itself;
     }
 
-    /** Null when the class lets us neither call the method nor read its fields, as those of the JDK. */
+    /**
+     * Returns null if the method cannot be called or the fields cannot be read, as is the case for classes of the JDK.
+     */
     static @Nullable WireForm of(Class<?> type) {
         Method method = JavaSerializer.getWriteReplace(type);
         BeanForm itself = BeanForm.ofFields(type);
