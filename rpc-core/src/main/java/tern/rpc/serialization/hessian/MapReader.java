@@ -80,8 +80,8 @@ final class MapReader {
     }
 
     /**
-     * Reads an {@link java.util.EnumMap}. The message does not contain the class of the keys. The class is taken from
-     * the first key, or from the declared type if the map is empty.
+     * Reads an {@link EnumMap}. The message does not contain the class of the keys. The class is taken from the
+     * declared type if that names an enum, else from the first key.
      */
     @SuppressWarnings({"unchecked", "rawtypes"})
     private Object enumMap(Slot slot) {
@@ -106,6 +106,6 @@ final class MapReader {
         return map;
     }
 
-    /** The key class for an empty map whose key class is unknown. */
+    /** The key class of an empty {@link EnumMap} whose key class is unknown. */
     private enum Nothing {}
 }

@@ -8,21 +8,25 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * Writes values without parts, each in its shortest form, straight into the array of an {@link OutputBuffer}. Not
+ * Writes values without parts, each in its shortest form, directly into the array of an {@link OutputBuffer}. Not
  * thread-safe.
  *
- * <p>The bytes are those of hessian-lite, even where it cuts binary data: it does so where its own buffer of 8 KiB ends,
- * and empties that when a value might not fit. {@link #window} says where that buffer would begin now.
+ * <p>The bytes are the same as those of hessian-lite, including the places where it splits binary data. hessian-lite
+ * splits binary data at the end of its own buffer of 8 KiB, and flushes that buffer when a value might not fit. {@link
+ * #window} holds the position at which that buffer would now begin.
  */
 final class ScalarOutput {
 
     /** The size of hessian-lite's buffer. */
     private static final int WINDOW = 8 << 10;
 
-    /** What hessian-lite wants to be free before a value. */
+    /** The bytes that hessian-lite requires to be free before a value. */
     static final int ROOM = 16;
 
-    /** What it wants to be free before a date, a class definition and the ends of compound values. */
+    /**
+     * The bytes that hessian-lite requires to be free before a date, a class definition and the end of a compound
+     * value.
+     */
     static final int WIDE_ROOM = 32;
 
     private static final int TEXT_CHUNK = 0x8000;
@@ -46,7 +50,7 @@ final class ScalarOutput {
         this.window = buffer.position();
     }
 
-    /** hessian-lite's buffer is emptied. */
+    /** Marks the point where hessian-lite flushes its buffer. */
     void flush() {
         window = out.position();
     }
@@ -62,7 +66,10 @@ final class ScalarOutput {
         out.write(tag);
     }
 
-    /** Bytes made before, if hessian-lite would not have emptied its buffer between them. */
+    /**
+     * Appends bytes that were encoded earlier. Returns false and writes nothing if hessian-lite would flush its buffer
+     * within these bytes.
+     */
     boolean append(byte[] encoded) {
         if (out.position() - window + encoded.length > WINDOW - WIDE_ROOM) {
             return false;
@@ -94,13 +101,17 @@ final class ScalarOutput {
         }
     }
 
-    /** A run of ints of one byte each, as far as hessian-lite's buffer would not be emptied meanwhile. */
+    /**
+     * Writes ints of one byte each, and stops before hessian-lite would flush its buffer.
+     *
+     * @return the number of ints written
+     */
     int writeShortestInts(List<?> elements, int from, int to) {
         int most = Math.min(to - from, WINDOW - ROOM - used());
         if (most <= 0) {
             return 0;
         }
-        int at = out.claim(most); // the elements need no less
+        int at = out.claim(most); // each element needs at least one byte
         byte[] array = out.array();
         int run = 0;
         while (run < most
@@ -155,7 +166,11 @@ final class ScalarOutput {
         }
     }
 
-    /** @param millis since 1970 */
+    /**
+     * Writes a date.
+     *
+     * @param millis milliseconds since 1970
+     */
     void writeDate(long millis) {
         room(WIDE_ROOM);
         long minutes = millis / MINUTE;
@@ -194,7 +209,7 @@ final class ScalarOutput {
         writeUnits(text, from, text.length());
     }
 
-    /** hessian-lite looks for room before every character. */
+    /** Writes UTF-16 units. hessian-lite checks the free room before each character. */
     private void writeUnits(String text, int from, int to) {
         int start = out.position();
         encoder.append(text, from, to, out);
@@ -240,7 +255,7 @@ final class ScalarOutput {
         out.write(bytes, from, rest);
     }
 
-    /** A part of binary data that is not the last one. */
+    /** Writes a part of binary data that is not the last part. */
     void writeChunk(byte[] bytes, int offset, int length) {
         write('A', length >> 8, length);
         out.write(bytes, offset, length);

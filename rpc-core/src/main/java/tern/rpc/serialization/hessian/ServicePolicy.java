@@ -16,18 +16,18 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Which classes may stand where in the messages of one service. Names are checked before anything is loaded. Extended by
- * benchmarks alone, which ask what this costs. Thread-safe.
+ * Decides which classes are allowed at which positions in the messages of one service. A class name is checked before
+ * the class is loaded. Only benchmarks extend this class, to measure its cost. Thread-safe.
  */
 class ServicePolicy {
 
-    /** Where users add classes. */
+    /** The property with which users allow further classes. */
     static final String PROPERTY = "rpc.limits.allowed-classes";
 
     private static final Logger log = LoggerFactory.getLogger(ServicePolicy.class);
     private static final int LARGEST_CACHE = 1024;
 
-    /** Exceptions of the JDK and its extensions by their naming convention, so that nothing else is even loaded. */
+    /** The naming convention for exceptions of the JDK and its extensions. Other names are not loaded. */
     private static final Pattern STANDARD_EXCEPTION = Pattern.compile(
             "(java|javax|jakarta)(\\.[a-z]\\w*)+\\.([A-Z]\\w*\\$)*([A-Z]\\w*)?(Exception|Error|Throwable)");
 
@@ -39,7 +39,10 @@ class ServicePolicy {
     private final boolean audit;
     private final Shapes shapes;
 
-    /** Classes by names from the wire that passed the check of names; {@code void} where there is none. */
+    /**
+     * The loaded classes by the names on the wire that passed the check of names. The value is {@code void} if there is
+     * no such class.
+     */
     private final Map<String, Class<?>> loaded = new ConcurrentHashMap<>();
 
     private final Set<String> audited = ConcurrentHashMap.newKeySet();
@@ -65,7 +68,7 @@ class ServicePolicy {
         }
     }
 
-    /** How an object of this class becomes a value of this position. */
+    /** Returns the shape that reads an object of this class as a value of this position. */
     Shape shape(String name, Slot slot) {
         Shape form = JdkForms.find(name, slot);
         if (form == null) {
@@ -78,7 +81,10 @@ class ServicePolicy {
         return form;
     }
 
-    /** How to read an exception of this class where any may stand, or null when it may not be read or does not exist. */
+    /**
+     * Returns the shape for an exception at a position that accepts any exception. Returns null if the class is not
+     * allowed or does not exist.
+     */
     @Nullable
     Shape throwableShape(String name) {
         Class<?> type = listed(name);
@@ -102,7 +108,7 @@ class ServicePolicy {
         return shapes;
     }
 
-    /** The component of an array whose class comes from the message. */
+    /** Returns the component class of an array whose class is named in the message. */
     Class<?> component(String name, Slot slot) {
         Class<?> known = ArrayTypes.component(name);
         return known != null ? known : admit(name, slot);
@@ -139,7 +145,10 @@ class ServicePolicy {
         return known != null ? known : enumOfBody(name);
     }
 
-    /** Some writers name the class of a constant's body, {@code Color$1}, instead of the enum. */
+    /**
+     * Finds the enum for a name such as {@code Color$1}. Some writers name the class of a constant's body instead of
+     * the enum.
+     */
     private @Nullable Class<?> enumOfBody(String name) {
         int dollar = name.lastIndexOf('$');
         if (dollar < 0 || !name.substring(dollar + 1).chars().allMatch(Character::isDigit)) {
@@ -149,7 +158,7 @@ class ServicePolicy {
         return outer != null && outer.isEnum() ? outer : null;
     }
 
-    /** By the name alone, before the class is loaded. */
+    /** Decides by the name alone whether the class may be loaded. */
     private boolean isTrusted(String name, Slot slot) {
         if (configured.matches(name)) {
             return true;

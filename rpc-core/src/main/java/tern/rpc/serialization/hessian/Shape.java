@@ -8,30 +8,37 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** How the fields of a class definition become an instance of one class. Thread-safe. */
+/** Creates instances of one class from the fields of a class definition. Thread-safe. */
 abstract class Shape {
 
     private static final int HEADER_BYTES = 16;
 
-    /** What one value of a message may cost, as a short text or the entry of a map does. */
+    /** The memory that one value of a message is assumed to need. A short text or a map entry needs about as much. */
     private static final int ROOM_PER_VALUE = 64;
 
-    /** What reading makes, unless the class replaces it. */
+    /** The class of the created instances, unless the class replaces them. */
     final Class<?> type;
 
-    /** Whether hashing an instance may mean hashing its parts. */
+    /** Whether hashing an instance may hash its parts. */
     final boolean hashesParts;
 
     private final int instanceBytes;
 
-    /** More than one place where a subclass hides a field of this name; the subclass's is the last. */
+    /**
+     * The places of each field name. A name has several places if a subclass hides a field of this name. The place of
+     * the subclass's field is the last.
+     */
     private final Map<String, int[]> places = new HashMap<>();
 
     Shape(Class<?> type, List<String> names) {
         this(type, names, true);
     }
 
-    /** @param names of the fields; one occurs twice where a subclass hides a field */
+    /**
+     * Creates a shape.
+     *
+     * @param names the names of the fields; a name occurs twice if a subclass hides a field
+     */
     Shape(Class<?> type, List<String> names, boolean hashesParts) {
         this.type = type;
         this.hashesParts = hashesParts;
@@ -47,7 +54,7 @@ abstract class Shape {
         return all;
     }
 
-    /** For each field of a definition its place among the names, or -1. */
+    /** Returns for each field of a definition its place among the names, or -1. */
     final int[] bind(String[] wire) {
         int[] binding = new int[wire.length];
         Map<String, Integer> seen = new HashMap<>();
@@ -63,7 +70,10 @@ abstract class Shape {
         return binding;
     }
 
-    /** Hidden fields are told apart by their order; if the counts differ, only the subclass's is known for sure. */
+    /**
+     * Binds only the last field of a name, which is the subclass's field. Hidden fields are distinguished by their
+     * order, and if the number of fields differs, only the last field is certain.
+     */
     private static void bindLast(String[] wire, int[] binding, String name, int place) {
         boolean bound = false;
         for (int i = wire.length - 1; i >= 0; i--) {
@@ -74,7 +84,7 @@ abstract class Shape {
         }
     }
 
-    /** What an instance takes beyond the room that the named fields of a definition give reason to expect. */
+    /** Returns the bytes that an instance needs beyond the room assumed for the named fields of a definition. */
     final int shellBytes(int named) {
         return Math.max(0, instanceBytes - ROOM_PER_VALUE * (1 + named));
     }
@@ -90,11 +100,14 @@ abstract class Shape {
         return bytes;
     }
 
-    /** Whether the class may put another object in the place of what was read, so that {@link #type} says nothing. */
+    /**
+     * Whether the class may replace the instance that was read, so that the result may have another class than {@link
+     * #type}.
+     */
     boolean isReplaced() {
         return false;
     }
 
-    /** Reads the field values, which come next, and takes the next reference number first. */
+    /** Assigns the next reference number, then reads the field values, which come next. */
     abstract @Nullable Object read(ValueReader reader, WireClass wire);
 }

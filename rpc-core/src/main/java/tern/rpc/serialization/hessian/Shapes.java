@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import tern.rpc.serialization.SerializationException;
 
-/** What was worked out for the classes that may be read. Thread-safe. */
+/** A cache of the shapes of the classes that may be read. Thread-safe. */
 final class Shapes {
 
     private static final Object[] NO_ARGUMENTS = {};
@@ -47,7 +47,7 @@ final class Shapes {
         }
     }
 
-    @SuppressWarnings("unchecked") // What is not of the element type is refused where it is used.
+    @SuppressWarnings("unchecked") // A value of another type is rejected when it is used.
     CollectionType collection(Class<?> type, Slot slot) {
         if (!Collection.class.isAssignableFrom(type)) {
             throw slot.mismatch("a list of class " + type.getName());

@@ -7,24 +7,24 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
-/** A position where a value may stand, with its declared type. Thread-safe. */
+/** A position in a message that holds a value, with its declared type. Thread-safe. */
 final class Slot {
 
-    /** The declared class; of a primitive type its box. */
+    /** The declared class. For a primitive type this is its wrapper class. */
     final Class<?> raw;
 
     final TypeRef type;
 
-    /** What null becomes here: zero at a primitive position inside of a value. */
+    /** The value that replaces null: zero at a primitive position inside a value, else null. */
     final @Nullable Object absent;
 
-    /** Whether the declared type is the application's own, so that it says something about what is expected. */
+    /** Whether the declared type belongs to the application, and so tells which values to expect. */
     final boolean own;
 
     private final String where;
     private final @Nullable Slot outer; // null for the position of a whole value
 
-    // Made at first use; threads that race make equal ones.
+    // Created at first use. Racing threads create equal values.
     private @Nullable Slot element;
     private @Nullable Slot key;
     private @Nullable Slot value;
@@ -39,7 +39,10 @@ final class Slot {
         this.where = where;
     }
 
-    /** The position of a whole value, where null stays null: whether it may be is for the caller to say. */
+    /**
+     * Returns the position of a whole value. Null stays null at this position, and the caller decides whether null is
+     * allowed.
+     */
     static Slot of(Type type) {
         TypeRef known = TypeRef.of(type);
         return new Slot(known, known.toString(), null, null);
@@ -49,7 +52,7 @@ final class Slot {
         return new Slot(type, owner.raw().getName() + ", field " + name, null, Narrowing.zero(type.raw()));
     }
 
-    /** A component of an array, or an element of a collection. */
+    /** Returns the position of an array component or a collection element. */
     Slot element() {
         Slot known = element;
         if (known == null) {
@@ -60,7 +63,7 @@ final class Slot {
         return known;
     }
 
-    /** A component of an array whose class comes from the message. */
+    /** Returns the position of a component of an array whose class is named in the message. */
     Slot elementOf(Class<?> array) {
         return array == type.raw() ? element() : inner(TypeRef.of(array.getComponentType()), ", element");
     }
@@ -83,7 +86,9 @@ final class Slot {
         return known;
     }
 
-    /** What is made here of a list when the message does not say, or null if that depends on the service. */
+    /**
+     * Returns the collection type to create if the message names none. Returns null if the type depends on the service.
+     */
     @Nullable
     CollectionType collection() {
         CollectionType known = collection;
@@ -95,8 +100,9 @@ final class Slot {
     }
 
     /**
-     * A position inside of this one. Where types repeat, as Object inside Object does without end, so do positions: they
-     * are kept, and a message that chooses its own nesting must not add to what is kept.
+     * Returns a position inside this position. If the type repeats, as in Object inside Object, the enclosing position
+     * of that type is returned. Positions are kept, so a message with its own choice of nesting must not be able to add
+     * new positions without end.
      */
     private Slot inner(TypeRef declared, String suffix) {
         for (Slot around = this; around.outer != null; around = around.outer) {
@@ -112,7 +118,7 @@ final class Slot {
         return map == null ? TypeRef.OBJECT : map.argument(index);
     }
 
-    /** The value as an instance of the declared class. */
+    /** Converts a value to an instance of the declared class. */
     @Nullable
     Object accept(@Nullable Object found) {
         if (raw.isInstance(found)) {

@@ -1,6 +1,6 @@
 package tern.rpc.serialization.hessian;
 
-/** What the first byte of a value says: the bytecode map of the Hessian 2.0 grammar. */
+/** The meanings of the first byte of a value, as in the bytecode map of the Hessian 2.0 grammar. */
 final class Tags {
 
     static final int INVALID = 0;

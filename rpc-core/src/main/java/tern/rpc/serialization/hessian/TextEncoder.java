@@ -10,19 +10,22 @@ import java.nio.charset.StandardCharsets;
 import tern.rpc.serialization.OutputBuffer;
 
 /**
- * Writes each UTF-16 unit by itself as one to three bytes. Plain ASCII goes through the JDK's Latin-1 encoder, which works
- * on many characters at once and, other than {@code String.getBytes}, makes no copy. Not thread-safe.
+ * Writes each UTF-16 unit as one to three bytes. Plain ASCII goes through the JDK's Latin-1 encoder, which encodes many
+ * characters at once and makes no copy, unlike {@code String.getBytes}. Not thread-safe.
  */
 final class TextEncoder {
 
-    /** Below it the encoder's start costs more than it saves. */
+    /**
+     * The minimum length for the Latin-1 encoder. For a shorter text, the start of the encoder costs more than it
+     * saves.
+     */
     private static final int SHORT_UNITS = 48;
 
     private static final int SEGMENT_UNITS = 1024;
     private static final long HIGH_BITS = 0x8080_8080_8080_8080L;
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
 
-    /** What marks the three bytes of a character, the first of them last. */
+    /** The marker bits of the three bytes of one character, in little-endian order. */
     private static final int THREE_BYTES = 0x80_80_e0;
 
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
@@ -42,7 +45,11 @@ final class TextEncoder {
         }
     }
 
-    /** Up to the first character that takes more than a byte, whose index it returns. */
+    /**
+     * Writes ASCII characters up to the first character that needs more than one byte.
+     *
+     * @return the index of that character, or the end index
+     */
     private static int appendAscii(String text, int from, int to, OutputBuffer out) {
         int at = out.claim(to - from);
         byte[] array = out.array();
@@ -57,7 +64,12 @@ final class TextEncoder {
         return to;
     }
 
-    /** The same with the units before this index. */
+    /**
+     * Writes the ASCII characters at the start of {@link #units}.
+     *
+     * @param count the number of units
+     * @return the number of units written
+     */
     private int appendAscii(int count, OutputBuffer out) {
         int at = out.claim(count);
         byte[] array = out.array();
@@ -72,7 +84,7 @@ final class TextEncoder {
         return plain;
     }
 
-    /** The index of the first byte that is no ASCII. */
+    /** Returns the index of the first byte that is not ASCII, or the end index. */
     private static int plainBytes(byte[] array, int from, int to) {
         int at = from;
         while (at <= to - Long.BYTES && ((long) LONG.get(array, at) & HIGH_BITS) == 0) {
@@ -88,7 +100,7 @@ final class TextEncoder {
         if (from == to) {
             return;
         }
-        int most = 3 * (to - from) + 1; // with the byte that a character's four reach too far
+        int most = 3 * (to - from) + 1; // plus one byte, because a write of 4 bytes exceeds a character's 3
         if (!out.hasRoom(most)) {
             appendByteByByte(from, to, out);
             return;
@@ -110,7 +122,7 @@ final class TextEncoder {
         out.rewind(at);
     }
 
-    /** Near the limit, or the end of the array, which grows. */
+    /** Writes units byte by byte, near the limit of the buffer or the end of its array. The array grows as needed. */
     private void appendByteByByte(int from, int to, OutputBuffer out) {
         for (int i = from; i < to; i++) {
             char unit = units[i];

@@ -3,7 +3,7 @@ package tern.rpc.serialization.hessian;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.PeerText;
 
-/** What strangers sent, fit for a message or a log line. */
+/** Formats texts from peers for use in messages and log lines. */
 final class Texts {
 
     private Texts() {}

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /** The fields of {@code Throwable} while an exception is read. Not thread-safe. */
 final class ThrowableParts {
 
-    /** In this order they come first among the names of a shape. */
+    /** The field names of {@code Throwable}. They are the first names of a shape, in this order. */
     static final List<String> NAMES = List.of("detailMessage", "cause", "stackTrace", "suppressedExceptions");
 
     private @Nullable String message;
@@ -33,7 +33,10 @@ final class ThrowableParts {
         return cause;
     }
 
-    /** The frames are those that came, be it none: those of the reading thread say nothing. */
+    /**
+     * Adds the parts to an exception. Its stack trace becomes the received trace, even an empty one, because the frames
+     * of the reading thread have no meaning.
+     */
     <T extends Throwable> T addTo(T throwable) {
         if (cause != null && throwable.getCause() == null) {
             initCause(throwable, cause);
@@ -47,7 +50,7 @@ final class ThrowableParts {
         try {
             throwable.initCause(cause);
         } catch (IllegalStateException | IllegalArgumentException fixed) {
-            // Its class determines the cause itself.
+            // The class sets its cause itself.
             throwable.addSuppressed(cause);
         }
     }

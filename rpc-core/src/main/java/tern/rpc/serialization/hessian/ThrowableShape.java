@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * An exception. It is made by a constructor of a JDK super-class, most often that of {@code Throwable}, which takes the
- * message as it was sent, and then gets its own fields; constructors of its own, which may build the message from
- * something else, do not run. Thread-safe.
+ * Reads an exception. The exception is created by a constructor of a JDK superclass, usually of {@code Throwable},
+ * which takes the message as it was sent. Then the fields of the exception's class are set. The constructors of that
+ * class do not run, because they may build the message from other values. Thread-safe.
  */
 final class ThrowableShape extends Shape {
 
@@ -38,7 +38,10 @@ final class ThrowableShape extends Shape {
         this.constructor = Instances.through(form.constructor(), type.raw());
     }
 
-    /** Fields of JDK classes cannot be set; those that the form's constructor takes come from here all the same. */
+    /**
+     * Returns the fields of the class that are not fields of {@code Throwable}. Fields of JDK classes cannot be set,
+     * but the fields that the form's constructor takes are included.
+     */
     private static List<OwnField> ownFields(TypeRef type, JdkThrowables.Form form) {
         List<OwnField> fields = new ArrayList<>();
         for (JdkThrowables.Part part : form.parts()) {

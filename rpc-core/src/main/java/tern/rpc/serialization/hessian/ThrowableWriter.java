@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the exceptions of one class with the fields that other readers of Hessian expect, as many frames as the output
- * asks for, and chains and messages cut to what readers of ours accept. Thread-safe.
+ * Writes the exceptions of one class with the fields that other Hessian readers expect. Writes at most as many stack
+ * frames as the output requests. Cuts causes and messages to the limits of Tern's own readers. Thread-safe.
  */
 final class ThrowableWriter implements WireForm {
 
@@ -88,8 +88,8 @@ final class ThrowableWriter implements WireForm {
     }
 
     /**
-     * The message as it was given: a class may build another one around it in {@code getMessage()}, and would do so
-     * again at the other side.
+     * Returns a function that reads the original message. {@code getMessage()} of a class may build another message
+     * around the original, and would do so again after reading.
      */
     private static Function<Throwable, @Nullable String> messageOf(Class<?> type) {
         Class<?> first = type;

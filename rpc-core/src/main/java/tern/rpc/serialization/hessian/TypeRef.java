@@ -13,10 +13,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A declared type with every variable and wildcard replaced by what is known of it. Immutable.
+ * A declared type in which each variable and wildcard is replaced by its known type. Immutable.
  *
- * @param raw the class; an array's is an array class
- * @param arguments of a generic class, or none where they are not known; an array's component
+ * @param raw the class; for an array this is the array class
+ * @param arguments the type arguments of a generic class, empty if they are not known; for an array this is the
+ *     component type
  */
 record TypeRef(Class<?> raw, List<TypeRef> arguments) {
 
@@ -54,7 +55,10 @@ record TypeRef(Class<?> raw, List<TypeRef> arguments) {
         return new TypeRef(Array.newInstance(component.raw, 0).getClass(), List.of(component));
     }
 
-    /** A bound may name its own variable, so its arguments are left out. */
+    /**
+     * Returns the class of a type without its arguments. A bound may refer to its own variable, so its arguments are
+     * left out.
+     */
     private static Class<?> erasure(Type type) {
         if (type instanceof Class<?> known) {
             return known;
@@ -69,7 +73,7 @@ record TypeRef(Class<?> raw, List<TypeRef> arguments) {
         return index < arguments.size() ? arguments.get(index) : OBJECT;
     }
 
-    /** What the variables of the class stand for. */
+    /** Returns the types of the class's type variables. */
     Map<TypeVariable<?>, TypeRef> bindings() {
         TypeVariable<?>[] variables = raw.getTypeParameters();
         Map<TypeVariable<?>, TypeRef> bindings = new HashMap<>();
@@ -79,7 +83,7 @@ record TypeRef(Class<?> raw, List<TypeRef> arguments) {
         return bindings;
     }
 
-    /** The same type seen as one of its super-types, or null when it is none. */
+    /** Returns this type as one of its supertypes, or null if the class is not a supertype. */
     @Nullable
     TypeRef as(Class<?> ancestor) {
         if (raw == ancestor) {
