@@ -114,8 +114,8 @@ final class HessianReader implements ObjectReader {
     }
 
     /**
-     * Reads the exception of a failed call again by its class name, message and stack trace alone. The caller so learns
-     * the provider's reason even if a field of the exception cannot be read.
+     * Reads the exception of a failed call again by its class name, message and stack trace alone. This way the caller
+     * learns the provider's reason even if a field of the exception cannot be read.
      */
     private Throwable readPlainly(int start, SerializationException failure) {
         try {

@@ -6,7 +6,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.SerializationException;
 
-/** Reads the values of one message and holds the tables that they share. Not thread-safe. */
+/** Reads the values of one message and holds the tables that the values share. Not thread-safe. */
 final class ValueReader {
 
     private static final String NO_NAME = "";
@@ -30,16 +30,19 @@ final class ValueReader {
     private int depth;
     private int values;
 
-    /** Values under the present container so far, each reference counted with all that it stands for. */
+    /**
+     * The number of values in the present container so far. Each reference counts with the weight of the value to which
+     * it refers.
+     */
     private long weight;
 
-    /** Whether what is read now was passed over before, so that the tables know it. */
+    /** Whether the value being read was skipped before, so that the tables already contain it. */
     private boolean replaying;
 
-    /** How many bytes may still be read a second time. */
+    /** The number of bytes that may still be read a second time. */
     private int replayable;
 
-    /** What may still be allocated for fields that the message leaves out. */
+    /** The number of bytes that may still be allocated for fields that the message omits. */
     private long shellBytes;
 
     ValueReader(HessianInput in, HessianLimits limits, KnownDefinitions known, HashBudget hashes) {
@@ -71,7 +74,7 @@ final class ValueReader {
         shellBytes = SPARE_SHELL_BYTES + 4L * in.remaining();
     }
 
-    /** From the first value again, for the same service. */
+    /** Starts again at the first value, for the same service. */
     void startAgain() {
         ServicePolicy trusted = policy;
         start();
@@ -130,7 +133,10 @@ final class ValueReader {
         };
     }
 
-    /** For a position of type {@code String}; as an object, as it goes into method handles of objects. */
+    /**
+     * Reads a value for a position of type {@code String}. The result type is Object, because method handles take
+     * objects.
+     */
     @Nullable
     Object readText(Slot slot) {
         int tag = in.peek();
@@ -141,13 +147,13 @@ final class ValueReader {
         return weighed(in.textOf(in.next(), Integer.MAX_VALUE));
     }
 
-    /** A long text takes its time when it is compared with an equal one. */
+    /** Adds the cost of comparing a long text with an equal text to the weight. */
     private String weighed(String text) {
         weight += text.length() / CHARACTERS_PER_VISIT;
         return text;
     }
 
-    /** For a position of type {@code Integer}. */
+    /** Reads a value for a position of type {@code Integer}. */
     @Nullable
     Object readInteger(Slot slot) {
         if (Tags.kind(in.peek()) != Tags.INT) {
@@ -185,12 +191,12 @@ final class ValueReader {
         return (boolean) Objects.requireNonNull(read(slot));
     }
 
-    /** Passes over the next value. */
+    /** Skips the next value. */
     void skip() {
         skipper.skip(limits.depth() - depth);
     }
 
-    /** Passes over the next value where it may be nested more deeply than what is created. */
+    /** Skips the next value, which may be nested more deeply than a created value. */
     void skipDeep() {
         skipper.skip(ValueSkipper.DEEPEST);
     }
@@ -199,7 +205,7 @@ final class ValueReader {
         in.fulfil();
     }
 
-    /** The first byte of the next value; definitions before it are taken in. */
+    /** Returns the first byte of the next value. Reads the definitions before the value, too. */
     int nextTag() {
         count();
         int tag = in.next();
@@ -222,7 +228,7 @@ final class ValueReader {
         count(1);
     }
 
-    /** So many values come now. */
+    /** Counts values that come next. */
     void count(int more) {
         weight += more;
         values += more;
@@ -259,7 +265,7 @@ final class ValueReader {
         return new WireClass(name, fields, start, in.position());
     }
 
-    /** The class of the object that this tag begins. */
+    /** Returns the class of the object that this tag begins. */
     WireClass classOf(int tag) {
         int index = tag == 'O' ? in.intOf(in.next()) : tag - 0x60;
         if (index < 0 || index >= definitions.size()) {
@@ -269,7 +275,7 @@ final class ValueReader {
         return definitions.get(index);
     }
 
-    /** The type of a list or map: a name, or the number of one that came before. */
+    /** Reads the type of a list or map, which is a name or the number of an earlier name. */
     String readTypeName() {
         int tag = in.next();
         if (Tags.kind(tag) == Tags.TEXT) {
@@ -286,13 +292,13 @@ final class ValueReader {
         return typeNames.get(index);
     }
 
-    /** The type of the list that this tag begins, or null. */
+    /** Returns the type of the list that this tag begins, or null. */
     @Nullable
     String listType(int tag) {
         return tag == 'U' || tag == 'V' || (tag >= 0x70 && tag <= 0x77) ? readTypeName() : null;
     }
 
-    /** The length of the list that this tag begins, or -1; comes after its type. */
+    /** Returns the length of the list that this tag begins, or -1. Call this after {@link #listType}. */
     int listLength(int tag) {
         if (tag >= 0x70) {
             return tag & 7;
@@ -307,19 +313,19 @@ final class ValueReader {
         return length;
     }
 
-    /** The number that a reference names. */
+    /** Reads the number of a reference. */
     int readReference() {
         int number = in.intOf(in.next());
         references.check(number, in);
         return number;
     }
 
-    /** Adds to what hashing the present container may visit. */
+    /** Adds to the number of values that hashing the present container may visit. */
     void weigh(long visits) {
         weight += visits;
     }
 
-    /** How much lies under the present container, to be taken before and after a key. */
+    /** Returns the weight of the present container. Callers take it before and after a key. */
     long weight() {
         return weight;
     }
@@ -337,8 +343,9 @@ final class ValueReader {
     }
 
     /**
-     * Reads a value after all that was passed over because nobody wanted it where it stood: a field that does not exist
-     * here may hold the same object as one that does. The tables of the message stay as they are meanwhile.
+     * Reads a value that was skipped before, because a later reference needs it. For example, a field that does not
+     * exist in this process may hold the same object as a field that does. Meanwhile the tables of the message stay
+     * unchanged.
      */
     private void replay(int number, Slot slot) {
         if (replayable <= 0) {
@@ -405,7 +412,10 @@ final class ValueReader {
         return made;
     }
 
-    /** An object takes the room of all its fields, of which the message may name none; some take more. */
+    /**
+     * Takes room from the budget for omitted fields. An object needs memory for all its fields, even if the message
+     * names none, and some classes need more.
+     */
     void makeRoom(long bytes) {
         shellBytes -= bytes;
         if (shellBytes < 0) {

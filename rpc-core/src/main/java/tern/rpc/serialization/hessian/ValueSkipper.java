@@ -4,8 +4,8 @@ import java.util.Arrays;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Passes over values without creating them. What they add to the tables of the message is kept, so that later values
- * find their definitions and numbers, and a value is made after all when one refers to it. Not thread-safe.
+ * Skips values without creating them. Their additions to the tables of the message are kept, so that later values find
+ * their definitions and numbers. A skipped value is created later if a reference points to it. Not thread-safe.
  */
 final class ValueSkipper {
 
@@ -16,7 +16,7 @@ final class ValueSkipper {
     private final HessianInput in;
     private final ValueReader values;
 
-    /** How many values each open container has to come, or {@link #UNTIL_END}. */
+    /** The number of values that each open container still expects, or {@link #UNTIL_END}. */
     private int[] open = new int[16];
 
     private int depth;
@@ -26,7 +26,11 @@ final class ValueSkipper {
         this.values = values;
     }
 
-    /** @param deepest how many containers inside each other are accepted */
+    /**
+     * Skips one value.
+     *
+     * @param deepest the maximum nesting of containers
+     */
     void skip(int deepest) {
         depth = 0;
         open[0] = 1;

@@ -4,12 +4,12 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A class definition as it came, with what was found out of it. Thread-safe: what is found out never changes, and threads
- * that race find it out again.
+ * A class definition as received, with results that were derived from it. Thread-safe: the results never change, and
+ * threads that race derive them again.
  */
 final class WireClass {
 
-    /** Positions of one class that are remembered; more of them take turns. */
+    /** The maximum number of cached positions for one class. A new position replaces the oldest position. */
     private static final int MAX_USES = 16;
 
     private static final Use[] UNUSED = {};
@@ -17,7 +17,7 @@ final class WireClass {
     final String name;
     final String[] fields;
 
-    /** Where the definition stands in the message that brought it. */
+    /** The position of the definition in the message that contained it first. */
     final int start;
 
     final int end;
@@ -32,12 +32,12 @@ final class WireClass {
         this.end = end;
     }
 
-    /** Whether no object of it was allowed yet; then it belongs to the present message alone. */
+    /** Whether no object of this class was allowed yet. Such a definition belongs to the present message only. */
     boolean isNew() {
         return uses.length == 0;
     }
 
-    /** How an object of this class becomes a value of a position, if that is known already to be allowed there. */
+    /** Returns the shape for an object of this class at a position, if the cache has it. Otherwise returns null. */
     @Nullable
     Shape known(ServicePolicy service, Slot position) {
         for (Use use : uses) {
@@ -48,7 +48,10 @@ final class WireClass {
         return null;
     }
 
-    /** The same, worked out if the service allows it there. */
+    /**
+     * Returns the shape for an object of this class at a position and caches the shape. The service checks whether the
+     * class is allowed there.
+     */
     Shape shape(ServicePolicy service, Slot position) {
         Shape shape = service.shape(name, position);
         Use[] old = uses;
@@ -59,7 +62,7 @@ final class WireClass {
         return shape;
     }
 
-    /** For each field of the definition its place in the shape, or -1. */
+    /** Returns for each field of the definition its place in the shape, or -1. */
     int[] bind(Shape to) {
         Binding last = lastBinding;
         if (last == null || last.shape != to) {
@@ -71,6 +74,6 @@ final class WireClass {
 
     private record Use(ServicePolicy service, Slot position, Shape shape) {}
 
-    @SuppressWarnings("ArrayRecordComponent") // Never compared.
+    @SuppressWarnings("ArrayRecordComponent") // The record is never compared.
     private record Binding(Shape shape, int[] places) {}
 }

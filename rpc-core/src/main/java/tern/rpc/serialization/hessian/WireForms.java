@@ -31,8 +31,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.WireName;
 
 /**
- * How classes are written: with the bytes of the serializer that hessian-lite chooses for the class, and by that serializer
- * itself where we have no form. Exceptions are ours alone. Thread-safe.
+ * Chooses the form in which a class is written. The bytes are those of the serializer that hessian-lite chooses for the
+ * class. If Tern has no own form, that serializer writes the class itself. Exceptions always use Tern's own form.
+ * Thread-safe.
  */
 final class WireForms {
 
@@ -47,7 +48,7 @@ final class WireForms {
             Character.class, (value, out) -> out.writeString(value.toString()),
             Date.class, (value, out) -> out.writeUTCDate(((Date) value).getTime()));
 
-    /** By the serializer that hessian-lite lists for a class. */
+    /** Tern's own forms, by the serializer that hessian-lite lists for a class. */
     private static final Map<Class<? extends Serializer>, Function<Class<?>, @Nullable WireForm>> LISTED =
             Map.ofEntries(
                     entry(List12Serializer.class, CollectionForm::copied),
@@ -64,7 +65,11 @@ final class WireForms {
         this.wireNames = wireNames;
     }
 
-    /** @throws RuntimeException when the class cannot travel */
+    /**
+     * Returns the form for a class.
+     *
+     * @throws RuntimeException if the class cannot be serialized
+     */
     WireForm of(Class<?> type) throws HessianProtocolException {
         WireForm known = forms.get(type);
         if (known == null) {
@@ -83,13 +88,16 @@ final class WireForms {
             return WireForms::writeCalendar;
         }
         if (Enum.class.isAssignableFrom(type) && !type.isEnum()) {
-            return of(type.getSuperclass()); // A constant with a body is one of its enum.
+            return of(type.getSuperclass()); // a constant with a body belongs to its enum
         }
         WireForm own = own(type);
         return own != null ? own : RareSerializers.of(type)::writeObject;
     }
 
-    /** Null where hessian-lite alone can write the class. The order is that of hessian-lite. */
+    /**
+     * Returns Tern's own form, or null if only hessian-lite can write the class. The checks have the same order as in
+     * hessian-lite.
+     */
     private static @Nullable WireForm own(Class<?> type) {
         WireForm scalar = SCALARS.get(type);
         if (scalar != null) {
@@ -142,7 +150,7 @@ final class WireForms {
         return configured != null ? configured : own != null ? own.value() : type.getName();
     }
 
-    /** hessian-lite would write some classes although no reader makes the same of them. */
+    /** Rejects classes that hessian-lite would write, but that no reader can recreate. */
     private static void check(Class<?> type) {
         if (type.isRecord() && !Serializable.class.isAssignableFrom(type)) {
             throw new IllegalStateException(
@@ -164,7 +172,10 @@ final class WireForms {
         return Map.entry(serializer, form);
     }
 
-    /** hessian-lite's own counts a calendar twice, and then all later references name the wrong values. */
+    /**
+     * Writes a calendar. The serializer of hessian-lite counts a calendar twice, so that all later references in the
+     * message point to wrong values.
+     */
     private static void writeCalendar(Object value, HessianOutput out) throws IOException {
         out.writeObject(new CalendarHandle(value.getClass(), ((Calendar) value).getTimeInMillis()));
     }

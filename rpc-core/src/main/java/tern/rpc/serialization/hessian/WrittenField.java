@@ -14,11 +14,11 @@ final class WrittenField {
     private static final char DATE = 'T';
     private static final char BOXED_FLOAT = 'f';
 
-    /** Fields of these are written as a plain date, whatever the value's class. */
+    /** The types of fields that are written as a plain date, whatever the class of the value. */
     private static final Set<Class<?>> DATES =
             Set.of(Date.class, java.sql.Date.class, java.sql.Time.class, java.sql.Timestamp.class);
 
-    /** The class and the field, for messages. */
+    /** The class and the field, for error messages. */
     final String place;
 
     private final MethodHandle getter;
@@ -37,7 +37,7 @@ final class WrittenField {
         return new WrittenField(field.getDeclaringClass(), field.getName(), Instances.getter(field), kind);
     }
 
-    /** hessian-lite boxes the components of records. */
+    /** Returns the writer of a record component. The values are boxed, as in hessian-lite. */
     static WrittenField of(RecordComponent component) {
         Class<?> type = component.getType();
         return new WrittenField(

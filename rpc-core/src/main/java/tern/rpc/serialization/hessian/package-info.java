@@ -1,4 +1,7 @@
-/** Hessian 2 as Dubbo speaks it: a reader of our own that trusts nothing, and a writer on top of hessian-lite. */
+/**
+ * Hessian 2 as Dubbo uses it: Tern's own reader, which trusts no input, and a writer that uses hessian-lite for rare
+ * types.
+ */
 @NullMarked
 package tern.rpc.serialization.hessian;
 
