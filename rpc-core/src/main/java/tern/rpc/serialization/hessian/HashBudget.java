@@ -109,10 +109,7 @@ class HashBudget {
         }
     }
 
-    /**
-     * Whether hashing the key takes one step. Hashes of such keys are checked separately, because a table may be unable
-     * to order keys of equal hash as a tree.
-     */
+    /** Whether hashing the key takes one step. Keys of equal hash are limited separately, in {@link #chargeEqual}. */
     private static boolean isScalar(@Nullable Object key) {
         return key == null
                 || key instanceof String

@@ -7,7 +7,7 @@ import java.util.Set;
 /** Decides which concrete JDK classes can be read at a position that declares them. */
 final class JdkTypes {
 
-    /** The types for which the grammar has an own encoding. */
+    /** The types for which the grammar has its own encoding. */
     private static final Set<Class<?>> SCALARS = Set.of(
             Boolean.class,
             Byte.class,

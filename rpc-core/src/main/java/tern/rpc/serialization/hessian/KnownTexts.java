@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A cache of texts that occur in many messages, such as names of services and attachments. Texts are found by their
  * bytes, so that a known text needs no new string. Each text has one place, and a later text with the same place
- * replaces it. The cache so has a fixed size, whatever peers send. Not thread-safe.
+ * replaces it. Therefore the cache does not grow, whatever peers send. Not thread-safe.
  */
 final class KnownTexts {
 

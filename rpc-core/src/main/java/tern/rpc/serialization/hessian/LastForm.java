@@ -4,9 +4,9 @@ import com.alibaba.com.caucho.hessian.io.HessianProtocolException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The form of the class that was last written at one place, such as a field. Most places see only one class, and so
- * need no further lookup. A place that sees several classes stops caching. Thread-safe: a thread that loses a race
- * repeats the lookup.
+ * The form of the class that was last written at one place, such as a field. Most places see only one class, and then
+ * need no further lookup. A place that sees several classes stops caching. Thread-safe: threads that race repeat the
+ * lookup.
  */
 final class LastForm {
 

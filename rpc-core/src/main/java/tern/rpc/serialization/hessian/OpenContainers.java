@@ -14,7 +14,7 @@ import tern.rpc.serialization.SerializationException;
  */
 final class OpenContainers {
 
-    /** The maximum weight. Sums and products of a few weights so do not overflow. */
+    /** The maximum weight. This bound keeps sums and products of a few weights from overflowing. */
     static final long HEAVIEST = 1L << 40;
 
     /** The deepest level that has its own bit. All deeper containers share the last bit, which is never cleared. */
@@ -39,7 +39,10 @@ final class OpenContainers {
     private final int[] starts;
     private final boolean[] hashed;
 
-    /** The depths, as bits, of the open containers to which the present container refers. */
+    /**
+     * The depths, as bits, of the open containers to which the present container refers. {@link #often} is the total
+     * number of these references.
+     */
     private long mask;
 
     private long often;

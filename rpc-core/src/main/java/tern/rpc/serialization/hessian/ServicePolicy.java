@@ -27,7 +27,10 @@ class ServicePolicy {
     private static final Logger log = LoggerFactory.getLogger(ServicePolicy.class);
     private static final int LARGEST_CACHE = 1024;
 
-    /** The naming convention for exceptions of the JDK and its extensions. Other names are not loaded. */
+    /**
+     * The names of exceptions of the JDK and its extensions, by their naming convention. It ensures that no other class
+     * is even loaded.
+     */
     private static final Pattern STANDARD_EXCEPTION = Pattern.compile(
             "(java|javax|jakarta)(\\.[a-z]\\w*)+\\.([A-Z]\\w*\\$)*([A-Z]\\w*)?(Exception|Error|Throwable)");
 

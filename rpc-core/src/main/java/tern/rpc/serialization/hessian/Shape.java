@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Creates instances of one class from the fields of a class definition. Thread-safe. */
+/** Creates instances of one class from the field values of an object in a message. Thread-safe. */
 abstract class Shape {
 
     private static final int HEADER_BYTES = 16;

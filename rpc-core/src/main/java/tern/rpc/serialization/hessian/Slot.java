@@ -18,7 +18,7 @@ final class Slot {
     /** The value that replaces null: zero at a primitive position inside a value, else null. */
     final @Nullable Object absent;
 
-    /** Whether the declared type belongs to the application, and so tells which values to expect. */
+    /** Whether the declared type belongs to the application. Such a type tells which values to expect. */
     final boolean own;
 
     private final String where;

@@ -32,7 +32,7 @@ import tern.rpc.WireName;
 
 /**
  * Chooses the form in which a class is written. The bytes are those of the serializer that hessian-lite chooses for the
- * class. If Tern has no own form, that serializer writes the class itself. Exceptions always use Tern's own form.
+ * class. If Tern has no form for the class, that serializer itself writes the class. Exceptions always use Tern's form.
  * Thread-safe.
  */
 final class WireForms {
@@ -173,7 +173,7 @@ final class WireForms {
     }
 
     /**
-     * Writes a calendar. The serializer of hessian-lite counts a calendar twice, so that all later references in the
+     * Writes a calendar. The serializer of hessian-lite counts a calendar twice, and then all later references in the
      * message point to wrong values.
      */
     private static void writeCalendar(Object value, HessianOutput out) throws IOException {
