@@ -65,10 +65,7 @@ final class BuilderForm implements WireForm {
             return text.getBytes(StandardCharsets.ISO_8859_1);
         }
         byte[] bytes = new byte[2 * text.length()];
-        ByteBuffer.wrap(bytes)
-                .order(ByteOrder.nativeOrder())
-                .asCharBuffer()
-                .put(text); // copies unpaired surrogates, too
+        ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).asCharBuffer().put(text); // also unpaired surrogates
         return bytes;
     }
 }

@@ -196,7 +196,7 @@ final class HessianInput {
             case 0x5c -> 1;
             case 0x5d -> (byte) next();
             case 0x5e -> (short) unsignedShort();
-            // A product, not a quotient: writers choose this form when the product gives back their value.
+            // Multiply, do not divide: writers choose this form if the product equals their value.
             case 0x5f -> 0.001 * fourBytes();
             case 'D' -> Double.longBitsToDouble(eightBytes());
             default -> throw unexpected(tag, "a double");
@@ -495,7 +495,7 @@ final class HessianInput {
             }
         }
         if (i < to && to >= Long.BYTES) {
-            // Of the last eight bytes, little-endian, those before the rest are shifted out.
+            // The last eight bytes are read as little-endian. The shift removes the bytes before the rest.
             return ((long) LONGS.get(array, to - Long.BYTES) & (NOT_ASCII << ((i - (to - Long.BYTES)) * Byte.SIZE)))
                     == 0;
         }
