@@ -495,7 +495,7 @@ final class HessianInput {
             }
         }
         if (i < to && to >= Long.BYTES) {
-            // The last eight bytes are read as little-endian. The shift removes the bytes before the rest.
+            // The last eight bytes are read as little-endian. The shifted mask ignores the bytes before the rest.
             return ((long) LONGS.get(array, to - Long.BYTES) & (NOT_ASCII << ((i - (to - Long.BYTES)) * Byte.SIZE)))
                     == 0;
         }
