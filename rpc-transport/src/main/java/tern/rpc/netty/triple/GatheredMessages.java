@@ -13,12 +13,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Messages of one stream that one drain of the queue found together. They leave in one DATA frame, with one promise for
- * all, since a frame and a promise for each message cost several times the message. Event loop only.
+ * The messages of one stream that one drain of the queue found together. They are written in one DATA frame with one
+ * promise, because a frame and a promise for each message cost several times the message. Confined to the event loop.
  */
 final class GatheredMessages {
 
-    /** Payload of the largest frame that fits into one buffer of {@link JoinedWrites} and into every peer's frame size. */
+    /**
+     * The payload of the largest frame that fits into one buffer of {@link JoinedWrites} and into every peer's frame
+     * size.
+     */
     static final int MAX_BYTES = JoinedWrites.MAX_ROOM_BYTES - Http2Frames.HEAD_BYTES;
 
     private final List<byte[]> messages = new ArrayList<>();
@@ -33,14 +36,14 @@ final class GatheredMessages {
         return bytes + message.length <= MAX_BYTES;
     }
 
-    /** @param counted how much the message counts as unsent */
+    /** @param counted the unsent bytes that the message counts */
     void add(byte[] message, int counted) {
         messages.add(message);
         bytes += message.length;
         countedBytes += counted;
     }
 
-    /** What the messages count as unsent. */
+    /** The unsent bytes that the messages count. */
     int countedBytes() {
         return countedBytes;
     }
@@ -52,9 +55,9 @@ final class GatheredMessages {
     }
 
     /**
-     * Writes the messages, and forgets them.
+     * Writes and forgets the messages.
      *
-     * @return done when the socket has taken them, or never will
+     * @return done when the socket has taken or dropped them
      */
     ChannelFuture write(
             ChannelHandlerContext context, Http2ConnectionEncoder encoder, Http2Stream stream, JoinedWrites joined) {
@@ -73,7 +76,10 @@ final class GatheredMessages {
         return taken;
     }
 
-    /** Whether the frame can go right now, past the codec's own queue; if so its bytes are taken from both windows. */
+    /**
+     * Whether the frame can be written at once, without the codec's queue. If so, its bytes are taken from both
+     * windows.
+     */
     private boolean takeWindows(Http2ConnectionEncoder encoder, Http2Stream stream) {
         Http2Connection connection = encoder.connection();
         Http2RemoteFlowController windows = encoder.flowController();

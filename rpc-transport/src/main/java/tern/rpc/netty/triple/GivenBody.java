@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 
-/** A message that came in the head of a request; a body is passed over. Event loop only. */
+/** A message from the head of a request. The body is skipped. Confined to the event loop. */
 final class GivenBody implements BodyReader {
 
     private final byte[] message;
@@ -42,6 +42,6 @@ final class GivenBody implements BodyReader {
 
     @Override
     public void close() {
-        // its bytes are nobody's
+        // owns no bytes
     }
 }

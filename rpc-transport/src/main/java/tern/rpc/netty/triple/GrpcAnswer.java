@@ -13,33 +13,33 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * What the headers and the trailers of an answer say (docs/wire-protocol.md 3.6).
+ * The headers and the trailers of an answer (docs/wire-protocol.md 3.6).
  *
- * @param head the first block of headers
- * @param end the last one, which is the first where there is only one; null when the answer ended without it
+ * @param head the first header block
+ * @param end the last header block, which may be the first one; null if the answer ended without it
  */
 record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
 
-    /** The numbers of {@code tri-exception-code} are those of docs/wire-protocol.md 8.1; this one is for none. */
+    /** The value of {@code tri-exception-code} for no exception. Its numbers are those of docs/wire-protocol.md 8.1. */
     private static final String NO_EXCEPTION = "0";
 
-    /** What came before the messages. */
+    /** The metadata before the messages. */
     Metadata headers() {
         return head == end ? new Metadata() : TripleMetadata.read(head);
     }
 
-    /** What came with the end. */
+    /** The metadata at the end. */
     Metadata trailers() {
         return end == null ? new Metadata() : TripleMetadata.read(end);
     }
 
-    /** Whether the message is an exception; told before it. */
+    /** Whether the message is an exception. The head contains this. */
     boolean isException() {
         CharSequence code = head.get(GrpcForm.EXCEPTION);
         return code != null && !NO_EXCEPTION.contentEquals(code);
     }
 
-    /** Whether it says that the call succeeded. */
+    /** Whether the call succeeded. */
     boolean isOk() {
         CharSequence number = withStatus().get(GrpcForm.STATUS);
         return number != null && StatusTable.fromNumber(number) == StatusCode.OK;
@@ -50,9 +50,9 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
     }
 
     /**
-     * How the call failed, or null if it did not.
+     * The failure of the call, or null.
      *
-     * @param call and endpoint are named where no server of gRPC answered
+     * @param call named, like the endpoint, if no gRPC server answered
      * @throws RpcException if there are too many headers
      */
     @Nullable
@@ -73,7 +73,7 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
                 details == null ? status : detailed(status, details), GrpcForm.executed(last::get), trailers());
     }
 
-    /** The details tell code and text too, as Dubbo has it; details that nobody can read count for nothing. */
+    /** The status with its details, which repeat code and text. Details that cannot be decoded are ignored. */
     private static Status detailed(Status status, CharSequence base64) {
         try {
             Status detailed = StatusDetails.decode(StatusDetails.BASE64_DECODER.decode(base64.toString()));
@@ -85,7 +85,7 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
         }
     }
 
-    /** Somebody answered who does not speak gRPC, or only the beginning of the answer came. */
+    /** The failure for an answer without a status: the peer does not speak gRPC, or the answer is incomplete. */
     private RpcException withoutStatus(Invocation call, Endpoint endpoint) {
         CharSequence status = head.status();
         int number = status != null && status.length() == 3 ? number(status.toString()) : 0;

@@ -13,13 +13,13 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.transport.ServiceLookup;
 
-/** gRPC on HTTP/2, which Triple is too: framed messages and trailers (docs/wire-protocol.md 3). Stateless. */
+/** gRPC on HTTP/2, including Triple: framed messages and trailers (docs/wire-protocol.md 3). Stateless. */
 final class GrpcForm implements HttpForm {
 
     static final AsciiString GRPC = AsciiString.cached("application/grpc");
     static final AsciiString GRPC_PROTO = AsciiString.cached("application/grpc+proto");
     static final AsciiString GRPC_JSON = AsciiString.cached("application/grpc+json");
-    /** Triple's wrappers as dubbo-go names them, which reads no other content type of an answer. */
+    /** The content type of Triple's wrappers in dubbo-go, which accepts no other content type in an answer. */
     static final AsciiString GRPC_HESSIAN2 = AsciiString.cached("application/grpc+hessian2");
 
     static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
@@ -34,7 +34,7 @@ final class GrpcForm implements HttpForm {
     static final AsciiString EXCEPTION = AsciiString.cached("tri-exception-code");
     static final AsciiString BUSINESS = AsciiString.cached("3"); // docs/wire-protocol.md 8.1
 
-    /** Whether the method ran; said of failures. Where it did not, another server may be asked. */
+    /** The header of failures that tells whether the method ran. If it did not, another server may be used. */
     private static final AsciiString EXECUTED = AsciiString.cached("tern-executed");
 
     private static final AsciiString YES = AsciiString.cached("yes");
@@ -53,7 +53,7 @@ final class GrpcForm implements HttpForm {
         this(codecs, json, json ? GRPC_JSON : GRPC);
     }
 
-    /** @param contentType of answers */
+    /** @param contentType the content type of answers */
     GrpcForm(TripleCodecs codecs, boolean json, AsciiString contentType) {
         this.codecs = codecs;
         this.json = json;
@@ -84,14 +84,14 @@ final class GrpcForm implements HttpForm {
                 this, exchange, Route.nowhere(head), ContentCoding.mayBeGzip(head.get(ENCODING)), timeoutNanos(head));
     }
 
-    /** Adds whether a call that failed was executed, if that is known. */
+    /** Adds whether a failed call was executed, if this is known. */
     static void tellExecuted(Http2Headers head, Executed executed) {
         if (executed != Executed.MAYBE) {
             head.set(EXECUTED, executed == Executed.YES ? YES : NO);
         }
     }
 
-    /** What the headers of an answer say about that. */
+    /** Whether the call was executed, by the headers of an answer. */
     static Executed executed(Function<AsciiString, @Nullable CharSequence> head) {
         CharSequence told = head.apply(EXECUTED);
         if (told == null) {
@@ -136,7 +136,7 @@ final class GrpcForm implements HttpForm {
         return new DefaultHttp2Headers(false, 2).set(STATUS, ZERO);
     }
 
-    /** Of messages and of whole answers. */
+    /** The content type of messages and of complete answers. */
     AsciiString contentType() {
         return contentType;
     }

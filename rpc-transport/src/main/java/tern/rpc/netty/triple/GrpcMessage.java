@@ -13,7 +13,7 @@ final class GrpcMessage {
 
     private GrpcMessage() {}
 
-    /** What does not fit into 1 KiB is left out, whole characters at a time. */
+    /** Encodes the text. Characters beyond 1 KiB are omitted. */
     static String encode(String text) {
         StringBuilder encoded = new StringBuilder(Math.min(LONGEST_ENCODED, text.length() + 16));
         int index = 0;
@@ -34,7 +34,7 @@ final class GrpcMessage {
         return encoded.toString();
     }
 
-    /** A plus sign is a space to Dubbo's consumers, so it is escaped too. */
+    /** Whether the character needs no escape. A plus sign is escaped, because Dubbo's consumers read it as a space. */
     private static boolean isPlain(int character) {
         return character >= 0x20 && character <= 0x7E && character != '%' && character != '+';
     }
@@ -46,7 +46,7 @@ final class GrpcMessage {
     }
 
     /**
-     * Never fails: what is no escape stays as it is.
+     * Decodes the text. Never fails: an invalid escape stays as it is.
      *
      * @param value one character per byte, as headers are read
      */
@@ -74,7 +74,7 @@ final class GrpcMessage {
         return high < 0 || low < 0 ? -1 : high << 4 | low;
     }
 
-    /** Dubbo's providers write Latin-1 at times. */
+    /** The text of the bytes. Dubbo's providers sometimes write Latin-1. */
     private static String text(byte[] bytes) {
         try {
             return StandardCharsets.UTF_8

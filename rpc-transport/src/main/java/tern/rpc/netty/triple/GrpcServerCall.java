@@ -16,13 +16,13 @@ import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
-/** A call in the form of gRPC. */
+/** A gRPC call. */
 final class GrpcServerCall extends MessageCall {
 
     private static final Logger LOG = LoggerFactory.getLogger(GrpcServerCall.class);
 
     private final GrpcForm form;
-    private volatile @Nullable PayloadCodec payload; // of the request, for its answers
+    private volatile @Nullable PayloadCodec payload; // codec of the request, used for its answers
 
     GrpcServerCall(GrpcForm form, HttpExchange exchange, Route route, boolean compressed, long timeoutNanos) {
         super(
@@ -66,7 +66,7 @@ final class GrpcServerCall extends MessageCall {
         MethodDescriptor only = route().only();
         if (only != null
                 && only.payload() == Payload.JAVA
-                && only.service() == route().service() // not a built-in one
+                && only.service() == route().service() // not a built-in method
                 && ValueMessages.isRequest(bytes, 0, length, only.parameters().size())) {
             ValueCodec codec =
                     new ValueCodec(only, codecs().json(only), connection().settings());
@@ -131,9 +131,8 @@ final class GrpcServerCall extends MessageCall {
     }
 
     /**
-     * Callers of Triple wait for a Java exception, which travels as an answer that is marked (docs/wire-protocol.md
-     * 3.6); those
-     * of gRPC would not see the mark.
+     * Answers with a Java exception. Callers of Triple expect a marked answer (docs/wire-protocol.md 3.6); callers of
+     * plain gRPC do not know the mark.
      */
     private HttpWrite exception(WrapperCodec wrapper, Throwable failure, Metadata metadata) {
         byte[] message = codecs().frame(

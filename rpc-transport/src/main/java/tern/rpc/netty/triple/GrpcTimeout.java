@@ -13,8 +13,8 @@ final class GrpcTimeout {
     private GrpcTimeout() {}
 
     /**
-     * @return nanoseconds, a year at the most
-     * @throws IllegalArgumentException saying what is wrong with it
+     * @return nanoseconds, at most a year
+     * @throws IllegalArgumentException if the text is invalid; the message gives the reason
      */
     static long parseNanos(CharSequence text) {
         int digits = text.length() - 1;
@@ -48,8 +48,8 @@ final class GrpcTimeout {
     }
 
     /**
-     * Takes off less than a thousandth, so that calls with the same deadline, which leave at once, send the same text: 2999
-     * milliseconds of three seconds.
+     * Reduces the time by less than a thousandth, so that calls with the same deadline, sent in a row, have the same
+     * text: 2999 milliseconds of three seconds.
      */
     static long rounded(long nanos) {
         long grain = 1;
@@ -59,7 +59,7 @@ final class GrpcTimeout {
         return nanos - nanos % grain;
     }
 
-    /** In the smallest unit that needs fewer than nine digits; at least a nanosecond. */
+    /** The time in the smallest unit that needs fewer than nine digits; at least one nanosecond. */
     static AsciiString format(long nanos) {
         if (nanos < LONGEST_SENT) {
             return text(Math.max(1, nanos), 'n');
@@ -74,7 +74,7 @@ final class GrpcTimeout {
         if (seconds < LONGEST_SENT) {
             return text(seconds, 'S');
         }
-        return text(TimeUnit.SECONDS.toMinutes(seconds), 'M'); // no long is beyond this
+        return text(TimeUnit.SECONDS.toMinutes(seconds), 'M'); // sufficient for every long
     }
 
     private static AsciiString text(long amount, char unit) {

@@ -13,10 +13,10 @@ import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ServiceLookup;
 
-/** A call in the form of gRPC-Web. */
+/** A gRPC-Web call. */
 final class GrpcWebCall extends MessageCall {
 
-    /** Flag of the frame that has the trailers (gRPC-Web protocol, docs/wire-protocol.md 3.12). */
+    /** The flag of the frame with the trailers (gRPC-Web protocol, docs/wire-protocol.md 3.12). */
     private static final int TRAILERS = 0x80;
 
     private final GrpcWebForm form;
@@ -46,7 +46,7 @@ final class GrpcWebCall extends MessageCall {
         return "grpc-web";
     }
 
-    /** Without what tells of the browser's library. */
+    /** The metadata without the headers of the browser's library. */
     @Override
     Metadata metadata() {
         Metadata metadata = TripleMetadata.read(exchange().head());
@@ -69,7 +69,9 @@ final class GrpcWebCall extends MessageCall {
                         out -> codecs().writeResponse(method, form.isJson(), value, out)));
     }
 
-    /** Every part of a text is in base64 by itself, so that it can be read when it comes. */
+    /**
+     * The frame as it is sent. In text mode every part is in base64 by itself, so that it can be decoded on arrival.
+     */
     private byte[] travelling(byte[] frame) {
         return text ? Base64.getEncoder().encode(frame) : frame;
     }

@@ -14,9 +14,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * gRPC-Web (docs/wire-protocol.md 3.12): gRPC for those who cannot read trailers, which are a frame at the end of the
- * body; in
- * base64 for those who cannot read bytes either. Stateless.
+ * gRPC-Web (docs/wire-protocol.md 3.12): gRPC for clients that cannot read trailers. A frame at the end of the body
+ * contains them. Base64 serves clients that cannot read bytes either. Stateless.
  */
 final class GrpcWebForm implements HttpForm {
 
@@ -33,7 +32,7 @@ final class GrpcWebForm implements HttpForm {
         this.text = text;
     }
 
-    /** One for each content type. */
+    /** One instance for each content type. */
     static Map<AsciiString, GrpcWebForm> all(TripleCodecs codecs) {
         Map<AsciiString, GrpcWebForm> all = new HashMap<>();
         for (String suffix : new String[] {"", "+proto", "+json"}) {

@@ -17,7 +17,7 @@ import tern.rpc.serialization.SerializationException;
 /** Compresses and decompresses whole messages in the gzip format (RFC 1952). Keeps a few coders for reuse. Thread-safe. */
 final class Gzip {
 
-    /** As in {@code grpc-encoding}. */
+    /** The name in {@code grpc-encoding}. */
     static final String NAME = "gzip";
 
     private static final int HEADER_BYTES = 10;
@@ -31,19 +31,19 @@ final class Gzip {
     private static final int FLAG_COMMENT = 0x10;
     private static final int RESERVED_FLAGS = 0xE0;
 
-    /** Messages of which the ratio is not looked at. */
+    /** The ratio of smaller messages is not limited. */
     private static final int FREE_BYTES = 1 << 20;
 
     private final int mostRatio;
     private final Pool<Deflating> deflaters = new Pool<>(Deflating::new);
     private final Pool<Inflating> inflaters = new Pool<>(Inflating::new);
 
-    /** Without a bound of the ratio. */
+    /** Creates a codec without a limit of the ratio. */
     Gzip() {
         this(Integer.MAX_VALUE);
     }
 
-    /** @param mostRatio of decompressed to compressed bytes, beyond 1 MiB */
+    /** @param mostRatio the largest ratio of decompressed to compressed bytes, beyond 1 MiB */
     Gzip(int mostRatio) {
         this.mostRatio = mostRatio;
     }
@@ -68,22 +68,22 @@ final class Gzip {
      * Appends the decompressed bytes.
      *
      * @param out its limit is that of the message
-     * @throws RpcException RESOURCE_EXHAUSTED if they are more than the buffer may hold, or more than 1 MiB and too many
-     *     for the compressed ones
+     * @throws RpcException RESOURCE_EXHAUSTED if there are more bytes than the buffer may hold, or more than 1 MiB and
+     *     more than the ratio permits
      * @throws SerializationException if the bytes are not in the gzip format
      */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out) {
         decompress(bytes, offset, length, out, null);
     }
 
-    /** @param unpacked told before each piece; null where nobody counts */
+    /** @param unpacked called before each piece; null if nothing is counted */
     void decompress(byte[] bytes, int offset, int length, OutputBuffer out, @Nullable UnpackedRequest unpacked) {
         int end = offset + length;
         int position = offset;
         long most = out.position() + Math.max(FREE_BYTES, (long) mostRatio * length);
         Inflating inflating = inflaters.take();
         try {
-            do { // one member usually, but there may be more
+            do { // usually one member, but there may be more
                 int first = out.position();
                 int start = headerEnd(bytes, position, end);
                 position = end - inflating.decompress(bytes, start, end - start, out, most, unpacked);
@@ -198,7 +198,7 @@ final class Gzip {
         private final Inflater inflater = new Inflater(true);
         private final byte[] piece = new byte[PIECE_BYTES];
 
-        /** @return how many bytes are left */
+        /** @return the number of remaining bytes */
         int decompress(
                 byte[] bytes, int offset, int length, OutputBuffer out, long most, @Nullable UnpackedRequest unpacked)
                 throws DataFormatException, RatioException {
@@ -231,19 +231,19 @@ final class Gzip {
         }
     }
 
-    /** More bytes come out of a message than its size gives reason to expect. */
+    /** The message has more decompressed bytes than the ratio permits. */
     private static final class RatioException extends Exception {
         private static final long serialVersionUID = 1L;
     }
 
-    /** Has memory outside the heap. */
+    /** An object with memory outside the heap. */
     private interface Reusable {
         void reset();
 
         void end();
     }
 
-    /** Keeps as many as there are slots; those that find none are ended. */
+    /** Keeps a limited number of objects. Further objects are released. */
     private static final class Pool<T extends Reusable> {
 
         private static final int SLOTS = 16;

@@ -13,18 +13,18 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins the small buffers that frames of HTTP/2 are written in, so that one flush hands the socket one buffer instead of
- * a dozen: an answer is three frames in five buffers. Larger ones pass as they are. Whole frames may be written right
- * into the joined buffer, behind those that came before. Event loop only.
+ * Joins the small buffers of HTTP/2 frames, so that one flush passes one buffer to the socket instead of a dozen: an
+ * answer is three frames in five buffers. Larger buffers are passed on unchanged. Complete frames may be written
+ * directly into the joined buffer. Confined to the event loop.
  */
 final class JoinedWrites extends ChannelDuplexHandler {
 
-    /** Copying more costs more than handing it over apart. */
+    /** Copying larger buffers costs more than passing them separately. */
     private static final int SMALL_BYTES = 4 << 10;
 
     private static final int JOINED_BYTES = 32 << 10;
 
-    /** Most bytes that {@link #room} is asked for. */
+    /** The largest request for {@link #room}. */
     static final int MAX_ROOM_BYTES = JOINED_BYTES / 2;
 
     private static final int FEW = 4;
@@ -32,15 +32,15 @@ final class JoinedWrites extends ChannelDuplexHandler {
     private final IntConsumer taken;
     private @Nullable ChannelHandlerContext context;
     private @Nullable ByteBuf joined;
-    private int expectedBytes = SMALL_BYTES; // in the next flush, which is likely to be as large as the last
-    private int countedBytes; // of the joined buffer, of which taken is to be told
-    private @Nullable List<ChannelPromise> promises; // of what the joined buffer holds
+    private int expectedBytes = SMALL_BYTES; // expected size of the next flush, equal to the last one
+    private int countedBytes; // counted bytes in the joined buffer
+    private @Nullable List<ChannelPromise> promises; // promises of bytes in the joined buffer
 
     JoinedWrites() {
         this(bytes -> {});
     }
 
-    /** @param taken told how many of the {@link #counted} bytes the socket took, or will never take */
+    /** @param taken called with the number of {@link #counted} bytes that the socket has taken or that were dropped */
     JoinedWrites(IntConsumer taken) {
         this.taken = taken;
     }
@@ -51,9 +51,9 @@ final class JoinedWrites extends ChannelDuplexHandler {
     }
 
     /**
-     * Where the next bytes are to be written, before anything else is.
+     * The buffer for the next bytes, which must be written before anything else.
      *
-     * @param bytes at most so many, and no more than {@link #MAX_ROOM_BYTES}
+     * @param bytes the largest number of bytes; at most {@link #MAX_ROOM_BYTES}
      */
     ByteBuf room(int bytes) {
         ChannelHandlerContext own = Objects.requireNonNull(context);
@@ -70,12 +70,14 @@ final class JoinedWrites extends ChannelDuplexHandler {
         return target.ensureWritable(bytes);
     }
 
-    /** So many bytes, of those written to {@link #room}, count until the socket has taken them. */
+    /** Counts this many bytes of those written to {@link #room} until the socket has taken them. */
     void counted(int bytes) {
         countedBytes += bytes;
     }
 
-    /** Completed when the socket has taken what was written to {@link #room} so far, or will never take it. */
+    /**
+     * Adds a promise that completes when the socket has taken or dropped everything written to {@link #room} so far.
+     */
     void promised(ChannelPromise promise) {
         List<ChannelPromise> waiting = promises;
         if (waiting == null) {
@@ -120,7 +122,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
         ChannelFuture written = own.write(full);
         List<ChannelPromise> told = promises == null ? List.of() : promises;
         if (counted > 0 || !told.isEmpty()) {
-            promises = told.size() > FEW ? new ArrayList<>(told.size()) : null; // the next flush is likely to be alike
+            promises = told.size() > FEW ? new ArrayList<>(told.size()) : null; // the next flush is probably similar
             written.addListener((ChannelFutureListener) done -> {
                 complete(told, done);
                 taken.accept(counted);
@@ -146,7 +148,7 @@ final class JoinedWrites extends ChannelDuplexHandler {
 
     @Override
     public void channelInactive(ChannelHandlerContext own) {
-        writeJoined(own); // fails, and tells so to those that wait
+        writeJoined(own); // fails, and notifies the promises
         own.fireChannelInactive();
     }
 

@@ -22,7 +22,7 @@ import tern.rpc.serialization.json.JsonMethod;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.RemoteFailures;
 
-/** The answer to a call in JSON over HTTP/1.1, not read yet (docs/wire-protocol.md 4.3 and 4.5). */
+/** The answer to a JSON call over HTTP/1.1 that is not decoded yet (docs/wire-protocol.md 4.3 and 4.5). */
 final class JsonAnswer implements Answer {
 
     private static final int LONGEST_SHOWN_BODY = 200;
@@ -32,7 +32,7 @@ final class JsonAnswer implements Answer {
     private final int maxBytes;
     private final Http1Answer answer;
 
-    /** @param maxBytes of a message */
+    /** @param maxBytes the largest message */
     JsonAnswer(TripleCodecs codecs, Endpoint endpoint, int maxBytes, Http1Answer answer) {
         this.codecs = codecs;
         this.endpoint = endpoint;
@@ -76,7 +76,7 @@ final class JsonAnswer implements Answer {
     }
 
     private @Nullable Object value(JsonMethod json, byte[] bytes, int length) {
-        if (length == 0) { // as with status 204
+        if (length == 0) { // for example with status 204
             return null;
         }
         String type = answer.field(JsonForm.CONTENT_TYPE);
@@ -94,7 +94,7 @@ final class JsonAnswer implements Answer {
 
     private Status status(Invocation call, @Nullable JsonError error, byte[] bytes, int length, boolean notRun) {
         int http = answer.status();
-        if (error == null) { // of a proxy, perhaps
+        if (error == null) { // perhaps from a proxy
             String body = new String(bytes, 0, Math.min(length, LONGEST_SHOWN_BODY), StandardCharsets.UTF_8);
             return new Status(
                     StatusTable.fromHttpStatus(http),
@@ -106,7 +106,7 @@ final class JsonAnswer implements Answer {
         if (code == null) {
             return new Status(StatusTable.fromHttpStatus(http), error.message(), List.of());
         }
-        // What is not there is told as 404, see JsonForm.
+        // An unknown method is reported as 404, see JsonForm.
         StatusCode told = code == StatusCode.NOT_FOUND && notRun ? StatusCode.UNIMPLEMENTED : code;
         return new Status(told, error.message(), error.details());
     }

@@ -11,16 +11,16 @@ import tern.rpc.netty.Strangers;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** Reads the answers to calls in JSON over HTTP/1.1 that come on one connection. One thread at a time. */
+/** Parses the answers to JSON calls on one connection of HTTP/1.1. Used by one thread at a time. */
 final class JsonAnswerReader implements AnswerReader {
 
     private final TripleCodecs codecs;
     private final Endpoint endpoint;
     private final int maxBytes;
     private final Http1AnswerReader answers;
-    private boolean begun; // the first answer of the connection
+    private boolean begun; // the first answer of the connection has begun
 
-    /** @param maxBytes of a message */
+    /** @param maxBytes the largest message */
     JsonAnswerReader(TripleCodecs codecs, Endpoint endpoint, int maxBytes) {
         this.codecs = codecs;
         this.endpoint = endpoint;

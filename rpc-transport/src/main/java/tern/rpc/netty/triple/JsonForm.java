@@ -33,7 +33,7 @@ final class JsonForm implements HttpForm {
     private static final String ANY_METHOD = "POST, PUT, PATCH, DELETE, OPTIONS";
     private static final String ANY_METHOD_READING = "GET, HEAD, " + ANY_METHOD;
 
-    /** What a path says, and where it leads. */
+    /** The target of a path and its route. */
     private record Aim(JsonTarget target, Route route) {}
 
     private final TripleCodecs codecs;
@@ -120,7 +120,7 @@ final class JsonForm implements HttpForm {
         return present == null ? null : present.toString();
     }
 
-    /** First letters of the types of the parameters, as in {@code iS} for {@code int} and {@code String}. */
+    /** The first letters of the parameter types, for example {@code iS} for {@code int} and {@code String}. */
     static String letters(MethodDescriptor method) {
         return method.parameters().stream()
                 .map(type -> type.raw().getSimpleName().substring(0, 1))
@@ -134,7 +134,7 @@ final class JsonForm implements HttpForm {
                 .collect(Collectors.joining(", "));
     }
 
-    /** Where the arguments are. */
+    /** The place of the arguments in the request. */
     private Source source(Http2Headers head, MethodDescriptor method) {
         String verb = String.valueOf(head.method());
         boolean reading = is(verb, HttpMethod.GET) || is(verb, HttpMethod.HEAD);
@@ -157,7 +157,7 @@ final class JsonForm implements HttpForm {
         return verb.equals(method.name());
     }
 
-    /** Whether bodies of this type may be taken, or it can be said how they would be. */
+    /** Whether bodies of this type are accepted, or an error can name the accepted ones. */
     static boolean takes(AsciiString type) {
         return type.isEmpty() || type.equals(JSON) || type.equals(TEXT) || type.equals(FORM);
     }
@@ -195,7 +195,7 @@ final class JsonForm implements HttpForm {
                         method + " takes a stream, which needs HTTP/2 and gRPC or Connect");
     }
 
-    /** A body that is announced as too large is not waited for. */
+    /** Refuses a body whose announced length is too large, without waiting for it. */
     private static void checkLength(HttpExchange exchange) {
         Long length = exchange.head().getLong(CONTENT_LENGTH);
         int limit = exchange.connection().settings().maxRequestBytes();
@@ -204,7 +204,7 @@ final class JsonForm implements HttpForm {
         }
     }
 
-    /** The shortest of the times that a caller may name; negative for none. */
+    /** The shortest timeout of the request's headers; negative for none. */
     static long timeoutNanos(Http2Headers head) {
         long grpc;
         try {
@@ -231,7 +231,7 @@ final class JsonForm implements HttpForm {
     }
 
     /**
-     * An answer that is an error and nothing else.
+     * An answer with an error.
      *
      * @throws RpcException if the metadata cannot be sent
      */
@@ -263,12 +263,12 @@ final class JsonForm implements HttpForm {
         if (isUnknown(reason)) {
             return HttpResponseStatus.NOT_FOUND;
         }
-        return reason.code() == StatusCode.OK // which no failure should have
+        return reason.code() == StatusCode.OK // should never occur in a failure
                 ? HttpResponseStatus.INTERNAL_SERVER_ERROR
                 : HttpResponseStatus.valueOf(StatusTable.httpStatus(reason.code()));
     }
 
-    /** A service or method that is not there, which no method can say since it has run when it does. */
+    /** Whether the failure is an unknown service or method. A method itself cannot report this, because it has run. */
     private static boolean isUnknown(RpcException reason) {
         return reason.code() == StatusCode.UNIMPLEMENTED && reason.wasExecuted() == Executed.NO;
     }

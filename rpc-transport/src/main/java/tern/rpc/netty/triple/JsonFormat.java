@@ -7,12 +7,12 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 
-/** What an answer of the JSON form can be made of (docs/wire-protocol.md 4.4). */
+/** The formats of an answer of the JSON protocol (docs/wire-protocol.md 4.4). */
 enum JsonFormat {
     JSON("application/json", "application/json", Object.class),
-    /** For those who asked for it, of methods whose result is a text. */
+    /** Text on request, for methods with a text result. */
     TEXT("text/plain", "text/plain; charset=utf-8", String.class),
-    /** The same of bytes. */
+    /** Bytes on request, for methods with a byte array as result. */
     BYTES("application/octet-stream", "application/octet-stream", byte[].class);
 
     private static final JsonFormat[] ALL = values();
@@ -31,16 +31,16 @@ enum JsonFormat {
         return contentType;
     }
 
-    /** Of a result of this type. */
+    /** Whether a result of this type fits. */
     private boolean fits(MethodDescriptor method) {
         return this == JSON || method.result().raw() == result;
     }
 
     /**
-     * The first entry of {@code accept} that is possible; if it leaves the choice open, what the path, the query or the
-     * request's own type suggest.
+     * The first possible entry of {@code accept}. If it does not decide, the path, the query or the request's own type
+     * do.
      *
-     * @throws HttpRefusal with status 415 if none is
+     * @throws HttpRefusal with status 415 if none is possible
      */
     static JsonFormat choose(MethodDescriptor method, Http2Headers request, List<@Nullable String> suggestions) {
         CharSequence first = request.get("accept");
@@ -83,7 +83,7 @@ enum JsonFormat {
         return JSON;
     }
 
-    /** A media type, or what stands for one in a path or query. */
+    /** The format of a media type, or of its short name in a path or query. */
     private static @Nullable JsonFormat named(@Nullable String name) {
         return switch (name == null ? "" : name) {
             case "application/json", "json" -> JSON;

@@ -7,7 +7,7 @@ import tern.rpc.netty.WriteCommand;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** A request in JSON over HTTP/1.1, which tells its call when it leaves. */
+/** A JSON request over HTTP/1.1. It notifies its call when it is sent. */
 final class JsonRequest extends WriteCommand {
 
     private final PendingCall pending;
@@ -16,7 +16,7 @@ final class JsonRequest extends WriteCommand {
     private final int bytes;
     private @Nullable Http1ClientHandler handler; // event loop only; null until it is written
 
-    /** @param parts are sent in this order */
+    /** @param parts the bytes, sent in this order */
     JsonRequest(PendingCall pending, Connection connection, byte[][] parts) {
         this.pending = pending;
         this.connection = connection;

@@ -7,14 +7,14 @@ import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceKey;
 
-/** The head of a method's requests in JSON over HTTP/1.1: what is the same in all of them is made once. Immutable. */
+/** The head of a method's JSON requests over HTTP/1.1. The common part is encoded once. Immutable. */
 final class JsonRequestHead {
 
     private static final long LONGEST_MILLIS = 9_999_999_999L;
 
     private final byte[] fixed;
 
-    /** @param host as in the header of that name */
+    /** @param host the value of the host header */
     JsonRequestHead(ServiceKey service, MethodDescriptor method, String application, String host) {
         StringBuilder head = new StringBuilder(256);
         head.append("POST /").append(RequestHead.ascii("the path", path(service, method)));
@@ -51,7 +51,7 @@ final class JsonRequestHead {
     /**
      * The head of one request, up to its empty line.
      *
-     * @param room bytes that are left free behind it
+     * @param room free bytes to reserve after it
      * @throws tern.rpc.RpcException if its metadata cannot be sent
      */
     byte[] bytes(Invocation call, int bodyBytes, long now, int room) {

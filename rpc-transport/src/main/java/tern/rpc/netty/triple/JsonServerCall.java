@@ -24,12 +24,12 @@ import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * A call in the JSON form: one request, and one answer in the body of a response or many as server-sent events. Whatever
- * the application sends along becomes plain headers.
+ * A JSON call: one request, and one answer in the response body or many as server-sent events. Metadata of the
+ * application becomes plain headers.
  */
 final class JsonServerCall extends MessageCall {
 
-    /** Where the arguments of a call are. */
+    /** The place of the arguments. */
     enum Source {
         QUERY,
         JSON,
@@ -46,7 +46,7 @@ final class JsonServerCall extends MessageCall {
     private final Map<String, List<String>> query;
     private final Source source;
     private final JsonFormat format;
-    private volatile @Nullable Metadata early; // headers that were meant to be sent before the one answer
+    private volatile @Nullable Metadata early; // headers that the method sent before the answer
 
     /** @param gzip whether the request is compressed */
     JsonServerCall(
@@ -90,7 +90,9 @@ final class JsonServerCall extends MessageCall {
             return new Request(called, read(frame, this::arguments));
         } catch (RpcException e) {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
-            throw tooLarge ? WholeBody.tooLarge(e.status().description()) : e; // else there was no room for now
+            throw tooLarge
+                    ? WholeBody.tooLarge(e.status().description())
+                    : e; // otherwise there is no memory for it now
         }
     }
 
@@ -123,7 +125,7 @@ final class JsonServerCall extends MessageCall {
         if (isStream()) {
             super.sendHeaders(headers);
         } else if (early == null) {
-            TripleMetadata.write(headers, (name, value) -> {}); // fails here rather than at the end
+            TripleMetadata.write(headers, (name, value) -> {}); // fails now rather than at the end
             early = headers.copy();
         }
     }
@@ -188,7 +190,9 @@ final class JsonServerCall extends MessageCall {
         }
     }
 
-    /** Exceptions that callers know are told with their message; others might tell too much. */
+    /**
+     * The failure for the caller. Only exceptions that callers know keep their message; others might reveal internals.
+     */
     private RpcException described(Throwable failure) {
         boolean known = RemoteFailures.isForeign(failure)
                 || called.declares(failure)

@@ -9,22 +9,25 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the path and the query of a request say: {@code /service/method~overload.format?name=value}
- * (docs/wire-protocol.md 4.1).
+ * The path and the query of a request: {@code /service/method~overload.format?name=value} (docs/wire-protocol.md 4.1).
  *
- * @param path of service and method alone
- * @param overload letters of the parameters' types; null when the path has none
- * @param format as named by the path; null when it names none
- * @param query decoded
+ * @param path service and method only
+ * @param overload the first letters of the parameter types; null if the path has none
+ * @param format the format in the path; null if it has none
+ * @param query the decoded query
  */
 record JsonTarget(
         String path, @Nullable String overload, @Nullable String format, Map<String, List<String>> query) {
 
     private static final int MAX_PARAMETERS = 1_024;
 
-    /** @throws HttpRefusal with status 400 if it cannot be decoded */
+    /**
+     * Parses a request target.
+     *
+     * @throws HttpRefusal with status 400 if it cannot be decoded
+     */
     static JsonTarget of(@Nullable CharSequence target) {
-        if (target == null) { // as with CONNECT
+        if (target == null) { // for example with CONNECT
             throw new HttpRefusal(HttpResponseStatus.METHOD_NOT_ALLOWED, "the request has no path", "allow", "POST");
         }
         QueryStringDecoder decoder =

@@ -1,13 +1,13 @@
 package tern.rpc.netty.triple;
 
-/** Strings as JSON has them, for the little that is written without a JSON library. */
+/** Encodes JSON strings where no JSON library is used. */
 final class JsonText {
 
     private static final String HEX = "0123456789abcdef";
 
     private JsonText() {}
 
-    /** The text in quotes, with what JSON reserves escaped. */
+    /** Appends the text in quotes, with escapes. */
     static void append(String text, StringBuilder json) {
         json.append('"');
         for (int i = 0; i < text.length(); i++) {

@@ -8,13 +8,13 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
-/** Reads one JSON text and writes it as a {@code google.protobuf.Value}. Used once. */
+/** Converts one JSON text to a {@code google.protobuf.Value}. Used once. */
 final class JsonToValue {
 
-    /** As many digits survive the way into a double and back, whatever they are. */
+    /** Numbers with at most this many digits survive the conversion to a double and back. */
     private static final int EXACT_DIGITS = 15;
 
-    /** Longer numbers are text at once; no double has so many. */
+    /** Longer numbers become text at once; no double has as many digits. */
     private static final int LONGEST_NUMBER = 800;
 
     private final byte[] json;
@@ -148,7 +148,7 @@ final class JsonToValue {
         }
     }
 
-    /** Whether the double, told to as many digits as the text has, is the text again. */
+    /** Whether the double, written with as many digits as the text, equals the text. */
     private static boolean isExact(double number, String text) {
         if (Double.isInfinite(number)) {
             return false;
@@ -160,7 +160,7 @@ final class JsonToValue {
         try {
             told = new BigDecimal(text);
         } catch (NumberFormatException e) {
-            return false; // an exponent beyond all bounds
+            return false; // the exponent is out of range
         }
         MathContext digits = new MathContext(told.precision(), RoundingMode.HALF_EVEN);
         return new BigDecimal(number).round(digits).compareTo(told) == 0;
@@ -230,9 +230,9 @@ final class JsonToValue {
         return (char) value;
     }
 
-    // ---- where it stands
+    // ---- position
 
-    /** The next character that is no white space, or -1 at the end. */
+    /** The next character that is not white space, or -1 at the end. */
     private int next() {
         while (at < end && (json[at] == ' ' || json[at] == '\n' || json[at] == '\r' || json[at] == '\t')) {
             at++;

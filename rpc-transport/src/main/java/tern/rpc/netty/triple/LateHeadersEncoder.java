@@ -9,8 +9,8 @@ import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Netty's encoder of headers, made for the first block: plain answers do without it, and its tables take 750 bytes. Event
- * loop only.
+ * Netty's encoder of headers, created for the first block. Plain answers do not need it, and its tables take 750 bytes.
+ * Confined to the event loop.
  */
 final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncoder.Configuration {
 
@@ -37,7 +37,10 @@ final class LateHeadersEncoder implements Http2HeadersEncoder, Http2HeadersEncod
         return this;
     }
 
-    /** Each change has to be told to the client, the smallest size too (RFC 7541, 4.2), so the encoder must know all. */
+    /**
+     * Applies each change. The client must learn of each one, also of the smallest size (RFC 7541, 4.2), so the encoder
+     * must get all of them.
+     */
     @Override
     public void maxHeaderTableSize(long most) throws Http2Exception {
         if (encoder != null || most != Http2CodecUtil.DEFAULT_HEADER_TABLE_SIZE) {

@@ -19,17 +19,17 @@ import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * A call whose answer is a head, messages and an end; the forms say what these look like. Messages come from one thread
- * after another, but the end may overtake them on another thread: what comes behind it is dropped.
+ * A call whose answer has a head, messages and an end. Subclasses define their format. Messages come from one thread
+ * after another, but another thread may send the end before them: later messages are dropped.
  */
 abstract class MessageCall extends HttpCall {
 
     private static final Logger LOG = LoggerFactory.getLogger(MessageCall.class);
 
-    /** A message that needs no room of those that all streams share. */
+    /** Smaller messages do not count to the memory that all streams share. */
     private static final int SMALL_BYTES = 4 << 10;
 
-    /** A message that may have waited for its turn to be written. */
+    /** Messages from this size on wait for their turn to be encoded. */
     private static final int LARGE_BYTES = 256 << 10;
 
     private final TripleCodecs codecs;
@@ -37,14 +37,14 @@ abstract class MessageCall extends HttpCall {
     private final Object sending = new Object();
     private boolean headSent; // guarded by sending
     private boolean ended; // guarded by sending
-    private boolean announced; // guarded by sending: the head said that messages may be compressed
-    private volatile boolean compressed; // whether messages are, from here on
+    private boolean announced; // guarded by sending: the head permits compressed messages
+    private volatile boolean compressed; // whether later messages are compressed
     private volatile boolean messageSent;
-    private volatile Executed executed = Executed.MAYBE; // of a failure
+    private volatile Executed executed = Executed.MAYBE; // whether the method of a failed call ran
 
     /**
-     * @param acceptsGzip whether the caller reads compressed answers
-     * @param timeoutNanos from the head on; negative for none
+     * @param acceptsGzip whether the caller accepts compressed answers
+     * @param timeoutNanos counted from the head; negative for none
      */
     MessageCall(
             TripleCodecs codecs,
@@ -64,12 +64,12 @@ abstract class MessageCall extends HttpCall {
 
     // ---- requests
 
-    /** Reads a message, decompressed; the frame is released. */
+    /** Decodes a message, decompressed if necessary. The frame is released. */
     final <T> T read(Frame frame, TripleCodecs.Reading<T> reading) {
         return codecs.readRequest(frame, connection().settings().maxRequestBytes(), connection(), reading);
     }
 
-    /** Reads a request of the one method that the path names. */
+    /** Decodes a request of the method named by the path. */
     final Request readRequest(Frame frame, boolean json) {
         return read(frame, (bytes, length) -> {
             MethodDescriptor method = route().required();
@@ -90,23 +90,23 @@ abstract class MessageCall extends HttpCall {
     // ---- answers
 
     /**
-     * One message as it travels.
+     * One encoded message.
      *
-     * @param compressed whether to compress it, which the caller accepts
-     * @throws SerializationException if it cannot be written or is larger than the limit
+     * @param compressed whether to compress it; the caller accepts it
+     * @throws SerializationException if it cannot be encoded or exceeds the limit
      */
     abstract byte[] message(MethodDescriptor method, @Nullable Object value, boolean compressed);
 
     /**
      * The head of an answer.
      *
-     * @param compressed whether its messages may be
+     * @param compressed whether its messages may be compressed
      * @throws RpcException if the metadata cannot be sent
      */
     abstract Http2Headers head(Metadata headers, boolean compressed);
 
     /**
-     * The end of an answer, with all that goes along.
+     * The end of an answer, with its metadata.
      *
      * @param head null if it was sent before
      * @param failure null for success
@@ -115,7 +115,7 @@ abstract class MessageCall extends HttpCall {
     abstract HttpWrite end(
             @Nullable Http2Headers head, byte @Nullable [] message, @Nullable Status failure, Metadata trailers);
 
-    /** A whole answer with nothing but its message, if the form has one that needs no headers of its own; else null. */
+    /** A complete answer with its message only, if the protocol has a form without own headers; else null. */
     @Nullable
     HttpWrite plain(byte[] message) {
         return null;
@@ -128,12 +128,12 @@ abstract class MessageCall extends HttpCall {
         }
     }
 
-    /** Whether the method of a call that failed ran. If not, it may be sent again whatever the method does. */
+    /** Whether the method of a failed call ran. If not, any call may be repeated. */
     Executed executed() {
         return executed;
     }
 
-    /** Whether messages are compressed from here on. */
+    /** Whether later messages are compressed. */
     boolean isCompressed() {
         return compressed;
     }
@@ -169,7 +169,10 @@ abstract class MessageCall extends HttpCall {
         }
     }
 
-    /** A message of any size may follow on a stream that is ready, but small ones alone when the server has no room. */
+    /**
+     * Checks the memory for a message. A ready stream may send a message of any size, but only a small one if the
+     * server is out of memory for answers.
+     */
     private void checkUnsent(int message) {
         long unsent = exchange().unsentBytes();
         if (unsent == 0 && message <= SMALL_BYTES) {
@@ -209,7 +212,7 @@ abstract class MessageCall extends HttpCall {
                 checkTaken();
                 message = encode(response.value());
                 if (message.length > LARGE_BYTES) {
-                    checkTaken(); // others may have been queued meanwhile
+                    checkTaken(); // other answers may have been queued meanwhile
                 }
             } catch (RpcException e) {
                 message = null;
@@ -224,14 +227,14 @@ abstract class MessageCall extends HttpCall {
             try {
                 finish(response.headers(), message, null, trailers);
                 return;
-            } catch (RpcException e) { // what is wrong with it is not the caller's fault
+            } catch (RpcException e) { // its mistake is not the caller's fault
                 failure = new RpcException(
                         StatusCode.INTERNAL,
                         "the answer cannot be sent: " + e.status().description(),
                         Executed.YES,
                         e);
                 trailers = new Metadata();
-            } catch (Throwable e) { // of metadata, or no memory
+            } catch (Throwable e) { // from the metadata, or no memory
                 failure = new RpcException(
                         StatusCode.INTERNAL,
                         "the answer cannot be sent: " + e.getClass().getName(),
@@ -295,18 +298,18 @@ abstract class MessageCall extends HttpCall {
             HttpWrite end = end(head, message, failure, trailers);
             exchange().send(end);
             headSent = true;
-            ended = true; // afterwards, so that another end can be sent where this one fails
+            ended = true; // afterwards, so that another end can be sent if this one fails
         }
     }
 
-    /** For ends that travel with the last message. */
+    /** Joins the last message and the end. */
     static byte[] joined(byte[] first, byte[] second) {
         byte[] joined = Arrays.copyOf(first, first.length + second.length);
         System.arraycopy(second, 0, joined, first.length, second.length);
         return joined;
     }
 
-    /** Queues a whole answer that is none of the usual ones; false if some of another was sent before. */
+    /** Queues a complete answer of another format; false if a part of an answer was already sent. */
     final boolean sendWhole(HttpWrite whole) {
         synchronized (sending) {
             if (headSent || ended) {

@@ -9,26 +9,26 @@ import tern.rpc.StatusCode;
 import tern.rpc.serialization.MessageKind;
 
 /**
- * Cuts the bytes of DATA into messages: a byte of flags, four bytes of length, the payload (docs/wire-protocol.md 3.4).
- * Hands out
- * no more messages than were asked for, and tells how many bytes the peer may send in their place. Memory grows with
- * what came, never with a length that was merely claimed. Used by one thread; its receiver may call it.
+ * Splits the bytes of DATA frames into messages: a byte of flags, four bytes of length, the payload
+ * (docs/wire-protocol.md 3.4). Delivers no more messages than requested, and reports the bytes that the peer may send
+ * in their place. Memory grows with the received bytes, never with an announced length. Used by one thread; its
+ * receiver may call it.
  */
 final class MessageDeframer {
 
-    /** Flag of a payload that is compressed. */
+    /** Flag of a compressed payload. */
     static final int COMPRESSED = 0x01;
 
-    /** Flag of the last frame of a Connect stream, which tells how it ended. */
+    /** Flag of the last frame of a Connect stream, which contains the result. */
     static final int CONNECT_END = 0x02;
 
-    /** Flag of the last frame of a gRPC-Web answer, which has the trailers. */
+    /** Flag of the last frame of a gRPC-Web answer, which contains the trailers. */
     static final int WEB_TRAILERS = 0x80;
 
     /** Bytes before each payload. */
     static final int PREFIX_BYTES = 5;
 
-    /** Which flags there are besides {@link #COMPRESSED}. */
+    /** The permitted flags besides {@link #COMPRESSED}. */
     enum Framing {
         GRPC(COMPRESSED),
         GRPC_WEB(COMPRESSED | WEB_TRAILERS),
@@ -51,7 +51,7 @@ final class MessageDeframer {
     private final int maxMessageBytes;
     private final MessageKind kind;
     private final Receiver receiver;
-    private @Nullable ByteBuf waiting; // a copy of what no message was made of yet
+    private @Nullable ByteBuf waiting; // a copy of bytes that are not delivered yet
     private int demand;
     private long allowedBytes;
     private long received;
@@ -60,8 +60,8 @@ final class MessageDeframer {
     private boolean closed;
 
     /**
-     * @param maxMessageBytes of one payload as it travels
-     * @param kind whose property sets that
+     * @param maxMessageBytes the largest payload on the wire
+     * @param kind the kind whose property sets this limit
      */
     MessageDeframer(Framing framing, int maxMessageBytes, MessageKind kind, Receiver receiver) {
         this.framing = framing;
@@ -71,11 +71,11 @@ final class MessageDeframer {
     }
 
     /**
-     * More bytes came.
+     * Adds received bytes.
      *
-     * @param data stays the caller's
-     * @throws RpcException INTERNAL for flags that do not exist, RESOURCE_EXHAUSTED for a message above the limit; then
-     *     the rest is worthless and this is to be closed
+     * @param data stays owned by the caller
+     * @throws RpcException INTERNAL for unknown flags, RESOURCE_EXHAUSTED for a message above the limit; the rest is
+     *     then useless and this object must be closed
      */
     void add(ByteBuf data) {
         received += data.readableBytes();
@@ -83,7 +83,7 @@ final class MessageDeframer {
             return;
         }
         if (waiting == null && !delivering) {
-            deliver(data, false); // what came whole is handed out without a copy
+            deliver(data, false); // complete messages are delivered without a copy
         }
         if (!closed && data.isReadable()) {
             keep(data);
@@ -91,15 +91,16 @@ final class MessageDeframer {
         }
     }
 
-    /** Lets this many more messages be handed out, however large they are. */
+    /** Requests this many more messages of any size. */
     void request(int messages) {
         request(messages, Long.MAX_VALUE);
     }
 
     /**
-     * Lets this many more messages be handed out; those that came before are handed out at once.
+     * Requests this many more messages. Complete ones are delivered at once.
      *
-     * @param bytes of messages that may be handed out until the next request; the message that reaches it still is
+     * @param bytes the bytes of messages that may be delivered until the next request; the message that reaches it is
+     *     still delivered
      * @throws RpcException as {@link #add}
      */
     void request(int messages, long bytes) {
@@ -117,7 +118,7 @@ final class MessageDeframer {
             return;
         }
         deliver(waiting, true);
-        ByteBuf rest = waiting; // null if it was handed out as a whole
+        ByteBuf rest = waiting; // null if it was delivered completely
         if (rest == null) {
             return;
         }
@@ -147,7 +148,7 @@ final class MessageDeframer {
                 allowedBytes -= length;
                 boolean last = own && bytes.readableBytes() == length;
                 if (last) {
-                    waiting = null; // handed out as it is
+                    waiting = null; // delivered as it is
                 }
                 receiver.message(flags, last ? bytes : payload(bytes, (int) length, own));
                 if (last) {
@@ -182,7 +183,7 @@ final class MessageDeframer {
         }
     }
 
-    /** Small pieces are joined, so that a message in many of them costs little more than its size. */
+    /** Keeps bytes. Small pieces are joined, so that a message in many pieces costs little more than its size. */
     private void keep(ByteBuf data) {
         ByteBuf kept = waiting;
         if (kept == null) {
@@ -193,8 +194,8 @@ final class MessageDeframer {
     }
 
     /**
-     * How many more bytes the peer may send: those of messages that were asked for, even where they are not complete.
-     * Each byte is told once.
+     * The bytes that the peer may send: those of requested messages, even if they are incomplete. Each byte is returned
+     * once.
      */
     int takeCredit() {
         ByteBuf bytes = waiting;
@@ -204,23 +205,23 @@ final class MessageDeframer {
         return (int) credit;
     }
 
-    /** Bytes that came and were not handed out. */
+    /** The received bytes that are not delivered. */
     int held() {
         ByteBuf bytes = waiting;
         return bytes == null ? 0 : bytes.readableBytes();
     }
 
-    /** Whether everything that came was handed out. */
+    /** Whether everything received was delivered. */
     boolean isEmpty() {
         return waiting == null;
     }
 
-    /** Whether the rest is the beginning of a message; once nothing follows it never becomes one. */
+    /** Whether the rest is the beginning of a message. Without further bytes it never becomes complete. */
     boolean isIncomplete() {
         return waiting != null && wantsMore();
     }
 
-    /** Lets go of everything; what comes later is dropped. */
+    /** Releases everything. Later bytes are dropped. */
     void close() {
         closed = true;
         ByteBuf rest = waiting;

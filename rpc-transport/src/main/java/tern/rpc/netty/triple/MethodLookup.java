@@ -11,13 +11,13 @@ import tern.rpc.StatusCode;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.ServiceLookup;
 
-/** From the name in a path to the methods that it may mean (docs/wire-protocol.md 3.5). */
+/** Finds the methods for the name in a path (docs/wire-protocol.md 3.5). */
 final class MethodLookup {
 
     private MethodLookup() {}
 
     /**
-     * All methods of this name, else of the name with its first letter in lower case, else a built-in one.
+     * All methods with this name, else with the name whose first letter is in lower case, else a built-in method.
      *
      * @return at least one
      * @throws RpcException UNIMPLEMENTED if there is none, or it is switched off

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 
-/** The headers of a request, and its message where it has one. Waits for a stream if there is none free. */
+/** The headers of a request, and its message if it has one. It waits for a stream if none is free. */
 final class OpenCall extends WriteCommand {
 
     private final ClientCall call;
@@ -16,10 +16,10 @@ final class OpenCall extends WriteCommand {
     private final AsciiString[] fields;
     private final byte @Nullable [] message;
     private final int bytes;
-    private @Nullable ChannelPromise promise; // event loop only; of a request that is not written in one go
+    private @Nullable ChannelPromise promise; // event loop only; for a request that is not written in one go
     private @Nullable Channel channel; // event loop only
 
-    /** @param message with its prefix; null when messages follow one by one */
+    /** @param message the message with its prefix; null if messages follow one by one */
     OpenCall(ClientCall call, RequestHead head, AsciiString[] fields, byte @Nullable [] message) {
         this.call = call;
         this.head = head;
@@ -48,7 +48,7 @@ final class OpenCall extends WriteCommand {
         return message;
     }
 
-    /** To be done when its bytes are with the socket, or are not sent at all. */
+    /** The promise that completes when the socket has taken or dropped its bytes. */
     ChannelPromise promise() {
         ChannelPromise known = promise;
         if (known == null) {
@@ -59,7 +59,7 @@ final class OpenCall extends WriteCommand {
         return known;
     }
 
-    /** The same request of another call object. */
+    /** The same request for another call object. */
     OpenCall of(ClientCall other) {
         return new OpenCall(other, head, fields, message);
     }

@@ -12,9 +12,8 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 
 /**
- * What the messages of one method are made of (docs/wire-protocol.md 3.4). Of a streaming method one message carries one
- * element. Thread-safe. Every method throws {@link SerializationException} when a value cannot be written or bytes make
- * no sense.
+ * The codec of a method's messages (docs/wire-protocol.md 3.4). For a streaming method one message is one element.
+ * Thread-safe. Every method throws {@link SerializationException} if a value cannot be encoded or bytes are invalid.
  */
 sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Protobuf, PayloadCodec.Raw {
 
@@ -23,7 +22,7 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
     /** Appends a request. */
     void writeRequest(Object[] arguments, OutputBuffer out);
 
-    /** As many as the method has parameters. */
+    /** Decodes a request, with one value per parameter. */
     Object[] readRequest(byte[] bytes, int offset, int length);
 
     /** Appends an answer. */
@@ -32,7 +31,7 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
     @Nullable
     Object readResponse(byte[] bytes, int offset, int length);
 
-    /** Messages of protobuf as they are; a method without parameters is called with an empty one. */
+    /** Messages of protobuf. A method without parameters is called with an empty message. */
     record Protobuf(MethodDescriptor method) implements PayloadCodec {
 
         private static final SeldomWarning WARNING = new SeldomWarning(
@@ -68,7 +67,7 @@ sealed interface PayloadCodec permits WrapperCodec, ValueCodec, PayloadCodec.Pro
         }
     }
 
-    /** Bytes that the service reads and writes itself. */
+    /** Bytes that the service encodes and decodes itself. */
     record Raw(MethodDescriptor method) implements PayloadCodec {
 
         @Override
