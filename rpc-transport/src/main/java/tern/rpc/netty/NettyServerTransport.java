@@ -19,6 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,6 +44,8 @@ public final class NettyServerTransport implements ServerTransport {
 
     /** The number of connections that are being closed to make room. As many may be open beyond the limit. */
     private static final int MAX_LEAVING = 256;
+
+    private static final Duration BETWEEN_CLOSINGS = Duration.ofMillis(250);
 
     /** The pause after a check that found no silent connection. */
     private static final long BETWEEN_LOOKS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -76,6 +79,12 @@ public final class NettyServerTransport implements ServerTransport {
         private final LongAdder received = new LongAdder();
         private final LongAdder answered = new LongAdder();
         private final LongAdder stalled = new LongAdder();
+        private final SeldomWarning closing = new SeldomWarning(LOG, NanoClock.SYSTEM, BETWEEN_CLOSINGS);
+
+        /** Logs at a limited rate: peers can cause any number of closings, and a log can be slower than they are. */
+        void closing(Supplier<String> line, @Nullable Throwable cause) {
+            closing.warn(line, cause);
+        }
 
         void received() {
             received.increment();

@@ -663,8 +663,20 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /** The peer violated the protocol. It gets its queued answers; whatever it still sends is dropped. */
     public void violated(String how) {
-        LOG.info("Closing {}: {}", channel, PeerText.text(how));
+        logClosing(how, null);
         closeWhenWritten();
+    }
+
+    /**
+     * Logs why this connection is being closed: as a warning at a limited rate for all connections, and always for
+     * debugging.
+     *
+     * @param how the reason, which may quote the peer
+     * @param cause logged with its trace; null for none
+     */
+    public void logClosing(String how, @Nullable Throwable cause) {
+        LOG.debug("Closing {}: {}", channel, PeerText.text(how), cause);
+        port.counters().closing(() -> "Closing " + channel + ": " + PeerText.text(how), cause);
     }
 
     /** Closes the connection after its queued answers were written. Whatever the peer still sends is dropped. */

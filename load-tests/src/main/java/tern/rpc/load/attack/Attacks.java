@@ -2,6 +2,7 @@ package tern.rpc.load.attack;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.Writer;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -135,7 +136,7 @@ public final class Attacks {
             if (during.failed() > 0) {
                 System.out.println("    failed: " + during.reasons());
             }
-            return during.share() >= WANTED_SHARE;
+            return during.share() >= WANTED_SHARE && after.share() >= WANTED_SHARE;
         } finally {
             started.forEach(Process::destroyForcibly);
         }
@@ -146,7 +147,21 @@ public final class Attacks {
         if (!line.equals(TargetServer.READY)) {
             throw new IOException("the server did not start: " + line);
         }
+        drain(server);
         return new HonestCallers(port, attack.takesConnections());
+    }
+
+    /** A full pipe would stop the threads of the server that log. */
+    private static void drain(Process server) {
+        Thread reader = new Thread(() -> {
+            try {
+                server.inputReader().transferTo(Writer.nullWriter());
+            } catch (IOException e) {
+                // the process has ended
+            }
+        });
+        reader.setDaemon(true);
+        reader.start();
     }
 
     private static String text(Outcome outcome) {

@@ -359,7 +359,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         if (cause instanceof IOException) {
             LOG.debug("Closing {}", failed.channel(), cause);
         } else {
-            LOG.warn("Closing {}", failed.channel(), cause);
+            connection.logClosing("a request could not be handled", cause);
         }
         failed.close();
     }

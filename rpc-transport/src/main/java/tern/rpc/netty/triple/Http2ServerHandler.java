@@ -34,7 +34,6 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tern.rpc.PeerText;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
@@ -477,7 +476,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     protected void onConnectionError(
             ChannelHandlerContext failed, boolean outbound, Throwable cause, @Nullable Http2Exception error) {
         if (failed.channel().isActive()) { // failed writes on a closed connection are not logged
-            LOG.info("Closing {}: {}", failed.channel(), PeerText.text(String.valueOf(cause.getMessage())));
+            connection.logClosing(String.valueOf(cause.getMessage()), null);
         }
         super.onConnectionError(failed, outbound, cause, error);
     }

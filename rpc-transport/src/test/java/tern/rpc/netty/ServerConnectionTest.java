@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import tern.rpc.netty.peer.CapturedLog;
 
-class SlowBodyTest {
+class ServerConnectionTest {
 
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final ServerConnection connection = connection(ServerTransportSettings.onPort(0));
@@ -62,5 +63,17 @@ class SlowBodyTest {
         long now = System.nanoTime();
         assertThat(connection.isTooSlow(100, now - TimeUnit.SECONDS.toNanos(60), now))
                 .isFalse();
+    }
+
+    @Test
+    void closingsThatPeersCauseAreLoggedAtALimitedRate() {
+        try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName())) {
+            for (int i = 0; i < 10_000; i++) {
+                connection.logClosing("frame " + i + " is\nbroken", null);
+            }
+
+            assertThat(log.lines()).hasSizeBetween(1, 5_000);
+            assertThat(log.lines().get(0)).contains("frame 0 is\\nbroken");
+        }
     }
 }
