@@ -11,18 +11,18 @@ import tern.rpc.netty.triple.TripleProtocol;
 import tern.rpc.serialization.Serializer;
 import tern.rpc.serialization.json.JsonCodec;
 
-/** All protocols that one port can serve, put together from what they share. */
+/** Creates all protocols of one port. */
 public final class ServerProtocols {
 
     private ServerProtocols() {}
 
     /**
-     * The {@code dubbo} protocol; Triple, gRPC, gRPC-Web, Connect and JSON over HTTP/2; the same without Triple and gRPC
-     * over HTTP/1.1. Exceptions travel without stack frames.
+     * Creates the {@code dubbo} protocol; Triple, gRPC, gRPC-Web, Connect and JSON over HTTP/2; and the latter three
+     * over HTTP/1.1. Exceptions are sent without stack frames.
      *
      * @param serializer for Java values over {@code dubbo} and Triple
      * @param json for calls with JSON; null to serve none
-     * @param http what is taken by HTTP beyond calls with JSON and protobuf
+     * @param http the HTTP features besides calls with JSON and protobuf
      */
     public static List<ServerProtocol> all(Serializer serializer, @Nullable JsonCodec json, HttpSettings http) {
         TripleCodecs codecs = new TripleCodecs(serializer, json, 0);

@@ -13,13 +13,13 @@ import tern.rpc.serialization.CoderPool;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.ServiceLookup;
 
-/** The codecs of all methods, each made once. Thread-safe. */
+/** The codecs of all methods, each created once. Thread-safe. */
 final class PayloadCodecs {
 
     private final CoderPool coders;
     private final ConcurrentMap<MethodDescriptor, PayloadCodec> known = new ConcurrentHashMap<>();
 
-    /** @param coders of hessian */
+    /** @param coders the pool of hessian coders */
     PayloadCodecs(CoderPool coders) {
         this.coders = coders;
     }
@@ -38,9 +38,9 @@ final class PayloadCodecs {
     }
 
     /**
-     * A request that was read.
+     * A decoded request.
      *
-     * @param codec for its answer
+     * @param codec the codec for its answer
      */
     record Request(MethodDescriptor method, Object[] arguments, PayloadCodec codec) {}
 
@@ -72,7 +72,7 @@ final class PayloadCodecs {
         return new Request(method, arguments(codec, request, service, scalarsOnly), codec.answering(request));
     }
 
-    /** The first argument in an envelope, which is text; nothing else of it is read. */
+    /** The first argument in an envelope, which is text. Nothing else of it is decoded. */
     String firstText(byte[] bytes, int offset, int length) {
         WrapperRequest request = WrapperRequest.parse(bytes, offset, length);
         if (request.arguments() == 0) {
@@ -85,7 +85,10 @@ final class PayloadCodecs {
         return text == null ? "" : text;
     }
 
-    /** The echo that is always on is for probes; that of objects would be a way to have any allowed class made. */
+    /**
+     * The arguments. The echo that is always available accepts scalar values only, because an echo of objects could
+     * create any allowed class.
+     */
     private static Object[] arguments(
             WrapperCodec codec, WrapperRequest request, ServiceDescriptor service, boolean scalarsOnly) {
         try {

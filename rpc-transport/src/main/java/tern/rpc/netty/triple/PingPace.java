@@ -3,8 +3,8 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Keeps a client from pinging more often than servers of gRPC bear: those that say nothing else count the pings that come
- * within five minutes and, at their defaults, end the connection at the fourth. Event loop only.
+ * Limits the pings of a client to those that gRPC servers accept. Servers count the pings within five minutes without
+ * other frames, and by default close the connection at the fourth. Confined to the event loop.
  */
 final class PingPace {
 
@@ -14,12 +14,12 @@ final class PingPace {
     private int sent;
     private long lastNanos;
 
-    /** Headers or data came, after which a server counts anew. */
+    /** Headers or data arrived, so the server resets its count. */
     void moved() {
         sent = 0;
     }
 
-    /** Whether a ping may be sent now; then it is counted. */
+    /** Whether a ping may be sent now. If true, it is counted. */
     boolean take(long now) {
         if (sent >= QUICK && now - lastNanos < SLOW_NANOS) {
             return false;

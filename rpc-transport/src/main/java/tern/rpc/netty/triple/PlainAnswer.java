@@ -5,7 +5,7 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.charset.StandardCharsets;
 
-/** An answer of HTTP alone, to requests that no form of a call fits. */
+/** A bare HTTP answer, for requests that fit no RPC protocol. */
 final class PlainAnswer {
 
     private PlainAnswer() {}
@@ -18,7 +18,7 @@ final class PlainAnswer {
         return of(exchange, head(status), text);
     }
 
-    /** With one more header. */
+    /** Sends an answer with one more header. */
     static void send(HttpExchange exchange, HttpResponseStatus status, String text, String name, String value) {
         exchange.send(of(exchange, head(status).set(name, value), text));
     }

@@ -2,7 +2,7 @@ package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http.HttpResponseStatus;
 
-/** A request that is refused by a status of HTTP alone, in plain text: its client would not read an error of a call. */
+/** A refusal by a bare HTTP status in plain text, because the client would not understand an RPC error. */
 final class PlainRefusal extends HttpRefusal {
 
     private static final long serialVersionUID = 1L;
@@ -11,7 +11,7 @@ final class PlainRefusal extends HttpRefusal {
         super(httpStatus, description);
     }
 
-    /** @param headerName of a header that tells what is possible */
+    /** @param headerName a header that lists the supported values */
     PlainRefusal(HttpResponseStatus httpStatus, String description, String headerName, String headerValue) {
         super(httpStatus, description, headerName, headerValue);
     }

@@ -10,7 +10,7 @@ final class ProtoWriter {
 
     private ProtoWriter() {}
 
-    /** A number; 0 is the default and not written. */
+    /** Writes a number. The default 0 is omitted. */
     static void number(OutputBuffer out, int field, long value) {
         if (value != 0) {
             out.write(field << 3);
@@ -18,7 +18,7 @@ final class ProtoWriter {
         }
     }
 
-    /** Text; the empty one is the default and not written. */
+    /** Writes text. The default, empty text, is omitted. */
     static void text(OutputBuffer out, int field, String value) {
         if (!value.isEmpty()) {
             bytes(out, field, value.getBytes(StandardCharsets.UTF_8));
@@ -32,16 +32,16 @@ final class ProtoWriter {
     }
 
     /**
-     * Begins a field of bytes of which the length is not known yet.
+     * Starts a field of bytes whose length is not known yet.
      *
-     * @return to be handed to {@link #end}
+     * @return the argument for {@link #end}
      */
     static int begin(OutputBuffer out, int field) {
         out.write(field << 3 | BYTES);
         return out.claim(1);
     }
 
-    /** Puts in the length of what was written since {@link #begin}, which is moved if the length needs room. */
+    /** Writes the length of everything since {@link #begin}. The bytes are moved if the length needs room. */
     static void end(OutputBuffer out, int begun) {
         int content = begun + 1;
         int length = out.position() - content;

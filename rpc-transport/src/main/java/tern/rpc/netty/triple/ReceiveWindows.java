@@ -44,15 +44,15 @@ final class ReceiveWindows {
     /** From this many unread bytes on, new windows of streams are smallest. */
     private static final int MAX_UNREAD_BYTES = 2 * CONNECTION_BYTES;
 
-    /** Below this many unread bytes everything is as at the start. */
+    /** Below this many unread bytes the windows are as at the start. */
     private static final int FEW_UNREAD_BYTES = CONNECTION_BYTES / 8;
 
-    /** Part of the window of a connection that is consumed before the peer gets new credit. */
+    /** The part of a connection's window that is consumed before the peer gets a window update. */
     private static final float UPDATE_RATIO = 0.5f;
 
     /**
-     * The same for a window that has grown: a sixteenth of it. Unread bytes keep most of such a window. Credit that waits
-     * until half of the window is consumed would then wait for the unread bytes, and all streams would stop.
+     * The same for a grown window: a sixteenth of it. Unread bytes occupy most of such a window. An update at half of
+     * the window would then wait for the unread bytes, and all streams would stop.
      */
     private static final float UPDATE_RATIO_OF_GROWN = 15f / 16;
 
@@ -77,10 +77,10 @@ final class ReceiveWindows {
     }
 
     /**
-     * Fits the windows to the bytes that are unread now; called when their number has changed. Writes without a flush.
+     * Adapts the windows to the present unread bytes. Called when their number has changed. Writes without a flush.
      *
-     * @param present null until many bytes were unread for the first time
-     * @return the windows that are present now
+     * @param present null until many bytes are unread for the first time
+     * @return the present windows
      */
     static @Nullable ReceiveWindows fit(
             @Nullable ReceiveWindows present, Http2ConnectionHandler handler, ChannelHandlerContext context) {
@@ -136,14 +136,14 @@ final class ReceiveWindows {
         encoder.writeSettings(context, new Http2Settings().initialWindowSize(bytes), context.newPromise());
     }
 
-    /** The peer acknowledged settings, which the codec has applied. */
+    /** The peer has acknowledged settings, which the codec has applied. */
     void acknowledged(ChannelHandlerContext context) throws Http2Exception {
-        acknowledged = flow.initialWindowSize() == streamBytes; // else the settings were older ones
+        acknowledged = flow.initialWindowSize() == streamBytes; // otherwise older settings were acknowledged
         connection.forEachActiveStream(this::giveCredit);
         fit(context);
     }
 
-    /** A stream whose window shrank may have read more than its new window holds, and is then due its credit. */
+    /** Sends a window update for a stream whose window shrank after it had read more than the new window holds. */
     private boolean giveCredit(Http2Stream stream) throws Http2Exception {
         flow.incrementWindowSize(stream, 0);
         return true;

@@ -35,10 +35,11 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private static final int FEWEST_PLACES = 4;
     private static final int MAX_BYTES = 128;
 
-    /** Fields that are known again are looked through one by one. */
+    /** Fields of remembered blocks are searched one by one. */
     private static final int MAX_FIELDS = 32;
 
-    private static final long HASH_FACTOR = 0x9E3779B97F4A7C15L; // 2^64 by the golden ratio, as in Fibonacci hashing
+    private static final long HASH_FACTOR =
+            0x9E3779B97F4A7C15L; // 2^64 divided by the golden ratio, as in Fibonacci hashing
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
     private record Known(int hash, byte[] block, Http2Headers headers) {}
@@ -46,13 +47,13 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     private final Supplier<Http2HeadersDecoder> source;
     private final int listBytes;
     private @Nullable Http2HeadersDecoder decoder;
-    private @Nullable Known @Nullable [] known; // by hash; grows when two blocks want the same place
+    private @Nullable Known @Nullable [] known; // by hash; grows when two blocks have the same place
     private int lastBytes;
-    private byte @Nullable [] seen; // a part of the hashes of blocks that came once
+    private byte @Nullable [] seen; // parts of the hashes of blocks that arrived once
 
     /**
-     * @param source of the decoder, whose headers are not changed by those who get them
-     * @param listBytes limit of the fields of a block, with which the decoder is made
+     * @param source creates the decoder; users of its headers do not change them
+     * @param listBytes the limit of a block's fields, equal to the decoder's
      */
     RememberedBlocks(Supplier<Http2HeadersDecoder> source, int listBytes) {
         this.source = source;
@@ -68,7 +69,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         return made;
     }
 
-    /** @return which cannot be changed if the block was remembered */
+    /** @return the headers; immutable if the block was remembered */
     @Override
     public Http2Headers decodeHeaders(int streamId, ByteBuf in) throws Http2Exception {
         int start = in.readerIndex();
@@ -86,7 +87,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         }
         BlockKind kind = BlockKind.of(in);
         if (kind == BlockKind.CHANGES_THE_TABLE) {
-            known = null; // before it is read, since it may fail after it has changed something
+            known = null; // before the decoding, which may fail after a change of the table
         }
         Http2Headers headers = decoder().decodeHeaders(streamId, in);
         if (kind == BlockKind.MAY_BE_KEPT && cameBefore(hash) && isKept(headers)) {
@@ -97,12 +98,15 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         return headers;
     }
 
-    /** Bytes of the last block as it came. */
+    /** The bytes of the last block on the wire. */
     int lastBytes() {
         return lastBytes;
     }
 
-    /** Whether a block with this hash came lately; with few bits, since a wrong answer only keeps a block too soon. */
+    /**
+     * Whether a block with this hash arrived recently. Uses few bits, because a wrong answer only remembers a block too
+     * early.
+     */
     private boolean cameBefore(int hash) {
         byte[] hashes = seen;
         if (hashes == null) {
@@ -110,7 +114,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
             seen = hashes;
         }
         int place = hash & (MAX_PLACES - 1);
-        byte part = (byte) ((hash >>> 24) | 1); // not 0, as those are that did not come
+        byte part = (byte) ((hash >>> 24) | 1); // not 0, which means none
         boolean before = hashes[place] == part;
         hashes[place] = part;
         return before;
@@ -163,12 +167,12 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
         return true;
     }
 
-    /** Netty's connection decoder writes a length that it has checked back into the headers. */
+    /** Whether the block is remembered. Netty's connection decoder writes a validated length back into the headers. */
     private static boolean isKept(Http2Headers headers) {
         return headers.size() <= MAX_FIELDS && !headers.contains(HttpHeaderNames.CONTENT_LENGTH);
     }
 
-    /** With the same fields in the same order; those of HTTP/2's own were among the others' place before, too. */
+    /** A read-only copy with the same fields in the same order. Pseudo-headers already came first. */
     private static Http2Headers readOnly(Http2Headers headers) {
         AsciiString[] pairs = new AsciiString[headers.size() * 2];
         int next = 0;
@@ -176,7 +180,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
             pairs[next++] = AsciiString.of(field.getKey());
             pairs[next++] = AsciiString.of(field.getValue());
         }
-        return ReadOnlyHttp2Headers.trailers(false, pairs); // they were validated when they were read
+        return ReadOnlyHttp2Headers.trailers(false, pairs); // they were validated when they were decoded
     }
 
     @Override
@@ -198,7 +202,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     @Override
     public void maxHeaderListSize(long most, long goAway) throws Http2Exception {
         if (decoder == null && most == listBytes && goAway == Http2CodecUtil.calculateMaxHeaderListSizeGoAway(most)) {
-            return; // as it will be made; comes with each acknowledgement of our settings
+            return; // the decoder will be created with it; called for each acknowledgement of our settings
         }
         known = null;
         decoder().configuration().maxHeaderListSize(most, goAway);

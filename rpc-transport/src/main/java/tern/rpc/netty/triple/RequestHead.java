@@ -10,10 +10,7 @@ import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceKey;
 
-/**
- * The headers of a method's requests: what is the same in all of them is made once (docs/wire-protocol.md 3.2).
- * Thread-safe.
- */
+/** The headers of a method's requests. The common part is encoded once (docs/wire-protocol.md 3.2). Thread-safe. */
 final class RequestHead {
 
     private static final AsciiString TE = AsciiString.cached("te");
@@ -25,10 +22,10 @@ final class RequestHead {
     private final AsciiString path;
     private final AsciiString[] fixed;
 
-    /** Those of the last request; any thread's will do. */
+    /** The fields of the last request, of any thread. */
     private volatile @Nullable Timed lastTimed;
 
-    /** The fields of a request that has nothing of its own but what is left of its time. */
+    /** The fields of a request without own metadata, with its remaining time. */
     private static final class Timed {
 
         private final long nanos;
@@ -85,7 +82,7 @@ final class RequestHead {
     }
 
     /**
-     * Names and values of one request in turn, without those of HTTP/2's own; not to be changed.
+     * The names and values of one request in turn, without pseudo-headers. The array must not be changed.
      *
      * @throws tern.rpc.RpcException if its metadata cannot be sent
      */

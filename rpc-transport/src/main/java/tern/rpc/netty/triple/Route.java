@@ -13,15 +13,15 @@ import tern.rpc.StatusCode;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * What the path and the headers of a request choose.
+ * The service and method selected by the path and the headers of a request.
  *
  * @param methodName as in the path
- * @param candidates methods of that name, of which the message chooses one; at least one
+ * @param candidates the methods with this name, of which the message selects one; at least one
  */
 record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<MethodDescriptor> candidates) {
 
     /**
-     * By the headers that Triple has for group and version.
+     * Finds the route by Triple's headers for group and version.
      *
      * @throws RpcException UNIMPLEMENTED if nothing is exported there
      */
@@ -30,8 +30,10 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     }
 
     /**
-     * @param group null when the request names none
-     * @param version likewise
+     * Finds the route.
+     *
+     * @param group null if the request has none
+     * @param version null if the request has none
      * @throws RpcException UNIMPLEMENTED if nothing is exported there
      */
     static Route of(ServiceLookup services, String path, @Nullable String group, @Nullable String version) {
@@ -52,7 +54,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return new Route(key, service, name, MethodLookup.find(services, service, name));
     }
 
-    /** Where nothing is exported. */
+    /** The service of a route without an export. */
     interface Nowhere {
         @Nullable
         String call(@Nullable String any);
@@ -61,12 +63,12 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
     private static final ServiceDescriptor NOWHERE = ServiceDescriptor.of(Nowhere.class);
 
     /**
-     * For a request that leads nowhere, of which nobody is told so before it was judged: it is read like a call with one
-     * message each way.
+     * The route of a request to an unknown service or method. The caller learns this only after the authorization. The
+     * request is read like a unary call.
      *
      * @param path without a query
-     * @param group null when the request names none
-     * @param version likewise
+     * @param group null if the request has none
+     * @param version null if the request has none
      */
     static Route nowhere(String path, @Nullable String group, @Nullable String version) {
         int slash = Math.max(0, path.lastIndexOf('/'));
@@ -75,17 +77,17 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return new Route(key, NOWHERE, path.substring(Math.min(path.length(), slash + 1)), NOWHERE.methods());
     }
 
-    /** By the headers that Triple has for group and version. */
+    /** The route of an unknown method by Triple's headers for group and version. */
     static Route nowhere(Http2Headers head) {
         return nowhere(pathOf(head), GrpcForm.text(head, GrpcForm.GROUP), GrpcForm.text(head, GrpcForm.VERSION));
     }
 
-    /** Whether anything is exported there. */
+    /** Whether the route has an exported method. */
     boolean leadsSomewhere() {
         return service != NOWHERE;
     }
 
-    /** Without the query; empty when there is none. */
+    /** The path without the query; empty if there is none. */
     static String pathOf(Http2Headers head) {
         CharSequence target = head.path();
         String path = target == null ? "" : target.toString();
@@ -93,14 +95,14 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return query < 0 ? path : path.substring(0, query);
     }
 
-    /** The one method that the path names; null if its messages have to choose. */
+    /** The only method of the path; null if its messages must select one. */
     @Nullable
     MethodDescriptor only() {
         return candidates.size() == 1 ? candidates.get(0) : null;
     }
 
     /**
-     * The one method that the path names, for forms whose messages cannot choose.
+     * The only method of the path, for protocols whose messages cannot select one.
      *
      * @throws RpcException INVALID_ARGUMENT if there are overloads, UNIMPLEMENTED for built-in methods
      */
@@ -119,7 +121,7 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
         return only;
     }
 
-    /** Whether any number of requests come, so that the call begins before the first. */
+    /** Whether the client streams requests, so that the call begins before the first one. */
     boolean clientStreams() {
         MethodDescriptor only = only();
         return only != null && only.type().clientStreams();

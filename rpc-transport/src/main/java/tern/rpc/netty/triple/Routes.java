@@ -8,27 +8,24 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.ServiceLookup;
 
-/**
- * What paths lead to where a request names neither group nor version, found once for each path that leads anywhere.
- * Thread-safe.
- */
+/** A cache of the routes of paths, for requests without group and version. Thread-safe. */
 final class Routes<R> {
 
-    /** docs/limits.md: caches that names on the wire fill. Only paths that lead somewhere are kept. */
+    /** The largest number of cached paths (docs/limits.md). Only paths of exported methods are cached. */
     private static final int MOST = 1_024;
 
-    /** Those of one server, since a form may serve several. */
+    /** The routes of one server; a form may serve several servers. */
     private record Known<R>(ServiceLookup services, ConcurrentMap<AsciiString, R> byPath) {}
 
     private final BiFunction<ServiceLookup, Http2Headers, R> finder;
     private volatile @Nullable Known<R> known;
 
-    /** @param finder by the whole head; what it finds depends on path, group and version alone */
+    /** @param finder finds a route by the whole head; its result depends on path, group and version only */
     Routes(BiFunction<ServiceLookup, Http2Headers, R> finder) {
         this.finder = finder;
     }
 
-    /** What the finder finds, or has found before. */
+    /** The route of the finder, perhaps from the cache. */
     R of(ServiceLookup services, Http2Headers head) {
         if (!(head.path() instanceof AsciiString path)
                 || head.contains(GrpcForm.GROUP)

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import tern.rpc.Status;
 import tern.rpc.serialization.OutputBuffer;
 
-/** Items of a stream as browsers read them, {@code text/event-stream} (docs/wire-protocol.md 4.6). */
+/** Encodes items of a stream for browsers, {@code text/event-stream} (docs/wire-protocol.md 4.6). */
 final class ServerSentEvent {
 
     private static final byte[] DATA = "data:".getBytes(US_ASCII);
@@ -14,7 +14,7 @@ final class ServerSentEvent {
 
     private ServerSentEvent() {}
 
-    /** Before the JSON of an item, which is one line. */
+    /** Writes the text before the JSON of an item, which is one line. */
     static void begin(OutputBuffer out) {
         out.write(DATA, 0, DATA.length);
     }
@@ -23,7 +23,7 @@ final class ServerSentEvent {
         out.write(END, 0, END.length);
     }
 
-    /** The last event of a stream that fails, which looks like no item. */
+    /** The last event of a failed stream. It differs from all items. */
     static byte[] error(Status failure) {
         byte[] body = ErrorBody.of(failure, StatusTable.httpStatus(failure.code()));
         OutputBuffer out = new OutputBuffer();

@@ -3,8 +3,8 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Notices a stream that could be sent and does not move, which only a defect can cause: a signal was lost somewhere between
- * its writer and the socket. Event loop only.
+ * Detects a stream that could be sent but does not move. Only a defect can cause this: a signal was lost between its
+ * writer and the socket. Confined to the event loop.
  */
 final class StallWatch {
 
@@ -17,10 +17,10 @@ final class StallWatch {
     private long left;
 
     /**
-     * Looks at the stream, now and then.
+     * Checks the stream from time to time.
      *
-     * @param couldMove whether something is there to be sent, and windows and socket would take it
-     * @param leftSoFar bytes of the stream that have left
+     * @param couldMove whether something waits to be sent, and the windows and the socket have room
+     * @param leftSoFar the bytes of the stream sent so far
      * @return true the first time that the stream could have moved for {@link #STALL_NANOS} and did not
      */
     boolean isStalled(boolean couldMove, long leftSoFar, long now) {

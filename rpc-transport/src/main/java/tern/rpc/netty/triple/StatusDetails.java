@@ -16,10 +16,10 @@ import tern.rpc.serialization.SerializationException;
  */
 final class StatusDetails {
 
-    /** As binary headers are written: the standard alphabet without padding. */
+    /** The encoding of binary headers: the standard alphabet without padding. */
     static final Base64.Encoder BASE64 = Base64.getEncoder().withoutPadding();
 
-    /** Takes binary headers with padding and without. */
+    /** Decodes binary headers with and without padding. */
     static final Base64.Decoder BASE64_DECODER = Base64.getDecoder();
 
     private static final int CODE = 1;
@@ -46,7 +46,11 @@ final class StatusDetails {
         return out.toByteArray();
     }
 
-    /** @throws SerializationException if the bytes are no such message */
+    /**
+     * Decodes the details.
+     *
+     * @throws SerializationException if the bytes are no such message
+     */
     static Status decode(byte[] bytes) {
         ProtoReader reader = new ProtoReader(bytes, 0, bytes.length);
         long code = 0;

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
-/** What a status is called by gRPC, Connect, HTTP and HTTP/2 (docs/wire-protocol.md 3.6, 8.2 and 8.3). */
+/** The names and numbers of a status in gRPC, Connect, HTTP and HTTP/2 (docs/wire-protocol.md 3.6, 8.2 and 8.3). */
 final class StatusTable {
 
     private static final StatusCode[] CODES = StatusCode.values();
@@ -33,18 +33,18 @@ final class StatusTable {
     private StatusTable() {}
 
     /**
-     * What a stream that was reset means for its call.
+     * The meaning of a reset stream for its call.
      *
      * @param executed whether the method may have run
      */
     record Reset(StatusCode code, Executed executed) {}
 
-    /** The number in {@code grpc-status}; a number that nobody knows is {@code UNKNOWN}. */
+    /** The code for the number in {@code grpc-status}. An unknown number is {@code UNKNOWN}. */
     static StatusCode fromNumber(int number) {
         return number >= 0 && number < CODES.length ? CODES[number] : StatusCode.UNKNOWN;
     }
 
-    /** The text of {@code grpc-status}; what is no number is {@code UNKNOWN}. */
+    /** The code for the text of {@code grpc-status}. Text that is no number is {@code UNKNOWN}. */
     static StatusCode fromNumber(CharSequence text) {
         int length = text.length();
         if (length < 1 || length > 2 || !isDigit(text.charAt(0)) || !isDigit(text.charAt(length - 1))) {
@@ -87,7 +87,7 @@ final class StatusTable {
         };
     }
 
-    /** Of an answer that has no {@code grpc-status}, as a proxy's. */
+    /** The code for an HTTP answer without {@code grpc-status}, for example from a proxy. */
     static StatusCode fromHttpStatus(int status) {
         return switch (status) {
             case 400, 431 -> StatusCode.INTERNAL;
@@ -99,7 +99,7 @@ final class StatusTable {
         };
     }
 
-    /** @param errorCode of a RST_STREAM frame (RFC 9113, section 7) */
+    /** @param errorCode the code of a RST_STREAM frame (RFC 9113, section 7) */
     static Reset fromHttp2Error(long errorCode) {
         return switch ((int) Math.min(errorCode, Integer.MAX_VALUE)) {
             case 0x7 -> new Reset(StatusCode.UNAVAILABLE, Executed.NO); // REFUSED_STREAM

@@ -3,18 +3,18 @@ package tern.rpc.netty.triple;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of the last streams that a client opened: frames that come too late are to be told apart from those that
- * should never have come (RFC 9113, 5.1). Most clients open stream after stream and end them in order. Memory is taken for
- * the others only: for a page of streams of which one was reset or passed over. Event loop only.
+ * The results of the last streams that a client opened. They distinguish late frames from forbidden ones (RFC 9113,
+ * 5.1). Most clients open streams in order and end them normally. Memory is only used for the others: for each page of
+ * streams with a reset or skipped stream. Confined to the event loop.
  */
 final class StreamHistory {
 
-    /** Streams, two ids apart, that are remembered at least. */
+    /** The lowest number of remembered streams, whose ids are two apart. */
     static final int STREAMS = 4_096;
 
     private static final int PAGE_BITS = 8;
     private static final int PAGE_STREAMS = 1 << PAGE_BITS;
-    private static final int PAGES = STREAMS / PAGE_STREAMS + 1; // with the one that is being filled
+    private static final int PAGES = STREAMS / PAGE_STREAMS + 1; // including the page being filled
 
     private static final int STATE_BITS = 2;
     private static final int STATES_OF_A_BYTE = Byte.SIZE / STATE_BITS;
@@ -26,8 +26,8 @@ final class StreamHistory {
     private static final int RESET_BY_US = 3;
 
     private byte @Nullable [] @Nullable [] pages; // a ring; all streams of an absent page are OPENED
-    private int oldest = -1; // index of the first stream that was opened
-    private int newest = -1; // index of the last one
+    private int oldest = -1; // index of the first opened stream
+    private int newest = -1; // index of the last opened stream
 
     void opened(int streamId) {
         int index = index(streamId);
@@ -39,7 +39,7 @@ final class StreamHistory {
         newest = index;
     }
 
-    /** Forgets the pages whose places in the ring are needed, and notes which streams are passed over. */
+    /** Forgets the pages whose places in the ring are needed, and records the skipped streams. */
     private void passOver(int from, int to) {
         byte[][] kept = pages;
         if (kept != null) {
@@ -58,7 +58,7 @@ final class StreamHistory {
         setIfOpened(streamId, RESET);
     }
 
-    /** We reset the stream, so that frames of the client may have crossed. */
+    /** The server has reset the stream. Frames of the client may have been on their way. */
     void resetByUs(int streamId) {
         setIfOpened(streamId, RESET_BY_US);
     }
@@ -86,17 +86,17 @@ final class StreamHistory {
         page[at] = (byte) ((page[at] & ~(STATE_MASK << shiftOf(index))) | (state << shiftOf(index)));
     }
 
-    /** Whether the client may have sent frames before it knew of our reset. */
+    /** Whether the client may have sent frames before it knew of the server's reset. */
     boolean wasResetByUs(int streamId) {
         return is(RESET_BY_US, streamId);
     }
 
-    /** Whether the stream was passed over, and so closed without ever being open. */
+    /** Whether the stream was skipped and is therefore closed without having been open. */
     boolean wasNeverOpened(int streamId) {
         return is(NEVER_OPENED, streamId);
     }
 
-    /** Whether both sides ended the stream in order. */
+    /** Whether both sides ended the stream normally. */
     boolean endedInOrder(int streamId) {
         return is(OPENED, streamId);
     }

@@ -22,13 +22,13 @@ import tern.rpc.serialization.MessageKind;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
 
-/** Triple on HTTP/2, which every server of gRPC understands, at a client. Thread-safe. */
+/** The client of Triple on HTTP/2, which every gRPC server understands. Thread-safe. */
 public final class TripleClientProtocol implements ClientProtocol {
 
-    /** As in an address: {@code tri://host:port}. */
+    /** The name in an address: {@code tri://host:port}. */
     public static final String NAME = "tri";
 
-    /** A server that does not answer a ping for so long is given up; the same as in gRPC's keep-alive. */
+    /** A server that does not answer a ping within this time is given up; the same as in gRPC's keep-alive. */
     private static final Duration PING_TIMEOUT = Duration.ofSeconds(20);
 
     private final TripleCodecs codecs;
@@ -55,7 +55,7 @@ public final class TripleClientProtocol implements ClientProtocol {
         codecs.prepareReference(service);
     }
 
-    /** The first frame is SETTINGS, whose length begins with 0; which frame it is, is looked at behind. */
+    /** The first frame is SETTINGS, whose length begins with 0. Its type comes later. */
     @Override
     public Match answersSo(ByteBuf first) {
         if (!first.isReadable()) {
@@ -128,7 +128,7 @@ public final class TripleClientProtocol implements ClientProtocol {
         };
     }
 
-    /** Its SETTINGS (RFC 9113, section 3.4). */
+    /** The server sends SETTINGS first (RFC 9113, section 3.4). */
     @Override
     public boolean isServerFirst() {
         return true;
@@ -139,7 +139,7 @@ public final class TripleClientProtocol implements ClientProtocol {
         return PING_TIMEOUT;
     }
 
-    /** Something without bytes that count. */
+    /** A command whose bytes do not count. */
     private abstract static class Command extends WriteCommand {
 
         abstract void run(Http2ClientHandler handler);

@@ -16,19 +16,19 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.PendingCall;
 
-/** What a caller sends and asks for on a stream, from any thread; all of it goes through the connection's queue. */
+/** The caller's end of a stream. Any thread may send and request; everything passes the connection's queue. */
 final class TripleClientStream implements ClientStream {
 
-    /** Bytes waiting to be sent that no heedful writer reaches. */
+    /** The hard limit of waiting bytes. A sender that waits for readiness never reaches it. */
     static final long MAX_BYTES = 1 << 20;
 
-    /** So that empty messages are not free. */
+    /** Counted for each message, so that empty messages are not free. */
     private static final int BYTES_PER_MESSAGE = 32;
 
     private final StreamCall call;
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
-    private volatile boolean plain; // by who sends
+    private volatile boolean plain; // set by the sender
 
     TripleClientStream(StreamCall call, TripleCodecs codecs, PayloadCodec payload) {
         this.call = call;
@@ -156,7 +156,7 @@ final class TripleClientStream implements ClientStream {
 
         @Override
         protected void dropped(Channel closed) {
-            Http2ClientHandler.of(closed).ask(call, messages); // all may have come before
+            Http2ClientHandler.of(closed).ask(call, messages); // all messages may have arrived before
         }
     }
 }

@@ -24,7 +24,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.serialization.json.JsonError;
 import tern.rpc.serialization.json.JsonMethod;
 
-/** What messages of Triple and its relatives are read and written with. Thread-safe. */
+/** The codecs for messages of Triple, gRPC, gRPC-Web, Connect and JSON. Thread-safe. */
 public final class TripleCodecs {
 
     /** Flag byte and length before each message of gRPC. */
@@ -37,7 +37,7 @@ public final class TripleCodecs {
 
     private final CoderPool coders;
     private final PayloadCodecs payloads;
-    /** Of decompressed to compressed bytes, as {@code rpc.limits.max-unpacked-ratio}. */
+    /** The default of {@code rpc.limits.max-unpacked-ratio}: the ratio of decompressed to compressed bytes. */
     public static final int UNPACKED_RATIO = 100;
 
     private final Gzip gzip;
@@ -45,19 +45,19 @@ public final class TripleCodecs {
     private final int exceptionFrames;
 
     /**
-     * @param serializer of the values in Triple's wrappers
-     * @param json null when Jackson is not there, so that JSON is refused
-     * @param exceptionFrames stack frames sent with an exception
+     * @param serializer the serializer of values in Triple's wrappers
+     * @param json null without Jackson; JSON is then refused
+     * @param exceptionFrames the stack frames sent with an exception
      */
     public TripleCodecs(Serializer serializer, @Nullable JsonCodec json, int exceptionFrames) {
         this(serializer, json, exceptionFrames, UNPACKED_RATIO);
     }
 
     /**
-     * @param serializer of the values in Triple's wrappers
-     * @param json null when Jackson is not there, so that JSON is refused
-     * @param exceptionFrames stack frames sent with an exception
-     * @param unpackedRatio how many times its compressed size a message of more than 1 MiB may have
+     * @param serializer the serializer of values in Triple's wrappers
+     * @param json null without Jackson; JSON is then refused
+     * @param exceptionFrames the stack frames sent with an exception
+     * @param unpackedRatio the largest ratio of decompressed to compressed bytes of a message above 1 MiB
      */
     public TripleCodecs(Serializer serializer, @Nullable JsonCodec json, int exceptionFrames, int unpackedRatio) {
         this.gzip = new Gzip(unpackedRatio);
@@ -77,7 +77,7 @@ public final class TripleCodecs {
         }
     }
 
-    /** For a client, which sends no JSON. */
+    /** Prepares a service for a client, which sends no JSON. */
     void prepareReference(ServiceDescriptor service) {
         coders.serializer().prepare(service);
         service.methods().forEach(payloads::of);
@@ -87,12 +87,16 @@ public final class TripleCodecs {
         return payloads;
     }
 
-    /** Stack frames sent with an exception. */
+    /** The stack frames sent with an exception. */
     int exceptionFrames() {
         return exceptionFrames;
     }
 
-    /** @throws RpcException UNIMPLEMENTED if JSON is not served, for this method or at all */
+    /**
+     * The JSON codec of a method.
+     *
+     * @throws RpcException UNIMPLEMENTED if JSON is not served, for this method or at all
+     */
     JsonMethod json(MethodDescriptor method) {
         JsonCodec codec = json;
         if (codec == null || method.payload() == Payload.RAW) {
@@ -104,18 +108,18 @@ public final class TripleCodecs {
         return codec.method(method);
     }
 
-    /** The body of an answer that is an error; null if it has not the form that is known. */
+    /** The error in the body of an answer; null if the body has another form. */
     @Nullable
     JsonError jsonError(byte[] bytes, int length) {
         return json == null ? null : json.error(bytes, 0, length);
     }
 
-    /** Whether messages of the method travel as JSON, or else as protobuf or bytes of the service's own. */
+    /** Whether the method can use JSON, or else protobuf or its own bytes. */
     boolean serves(MethodDescriptor method, boolean asJson) {
         return asJson ? json != null && method.payload() != Payload.RAW : method.payload() != Payload.JAVA;
     }
 
-    /** The arguments in a message of a method that {@link #serves} it so. */
+    /** Decodes the arguments of a method that is {@link #serves served} in this way. */
     @Nullable
     Object[] readRequest(MethodDescriptor method, boolean asJson, byte[] bytes, int length) {
         return asJson
@@ -123,7 +127,7 @@ public final class TripleCodecs {
                 : payloads.of(method).readRequest(bytes, 0, length);
     }
 
-    /** Appends the message of an answer of a method that {@link #serves} it so. */
+    /** Appends the answer of a method that is {@link #serves served} in this way. */
     void writeResponse(MethodDescriptor method, boolean asJson, @Nullable Object value, OutputBuffer out) {
         if (asJson) {
             json(method).writeResult(value, out);
@@ -132,23 +136,23 @@ public final class TripleCodecs {
         }
     }
 
-    /** Reads the bytes of a message. */
+    /** Decodes the bytes of a message. */
     interface Reading<T> {
         T read(byte[] bytes, int length);
     }
 
     /**
-     * Reads a message, decompressed if it came compressed; the frame is released.
+     * Decodes a message, decompressed if necessary. The frame is released.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if it is too large; INVALID_ARGUMENT if it cannot be read
+     * @throws RpcException RESOURCE_EXHAUSTED if it is too large; INVALID_ARGUMENT if it cannot be decoded
      */
     <T> T read(Frame frame, int limit, MessageKind kind, Reading<T> reading) {
         return read(frame, limit, kind, null, reading);
     }
 
     /**
-     * The same for a request at a server, whose unpacked bytes count. Few threads at a time unpack more than 256 KiB, so this
-     * may wait for 3 s; not for event loops.
+     * Decodes a request at a server, whose decompressed bytes are counted. Only a few threads at a time decompress more
+     * than 256 KiB, so this may wait up to 3 s. Not for event loops.
      */
     <T> T readRequest(Frame frame, int limit, ServerConnection connection, Reading<T> reading) {
         UnpackedRequest unpacked = frame.isCompressed() ? new UnpackedRequest(connection) : null;
@@ -171,17 +175,17 @@ public final class TripleCodecs {
         }
     }
 
-    /** Reads the bytes of a message that may stand for null. */
+    /** Decodes the bytes of a message that may stand for null. */
     interface ValueReading {
         @Nullable
         Object read(byte[] bytes, int length);
     }
 
     /**
-     * Reads an answer, decompressed if it came compressed; the frame is released.
+     * Decodes an answer, decompressed if necessary. The frame is released.
      *
      * @throws RpcException RESOURCE_EXHAUSTED if it is too large
-     * @throws SerializationException if it cannot be read
+     * @throws SerializationException if it cannot be decoded
      */
     @Nullable
     Object readAnswer(Frame frame, int limit, ValueReading reading) {
@@ -206,7 +210,7 @@ public final class TripleCodecs {
             int length = payload.readableBytes();
             byte[] bytes;
             if (payload.hasArray() && payload.arrayOffset() + payload.readerIndex() == 0) {
-                bytes = payload.array(); // as it is; nobody else has it
+                bytes = payload.array(); // without a copy; nobody else uses it
             } else {
                 bytes = coder.input(length);
                 payload.readBytes(bytes, 0, length);
@@ -235,9 +239,9 @@ public final class TripleCodecs {
     }
 
     /**
-     * A message with its prefix.
+     * Encodes a message with its prefix.
      *
-     * @throws SerializationException if it cannot be written or is larger than the limit
+     * @throws SerializationException if it cannot be encoded or exceeds the limit
      */
     byte[] frame(int limit, MessageKind kind, boolean compressed, Consumer<OutputBuffer> content) {
         byte[] message = write(PREFIX_BYTES, limit, kind, compressed, content);
@@ -246,9 +250,9 @@ public final class TripleCodecs {
     }
 
     /**
-     * A message alone.
+     * Encodes a message without a prefix.
      *
-     * @throws SerializationException if it cannot be written or is larger than the limit
+     * @throws SerializationException if it cannot be encoded or exceeds the limit
      */
     byte[] bare(int limit, MessageKind kind, boolean compressed, Consumer<OutputBuffer> content) {
         return write(0, limit, kind, compressed, content);
@@ -278,7 +282,7 @@ public final class TripleCodecs {
         return deflated.toByteArray();
     }
 
-    /** What is no message of the service: trailers, the end of a stream. */
+    /** A frame that is no message of the service: trailers, or the end of a stream. */
     static byte[] frame(int flags, byte[] content) {
         byte[] frame = new byte[PREFIX_BYTES + content.length];
         System.arraycopy(content, 0, frame, PREFIX_BYTES, content.length);

@@ -13,22 +13,21 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Metadata as headers or trailers of HTTP (docs/wire-protocol.md 3.3): text as it is, bytes as base64 under a name that
- * ends in
- * {@code -bin}. Names are lower case there; their capitals travel in a header of their own.
+ * Converts metadata to headers or trailers of HTTP (docs/wire-protocol.md 3.3): text unchanged, bytes as base64 under a
+ * name with the suffix {@code -bin}. HTTP names are lower case; a separate header contains their original spelling.
  */
 final class TripleMetadata {
 
     private static final String BINARY = "-bin";
 
-    /** The calling application, and what it is called among the metadata, as on the dubbo protocol. */
+    /** The calling application, and its name in the metadata, as on the dubbo protocol. */
     private static final String CONSUMER = "tri-consumer-appname";
 
     private static final String REMOTE_APPLICATION = "remote.application";
     private static final int MAX_ENTRIES = 128;
     private static final int MAX_BYTES = 64 << 10;
 
-    /** What belongs to HTTP, to gRPC and to Triple; it is neither sent from metadata nor received as metadata. */
+    /** Headers of HTTP, gRPC and Triple. They are neither sent from metadata nor received as metadata. */
     private static final Set<String> NOT_METADATA = Set.of(
             "te",
             "content-type",
@@ -63,15 +62,15 @@ final class TripleMetadata {
             "tern-executed",
             HeaderCase.NAME);
 
-    /** The names that come with every call. */
+    /** Names of headers in every call. */
     private static final Set<AsciiString> OF_ANSWERS =
             Set.of(GrpcForm.STATUS, GrpcForm.CONTENT_TYPE, GrpcForm.TIMEOUT, AsciiString.cached("content-length"));
 
     private TripleMetadata() {}
 
     /**
-     * The metadata among the headers. Takes {@code Http2Headers} and, through {@code HttpHeaders.iteratorCharSequence},
-     * those of HTTP/1.1.
+     * The metadata of the headers. Accepts {@code Http2Headers} and, by {@code HttpHeaders.iteratorCharSequence}, the
+     * headers of HTTP/1.1.
      *
      * @throws RpcException RESOURCE_EXHAUSTED if there are too many or too long ones
      */
@@ -81,7 +80,7 @@ final class TripleMetadata {
         int bytes = 0;
         for (Map.Entry<CharSequence, CharSequence> header : headers) {
             if (isOfTheProtocol(header.getKey())) {
-                continue; // of which no text needs to be made
+                continue; // needs no String
             }
             String name = lower(header.getKey().toString());
             if (isMetadata(name)) {
@@ -121,7 +120,7 @@ final class TripleMetadata {
         for (String one : value.split(",")) {
             byte[] decoded = decoded(one.trim());
             if (decoded == null) {
-                metadata.add(name, value); // no base64: somebody's text under an unlucky name
+                metadata.add(name, value); // no base64: text under a name with this suffix
                 return;
             }
             metadata.add(name, decoded);
@@ -148,7 +147,7 @@ final class TripleMetadata {
         return renamed;
     }
 
-    /** Peers write capitals of a name with or without the suffix that the header has. */
+    /** The original name. Peers write it with or without the suffix of the header. */
     private static String binary(String name, Map<String, String> original) {
         String whole = original.get(name);
         if (whole != null) {
@@ -159,10 +158,10 @@ final class TripleMetadata {
     }
 
     /**
-     * Writes what may travel; names that belong to HTTP or to the protocol are left out.
+     * Writes the metadata. Names of HTTP or of the protocol are omitted.
      *
-     * @throws RpcException INVALID_ARGUMENT naming the header that cannot be written, RESOURCE_EXHAUSTED if there are
-     *     too many or too long ones
+     * @throws RpcException INVALID_ARGUMENT if a header cannot be written, with its name; RESOURCE_EXHAUSTED if there
+     *     are too many or too long ones
      */
     static void write(Metadata metadata, BiConsumer<CharSequence, CharSequence> headers) {
         if (!metadata.isEmpty()) {

@@ -9,7 +9,7 @@ import tern.rpc.netty.ServerProtocol;
 import tern.rpc.netty.WriteBatch;
 import tern.rpc.netty.WriteCommand;
 
-/** HTTP/2 that begins with its preface, at a server. Thread-safe. */
+/** HTTP/2 with prior knowledge, at a server. Thread-safe. */
 public final class TripleProtocol implements ServerProtocol {
 
     private static final String NAME = "tri";
@@ -17,7 +17,7 @@ public final class TripleProtocol implements ServerProtocol {
     private final TripleCodecs codecs;
     private final HttpDispatcher dispatcher;
 
-    /** With {@link HttpSettings#defaults()}. */
+    /** Creates the protocol with {@link HttpSettings#defaults()}. */
     public TripleProtocol(TripleCodecs codecs) {
         this(codecs, HttpSettings.defaults());
     }

@@ -9,7 +9,7 @@ import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 
-/** A call with one message each way. Event loop only. */
+/** A unary call. Confined to the event loop. */
 final class UnaryCall extends ClientCall {
 
     private final TripleCodecs codecs;
@@ -20,17 +20,17 @@ final class UnaryCall extends ClientCall {
         super(pending, connection);
         this.codecs = codecs;
         this.payload = payload;
-        ask(2); // the second one is a mistake, which is not to be overlooked
+        ask(2); // requests a second message too, to detect this mistake
     }
 
-    /** The same call on another connection, on this one it was not sent. */
+    /** The same call on another connection, because it was not sent on this one. */
     UnaryCall on(Connection other) {
         return new UnaryCall(codecs, payload, pending(), other);
     }
 
     @Override
     void head(Http2Headers headers) {
-        // read with the answer
+        // decoded with the answer
     }
 
     @Override
@@ -67,7 +67,7 @@ final class UnaryCall extends ClientCall {
         }
     }
 
-    /** The request is with the socket, which is all that a one-way call waits for. */
+    /** The socket has taken the request, which completes a one-way call. */
     void written() {
         if (pending().isOneWay()) {
             connection().answered(pending().id(), Answer.NOTHING);

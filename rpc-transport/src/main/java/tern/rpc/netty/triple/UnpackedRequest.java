@@ -6,8 +6,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.ServerConnection;
 
 /**
- * Counts the bytes that come out of one compressed request to the memory for requests, before they are unpacked. The first
- * 64 KiB do not count. One thread at a time.
+ * Counts the decompressed bytes of one request to the memory for requests, before the decompression. The first 64 KiB
+ * do not count. Used by one thread at a time.
  */
 final class UnpackedRequest {
 
@@ -21,9 +21,9 @@ final class UnpackedRequest {
     }
 
     /**
-     * The message is about to have as many bytes.
+     * The message is about to reach this size.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if there is no room for them
+     * @throws RpcException RESOURCE_EXHAUSTED if there is no room for it
      */
     void reaches(int bytes) {
         while (bytes > counted + STEP_BYTES) {
@@ -38,7 +38,7 @@ final class UnpackedRequest {
         }
     }
 
-    /** The message was read, or will not be. */
+    /** The message was decoded or dropped. */
     void gone() {
         connection.unpacked(counted);
         counted = 0;

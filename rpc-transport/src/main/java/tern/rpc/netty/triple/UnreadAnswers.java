@@ -3,18 +3,18 @@ package tern.rpc.netty.triple;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How much of the answers on one connection of HTTP/2 its client has not taken, which a window of zero can make as much as
- * it likes (docs/limits.md). Event loop only.
+ * The unread answers of one connection of HTTP/2. A client with a zero window can make them grow (docs/limits.md).
+ * Confined to the event loop.
  */
 final class UnreadAnswers {
 
-    /** With more than this, new calls are refused. */
+    /** Above this, new calls are refused. */
     static final long MAX_BYTES = 64 << 20;
 
-    /** Less than this is what slow readers of streams are allowed to leave, for as long as they want. */
+    /** Slow readers of streams may leave this much unread for any time. */
     static final long STALL_BYTES = 8 << 20;
 
-    /** A client that lets nothing move for so long has no use for the answers. */
+    /** A client that takes nothing for this time does not need the answers. */
     static final long STALL_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     private long bytes;
@@ -32,7 +32,7 @@ final class UnreadAnswers {
         movedNanos = now;
     }
 
-    /** The client opened a window. */
+    /** The client has sent a window update. */
     void windowOpened(long now) {
         movedNanos = now;
     }
@@ -45,7 +45,7 @@ final class UnreadAnswers {
         return bytes > MAX_BYTES;
     }
 
-    /** Whether so much waits that somebody has to look again. */
+    /** Whether so many bytes wait that a check is needed. */
     boolean mayStall() {
         return bytes > STALL_BYTES;
     }

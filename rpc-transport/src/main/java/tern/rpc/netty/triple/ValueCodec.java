@@ -8,10 +8,10 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.json.JsonMethod;
 
 /**
- * Java values as {@code google.protobuf.Value}, by way of JSON: for callers who know the method by server reflection
- * alone. A server's half only.
+ * Java values as {@code google.protobuf.Value}, converted by JSON, for callers that know the method by server
+ * reflection only. Used on servers only.
  *
- * @param limits of the JSON in between
+ * @param limits the limits of the JSON text
  */
 record ValueCodec(MethodDescriptor method, JsonMethod json, ServerTransportSettings limits) implements PayloadCodec {
 

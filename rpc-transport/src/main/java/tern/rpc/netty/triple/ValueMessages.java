@@ -4,13 +4,13 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.ProtoReader;
 
 /**
- * The messages {@code google.protobuf.Value} and {@code ListValue} (google/protobuf/struct.proto), in which callers that
- * know a Java interface by server reflection alone send arguments: one parameter as a Value, none or several as a
- * ListValue. Both are turned into JSON and back without protobuf's classes. Stateless.
+ * The messages {@code google.protobuf.Value} and {@code ListValue} (google/protobuf/struct.proto). Callers that know a
+ * Java interface by server reflection only send arguments in them: one parameter as a Value, none or several as a
+ * ListValue. Both are converted to JSON and back without protobuf's classes. Stateless.
  */
 final class ValueMessages {
 
-    // Fields of a Value, of which one is there.
+    // The fields of a Value, one of which is set.
     static final int NULL = 1;
     static final int NUMBER = 2;
     static final int STRING = 3;
@@ -18,14 +18,14 @@ final class ValueMessages {
     static final int STRUCT = 5;
     static final int LIST = 6;
 
-    /** The only field of a ListValue, a Value, and of a Struct, an entry. */
+    /** The only field of a ListValue (a Value) and of a Struct (an entry). */
     static final int ELEMENT = 1;
 
-    // Fields of an entry of a Struct.
+    // The fields of a Struct's entry.
     static final int KEY = 1;
     static final int ENTRY_VALUE = 2;
 
-    /** Forms of the fields of a Value, by number. */
+    /** The wire types of a Value's fields, by number. */
     private static final int[] FORMS = {
         -1,
         ProtoReader.VARINT,
@@ -36,16 +36,16 @@ final class ValueMessages {
         ProtoReader.BYTES
     };
 
-    /** Values inside values, as for all JSON (docs/limits.md). */
+    /** The largest nesting, as for all JSON (docs/limits.md). */
     static final int MAX_DEPTH = 64;
 
     private ValueMessages() {}
 
     /**
-     * Whether a request is one of these and not Triple's wrapper, which begins with a field 1 too, the name of a
-     * serialization: its first letter is no tag of a Value.
+     * Whether a request is such a message and not Triple's wrapper. The wrapper also begins with field 1, the name of a
+     * serialization, but the name's first letter is no tag of a Value.
      *
-     * @param parameters how many the method has
+     * @param parameters the number of the method's parameters
      */
     static boolean isRequest(byte[] bytes, int offset, int length, int parameters) {
         if (length == 0) {
@@ -57,7 +57,7 @@ final class ValueMessages {
         return bytes[offset] == (ELEMENT << 3 | ProtoReader.BYTES) && isElement(bytes, offset + 1, offset + length);
     }
 
-    /** Whether the length that begins here is that of a Value: it is 0, or a tag of a Value follows. */
+    /** Whether the length at this position is that of a Value: it is 0, or a tag of a Value follows. */
     private static boolean isElement(byte[] bytes, int from, int end) {
         int at = from;
         while (at < end && bytes[at] < 0) {
@@ -70,13 +70,13 @@ final class ValueMessages {
         return first > 0 && isKind(first >> 3, first & 7);
     }
 
-    /** Whether a field of this number and form is one of a Value. */
+    /** Whether a Value has a field with this number and wire type. */
     static boolean isKind(int field, int form) {
         return field > 0 && field < FORMS.length && FORMS[field] == form;
     }
 
     /**
-     * Writes a request as JSON: the value of the one parameter, or an array of all.
+     * Converts a request to JSON: the value of the only parameter, or an array of all.
      *
      * @throws tern.rpc.serialization.SerializationException if it is no such message or nests too deep
      */
@@ -90,8 +90,8 @@ final class ValueMessages {
     }
 
     /**
-     * Writes JSON as a Value. A number that a double does not hold exactly, such as a large {@code long}, becomes text,
-     * as protobuf writes 64-bit integers in JSON.
+     * Converts JSON to a Value. A number that a double cannot represent exactly, such as a large {@code long}, becomes
+     * text, as for 64-bit integers in protobuf's JSON.
      *
      * @throws tern.rpc.serialization.SerializationException if it is no JSON or nests too deep
      */

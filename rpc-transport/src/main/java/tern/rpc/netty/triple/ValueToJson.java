@@ -5,12 +5,15 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
-/** Reads Values and ListValues and writes them as JSON. Of several kinds in one Value the last counts. */
+/** Converts Values and ListValues to JSON. If a Value has several kinds, the last one counts. */
 final class ValueToJson {
 
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 
-    /** Whole numbers up to here are exact in a double and are written without a fraction, so that integers take them. */
+    /**
+     * Integers up to this bound are exact in a double and are written without a fraction, so that integer types accept
+     * them.
+     */
     private static final double LARGEST_EXACT = 1L << 53;
 
     private final byte[] bytes;
@@ -21,7 +24,7 @@ final class ValueToJson {
         this.out = out;
     }
 
-    /** A Value; without a kind it is null. */
+    /** Converts a Value; without a kind it is null. */
     void value(int offset, int length, int depth) {
         if (depth > ValueMessages.MAX_DEPTH) {
             throw new SerializationException("google.protobuf.Value: values nest deeper than " + ValueMessages.MAX_DEPTH
@@ -35,7 +38,7 @@ final class ValueToJson {
             boolean known = ValueMessages.isKind(fields.field(), fields.wireType());
             int start = fields.position();
             if (known && fields.wireType() == ProtoReader.BYTES) {
-                start = fields.bytes(); // moves behind them
+                start = fields.bytes(); // moves to the end of the field
                 start = fields.position() - start;
             } else {
                 fields.skip();
@@ -60,7 +63,7 @@ final class ValueToJson {
         }
     }
 
-    /** A ListValue. */
+    /** Converts a ListValue. */
     void list(int offset, int length, int depth) {
         out.write('[');
         elements(offset, length, (begin, size) -> value(begin, size, depth + 1));

@@ -5,25 +5,25 @@ import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
-/** A body that is one message, complete when the body is. Event loop only. */
+/** A body with one message, complete at the end of the body. Confined to the event loop. */
 final class WholeBody implements BodyReader {
 
     private final int limit;
     private final boolean compressed;
     private @Nullable ByteBuf whole;
-    private boolean joined; // the bytes are a copy that more may be added to
+    private boolean joined; // the bytes are a copy to which more can be added
     private boolean handedOut;
 
     /**
-     * @param limit of the message as it travels
-     * @param compressed whether it is, unless it is empty
+     * @param limit the largest message on the wire
+     * @param compressed whether it is compressed, unless it is empty
      */
     WholeBody(int limit, boolean compressed) {
         this.limit = limit;
         this.compressed = compressed;
     }
 
-    /** A body in one piece is kept as it came, so that most are never copied. */
+    /** A body in one piece is kept without a copy, which is the usual case. */
     @Override
     public void add(ByteBuf bytes) {
         ByteBuf before = whole;
@@ -39,7 +39,7 @@ final class WholeBody implements BodyReader {
             before.release();
             whole = target;
         }
-        if (target.readableBytes() <= limit) { // what is beyond it is refused anyway
+        if (target.readableBytes() <= limit) { // more bytes are refused anyway
             target.writeBytes(bytes);
         }
         bytes.release();
@@ -61,7 +61,7 @@ final class WholeBody implements BodyReader {
                 : new Frame(bytes, compressed ? MessageDeframer.COMPRESSED : 0);
     }
 
-    /** RESOURCE_EXHAUSTED, or 413 where HTTP's own statuses are told. */
+    /** The refusal: RESOURCE_EXHAUSTED, or 413 where HTTP statuses are used. */
     static HttpRefusal tooLarge(int limit) {
         return tooLarge("the request has more than " + limit + " bytes (set by rpc.limits.max-request)");
     }

@@ -23,28 +23,31 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.WrongArguments;
 
 /**
- * Java values in the protobuf envelopes {@code TripleRequestWrapper} and {@code TripleResponseWrapper}
- * (docs/wire-protocol.md 3.4). Each value is a hessian stream of its own. One per method; thread-safe.
+ * Java values in the protobuf messages {@code TripleRequestWrapper} and {@code TripleResponseWrapper}
+ * (docs/wire-protocol.md 3.4). Each value is a separate hessian stream. One instance per method. Thread-safe.
  */
 final class WrapperCodec implements PayloadCodec {
 
-    /** What Dubbo calls hessian2 in Triple's requests. */
+    /** Dubbo's name of hessian2 in requests of Triple. */
     static final String HESSIAN4 = "hessian4";
 
     static final String HESSIAN2 = "hessian2";
 
     private static final String[] USUAL_TYPES = {HESSIAN4, HESSIAN2};
 
-    /** Dubbo's own type, which stands for the stream of answers among the types of arguments (docs/wire-protocol.md 3.5). */
+    /**
+     * Dubbo's observer type, which stands for the stream of answers among the argument types (docs/wire-protocol.md
+     * 3.5).
+     */
     static final String OBSERVER = "org.apache.dubbo.common.stream.StreamObserver";
 
-    /** {@code serializeType} of both envelopes. */
+    /** The field {@code serializeType} of both messages. */
     static final int SERIALIZE_TYPE = 1;
 
     private static final int RESPONSE_DATA = 2;
     private static final int RESPONSE_TYPE = 3;
 
-    /** What a Dubbo provider throws when a call's time is over (docs/wire-protocol.md 3.7). */
+    /** The exception of a Dubbo provider after the deadline of a call (docs/wire-protocol.md 3.7). */
     private static final String TIMEOUT_CLASS = "org.apache.dubbo.remoting.http12.exception.HttpRequestTimeout";
 
     private final CoderPool coders;
@@ -53,7 +56,7 @@ final class WrapperCodec implements PayloadCodec {
     private final byte[] argumentTypes;
     private final byte[] resultType;
 
-    /** Writes {@link #HESSIAN4}. */
+    /** Creates a codec that writes {@link #HESSIAN4}. */
     WrapperCodec(CoderPool coders, MethodDescriptor method) {
         this(coders, method, encoded(SERIALIZE_TYPE, HESSIAN4), encodedTypes(method), encodedResult(method));
     }
@@ -85,7 +88,7 @@ final class WrapperCodec implements PayloadCodec {
         return encoded(RESPONSE_TYPE, method.result().raw().getName());
     }
 
-    /** As they travel: the declared types, without what stands for a stream of requests. */
+    /** The argument types on the wire: the declared types, without the type for a stream of requests. */
     static List<String> argumentTypes(MethodDescriptor method) {
         List<String> types = new ArrayList<>(WrapperRequest.declaredTypes(method));
         if (method.type() == MethodType.SERVER_STREAMING) {
@@ -94,7 +97,7 @@ final class WrapperCodec implements PayloadCodec {
         return types;
     }
 
-    /** One that calls the format of its answers as the request called it. */
+    /** A codec whose answers use the format name of the request. */
     WrapperCodec answering(WrapperRequest request) {
         return request.serializeType().equals(HESSIAN4)
                 ? this
@@ -129,9 +132,11 @@ final class WrapperCodec implements PayloadCodec {
     }
 
     /**
-     * @param trusted whose classes may be read
-     * @param scalarsOnly whether to take text, numbers and booleans alone
-     * @throws RpcException INVALID_ARGUMENT if there are more or fewer than the method has parameters
+     * Decodes the arguments.
+     *
+     * @param trusted the service whose classes may be decoded
+     * @param scalarsOnly whether only text, numbers and booleans are accepted
+     * @throws RpcException INVALID_ARGUMENT if their number differs from that of the method's parameters
      */
     @SuppressWarnings("NullAway") // arguments may be null
     Object[] readArguments(WrapperRequest request, ServiceDescriptor trusted, boolean scalarsOnly) {
@@ -157,10 +162,10 @@ final class WrapperCodec implements PayloadCodec {
     }
 
     /**
-     * Appends an exception in the place of an answer. Dubbo's consumers take an {@code Exception} only, so an error is
-     * told in words.
+     * Appends an exception instead of an answer. Dubbo's consumers only accept an {@code Exception}, so an error is
+     * sent as text.
      *
-     * @param frames how many stack frames to write of each
+     * @param frames the number of stack frames of each exception
      */
     void writeException(Throwable failure, int frames, OutputBuffer out) {
         Throwable written = failure instanceof Exception ? failure : new RuntimeException(Thrown.text(failure));
@@ -192,7 +197,7 @@ final class WrapperCodec implements PayloadCodec {
                 reader -> method.result().raw() == void.class ? null : reader.readObject(method.result()));
     }
 
-    /** The exception that stands in the place of an answer; one that Dubbo throws when the time is over has our form. */
+    /** Decodes the exception in an answer. Dubbo's exception for a passed deadline becomes Tern's. */
     Throwable readException(byte[] bytes, int offset, int length) {
         Throwable read = (Throwable) Objects.requireNonNull(read(bytes, offset, length, ObjectReader::readThrowable));
         if (read instanceof RpcException foreign
@@ -234,7 +239,7 @@ final class WrapperCodec implements PayloadCodec {
         return value;
     }
 
-    /** The text of the field that the reader stands at; no text is made of one of the usual two. */
+    /** The text of the reader's present field. The two usual texts are not created anew. */
     static String serializeType(ProtoReader fields) {
         return fields.textOf(USUAL_TYPES);
     }
@@ -245,7 +250,7 @@ final class WrapperCodec implements PayloadCodec {
         }
     }
 
-    /** Two names of the same format. */
+    /** Whether the name means hessian; there are two names. */
     static boolean isHessian(String serializeType) {
         return serializeType.equals(HESSIAN4) || serializeType.equals(HESSIAN2);
     }

@@ -17,16 +17,15 @@ import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * A {@code TripleRequestWrapper} of which the arguments were not read yet (docs/wire-protocol.md 3.4). Valid as long as
- * the array
- * is.
+ * A {@code TripleRequestWrapper} whose arguments are not decoded yet (docs/wire-protocol.md 3.4). Valid as long as the
+ * array is.
  */
 final class WrapperRequest {
 
     static final int ARGUMENTS = 2;
     static final int ARGUMENT_TYPES = 3;
 
-    /** No Java method has more parameters. */
+    /** The largest number of parameters of a Java method. */
     private static final int MAX_ARGUMENTS = 255;
 
     private static final int LONGEST_TYPE = 512;
@@ -35,7 +34,7 @@ final class WrapperRequest {
     private final String serializeType;
     private final int[] ranges; // offset and length of each argument
     private final int arguments;
-    private final int offset; // of the message
+    private final int offset; // offset of the message
     private final int length;
 
     private WrapperRequest(byte[] bytes, String serializeType, int[] ranges, int arguments, int offset, int length) {
@@ -48,7 +47,9 @@ final class WrapperRequest {
     }
 
     /**
-     * @throws RpcException INVALID_ARGUMENT if the arguments are in a format that is not read here
+     * Parses a request.
+     *
+     * @throws RpcException INVALID_ARGUMENT if the arguments have an unsupported format
      * @throws SerializationException if the bytes are no such message
      */
     static WrapperRequest parse(byte[] bytes, int offset, int length) {
@@ -91,23 +92,23 @@ final class WrapperRequest {
         }
     }
 
-    /** {@code hessian4} or {@code hessian2}; the answer says the same. */
+    /** {@code hessian4} or {@code hessian2}; the answer uses the same. */
     String serializeType() {
         return serializeType;
     }
 
-    /** How many there are. */
+    /** The number of arguments. */
     int arguments() {
         return arguments;
     }
 
-    /** Makes the reader read one of the arguments next. */
+    /** Positions the reader at an argument. */
     void startArgument(ObjectReader reader, int index) {
         reader.start(bytes, ranges[2 * index], ranges[2 * index + 1]);
     }
 
     /**
-     * The method that is called. Where there is only one, the types of arguments count for nothing.
+     * The called method. If there is only one, the types of the arguments are ignored.
      *
      * @param overloads at least one
      * @throws RpcException UNIMPLEMENTED if none has these types
@@ -148,7 +149,7 @@ final class WrapperRequest {
         return type.equals(WrapperCodec.OBSERVER) || type.equals(StreamObserver.class.getName());
     }
 
-    /** Names of the types of one request's arguments: those of the Java parameters, or that of a stream's elements. */
+    /** The names of a request's argument types: those of the Java parameters, or that of a stream's elements. */
     static List<String> declaredTypes(MethodDescriptor method) {
         Method java = method.javaMethod();
         if (java == null || method.requests() != JavaShape.VALUE) {
