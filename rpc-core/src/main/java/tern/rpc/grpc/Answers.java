@@ -2,18 +2,22 @@ package tern.rpc.grpc;
 
 import io.grpc.Metadata;
 
-/** Where a call puts its answers. */
+/** Sends the answers of a call. */
 interface Answers {
 
-    /** What is to be sent before the first answer. */
+    /** Sends headers before the first answer. */
     void headers(Metadata headers);
 
-    /** @throws RuntimeException if it cannot be sent; the call is over then, unless it was before */
+    /**
+     * Sends an answer.
+     *
+     * @throws RuntimeException if it cannot be sent; the call has then ended
+     */
     void send(Object answer);
 
     boolean isReady();
 
-    /** Runs the task whenever more can be sent, and once at the beginning. */
+    /** Runs the task each time more can be sent, and once at the start. */
     void onReady(Runnable task);
 
     void complete();

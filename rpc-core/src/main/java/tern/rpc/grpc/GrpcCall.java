@@ -19,8 +19,8 @@ import tern.rpc.ServerContext;
 import tern.rpc.Thrown;
 
 /**
- * One call as a gRPC service sees it. Its listener is called by one thread at a time, in the call's context: by those
- * that bring requests, and when the call is cancelled by one of the common pool, since event loops run no service.
+ * One call for a gRPC service. One thread at a time calls its listener, in the call's context: the threads that deliver
+ * requests, and for a cancellation a thread of the common pool, because event loops must not run services.
  */
 final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<Object> {
 
@@ -37,11 +37,11 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     private final Attributes attributes;
 
     private Flow.@Nullable Subscription requests; // guarded by this
-    private int demand; // asked for before there was a subscription; guarded by this
+    private int demand; // requested before there was a subscription; guarded by this
 
-    private @Nullable Listener<Q> listener; // callbacks only, as the next
-    private boolean told; // that the call is over
-    private boolean compressed; // whoever uses the call, one thread after another
+    private @Nullable Listener<Q> listener; // used, like the next field, by callbacks only
+    private boolean told; // the listener knows the end of the call
+    private boolean compressed; // used by one thread after another
     private volatile boolean closed;
     private volatile boolean cancelled;
 
@@ -72,7 +72,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         published.subscribe(this);
     }
 
-    // ---- what the listener is told
+    // ---- callbacks of the listener
 
     private interface Event<Q> {
         void tell(Listener<Q> listener);
@@ -93,7 +93,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         }
     }
 
-    /** Something that happens while the call goes on. */
+    /** Delivers an event during the call. */
     private void tell(Event<Q> event) {
         Listener<Q> present = listener;
         if (present != null && !closed && !cancelled) {
@@ -101,7 +101,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         }
     }
 
-    /** The last that a listener hears. */
+    /** Delivers the last event. */
     private void tellEnd(Event<Q> event) {
         Listener<Q> present = listener;
         if (!told && present != null) {
@@ -132,13 +132,13 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         callback(() -> tell(Listener::onHalfClose));
     }
 
-    /** The requests have ended too early: the call is over, or one of them made no sense. */
+    /** The requests have ended early: the call is over, or a request was invalid. */
     @Override
     public void onError(Throwable reason) {
         cancelled(String.valueOf(Thrown.message(reason)));
     }
 
-    /** Any thread, also an event loop; any number of times. */
+    /** The call was cancelled. Any thread may call this, also an event loop, several times. */
     private void cancelled(String reason) {
         if (closed || cancelled) {
             return;
@@ -146,11 +146,11 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         cancelled = true;
         Throwable cause = Status.CANCELLED.withDescription(reason).asRuntimeException();
         Executor elsewhere = ForkJoinPool.commonPool();
-        elsewhere.execute(() -> context.cancel(cause)); // at once, also while the service is busy
+        elsewhere.execute(() -> context.cancel(cause)); // at once, even while the service is busy
         callbacks.run(serving.wrap(() -> inContext(() -> tellEnd(Listener::onCancel))), elsewhere);
     }
 
-    /** The service, or one of its interceptors or marshallers, has thrown. */
+    /** The service, an interceptor or a marshaller has thrown an exception. */
     private void failed(Throwable thrown) {
         if (closed || cancelled) {
             Thrown.log(
@@ -161,7 +161,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
         cancelled(Thrown.text(thrown));
     }
 
-    // ---- what the service asks for
+    // ---- methods for the service
 
     @Override
     public void request(int messagesWanted) {

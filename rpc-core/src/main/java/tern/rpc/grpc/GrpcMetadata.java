@@ -4,21 +4,23 @@ import io.grpc.Metadata;
 import io.grpc.Metadata.Key;
 import java.util.Locale;
 
-/** Between gRPC's metadata, where names of binary values must end in {@code -bin}, and Tern's, where they may. */
+/**
+ * Converts between gRPC's metadata, where names of binary values must end in {@code -bin}, and Tern's, where they may.
+ */
 final class GrpcMetadata {
 
     private static final String BINARY = Metadata.BINARY_HEADER_SUFFIX;
 
-    /** Names of gRPC itself: status, message, encodings. */
+    /** The prefix of names of gRPC itself: status, message, encodings. */
     private static final String RESERVED = "grpc-";
 
     private GrpcMetadata() {}
 
-    /** Names that gRPC does not allow are left out. */
+    /** Converts Tern's metadata. Names that gRPC does not permit are omitted. */
     static Metadata from(tern.rpc.Metadata metadata) {
         Metadata converted = new Metadata();
         metadata.forEach((name, value) -> {
-            if (isAscii(name)) { // some other letters become ASCII in lower case, and the name another one
+            if (isAscii(name)) { // other letters may become ASCII in lower case, which changes the name
                 put(converted, name.toLowerCase(Locale.ROOT), value);
             }
         });
@@ -43,7 +45,7 @@ final class GrpcMetadata {
                 converted.put(Key.of(name, Metadata.ASCII_STRING_MARSHALLER), (String) value);
             }
         } catch (IllegalArgumentException e) {
-            // The name has characters that are none of gRPC's; a service of gRPC could not ask for it.
+            // gRPC does not permit the name, so a gRPC service could not read it.
         }
     }
 

@@ -26,31 +26,32 @@ import tern.rpc.server.MethodBody;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Exports services of grpc-java without a gRPC server. Metadata, statuses with their details, deadlines, cancellation
- * (also through {@code io.grpc.Context}), flow control and compression reach the service as it knows them. Protobuf
- * messages can be sent as JSON too; of other messages the service's own marshallers make bytes.
+ * Exports services of grpc-java without a gRPC server. The service gets metadata, statuses with details, deadlines,
+ * cancellation (also by {@code io.grpc.Context}), flow control and compression as usual. Protobuf messages can also be
+ * sent as JSON; other messages are encoded by the service's own marshallers.
  *
- * <p>A service that streams faster than its caller reads waits in {@code onNext}, unless it looks at {@code isReady}
- * first. On a worker of the server that wait is limited, as {@link tern.rpc.StreamObserver} says. An exception that it throws is answered as for every other service here.
+ * <p>A service that streams faster than its caller reads waits in {@code onNext}, unless it checks {@code isReady}
+ * first. On a worker of the server this wait is limited, see {@link tern.rpc.StreamObserver}. Its exceptions are
+ * answered like those of every other service.
  */
 public final class GrpcServices {
 
     private GrpcServices() {}
 
-    /** A service under its name, without group and version. */
+    /** Exports a service under its name, without group and version. */
     public static ServiceExport export(BindableService service) {
         return export(service.bindService());
     }
 
-    /** A service that was put together by hand, for instance with interceptors around it. */
+    /** Exports a service definition, for example with interceptors. */
     public static ServiceExport export(ServerServiceDefinition service) {
         return export(service, "", "", Endpoint.DEFAULT_WEIGHT);
     }
 
     /**
-     * With group and version, which callers of Triple name in headers.
+     * Exports a service with group and version, which callers of Triple send in headers.
      *
-     * @throws IllegalArgumentException if a method is of no known kind
+     * @throws IllegalArgumentException if a method has an unknown type
      */
     public static ServiceExport export(ServerServiceDefinition service, String group, String version, int weight) {
         String name = service.getServiceDescriptor().getName();
@@ -85,7 +86,10 @@ public final class GrpcServices {
                 name, type, messages.requestType(), messages.responseType(), JavaShape.OBSERVER, effects(method));
     }
 
-    /** As the method says, or its {@code idempotency_level} in the {@code .proto} file, which the generator leaves out. */
+    /**
+     * The side effects by the method's attributes, or by {@code idempotency_level} in the {@code .proto} file, which
+     * generated code omits.
+     */
     private static Effects effects(io.grpc.MethodDescriptor<?, ?> method) {
         Object descriptor = descriptor(method.getSchemaDescriptor());
         if (method.isSafe() || (descriptor != null && SideEffects.hasNone(descriptor))) {
@@ -95,7 +99,7 @@ public final class GrpcServices {
         return idempotent ? Effects.IDEMPOTENT : Effects.ANY;
     }
 
-    /** That of protobuf, which generated code gives by a method of grpc-protobuf; null elsewhere. */
+    /** The protobuf descriptor in the schema of generated code; null for other code. */
     private static @Nullable Object descriptor(@Nullable Object schema) {
         if (schema == null) {
             return null;
@@ -109,7 +113,7 @@ public final class GrpcServices {
         }
     }
 
-    /** For the deadlines of contexts; its thread ends when there are none. */
+    /** The timer for deadlines of contexts. Its thread ends when there are none. */
     private static ScheduledExecutorService timer() {
         ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1, task -> {
             Thread thread = new Thread(task, "rpc-grpc-deadlines");

@@ -15,10 +15,10 @@ import tern.rpc.StatusDetail;
 import tern.rpc.serialization.ProtoReader;
 import tern.rpc.serialization.SerializationException;
 
-/** From gRPC's statuses to Tern's. */
+/** Converts gRPC's statuses to Tern's. */
 final class GrpcStatus {
 
-    /** An encoded google.rpc.Status (google/rpc/status.proto) among the trailers. */
+    /** The trailer with an encoded google.rpc.Status (google/rpc/status.proto). */
     private static final Key<byte[]> DETAILS = Key.of("grpc-status-details-bin", Metadata.BINARY_BYTE_MARSHALLER);
 
     private static final int STATUS_DETAILS = 3;
@@ -27,7 +27,7 @@ final class GrpcStatus {
 
     private GrpcStatus() {}
 
-    /** The failure that a call is to end with. */
+    /** The failure for a status. */
     static RpcException exception(Status status, Metadata trailers) {
         String description = status.getDescription();
         return new RpcException(new tern.rpc.Status(
@@ -36,7 +36,7 @@ final class GrpcStatus {
                 details(trailers.get(DETAILS))));
     }
 
-    /** What a service threw: its status if it has one, else the exception itself. */
+    /** The failure for an exception of a service: its status if it has one, else the exception itself. */
     static Throwable exception(Throwable thrown) {
         if (thrown instanceof StatusRuntimeException failure) {
             return exception(failure.getStatus(), orEmpty(failure.getTrailers()));
@@ -67,7 +67,7 @@ final class GrpcStatus {
                 }
             }
         } catch (SerializationException e) {
-            return List.of(); // the service wrote something of its own there
+            return List.of(); // the service sent its own value there
         }
         return details;
     }

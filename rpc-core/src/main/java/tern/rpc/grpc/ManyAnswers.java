@@ -4,7 +4,7 @@ import io.grpc.Metadata;
 import tern.rpc.ServerContext;
 import tern.rpc.StreamObserver;
 
-/** A stream of answers. Sending waits while the caller is slow. */
+/** Sends a stream of answers. Sending blocks while the caller is slow. */
 record ManyAnswers(StreamObserver<Object> caller, ServerContext serving) implements Answers {
 
     @Override

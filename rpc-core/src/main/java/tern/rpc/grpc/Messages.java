@@ -9,11 +9,11 @@ import java.io.InputStream;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 
 /**
- * Between the messages of a gRPC method and what Tern carries: generated protobuf messages as they are, so that they can
- * be JSON as well, all others as bytes.
+ * Converts the messages of a gRPC method: generated protobuf messages stay as they are, so that JSON is possible too;
+ * all others become bytes.
  *
- * @param requestType the message's class, or {@code byte[]}
- * @param responseType likewise; both are messages, or both bytes
+ * @param requestType the class of the message, or {@code byte[]}
+ * @param responseType likewise; both are messages, or both are bytes
  */
 record Messages<Q, A>(Class<?> requestType, Class<?> responseType, Marshaller<Q> requests, Marshaller<A> responses) {
 
@@ -26,7 +26,7 @@ record Messages<Q, A>(Class<?> requestType, Class<?> responseType, Marshaller<Q>
         return new Messages<>(bytes ? byte[].class : request, bytes ? byte[].class : response, requests, responses);
     }
 
-    /** That of a generated message, else {@code byte[]}. */
+    /** The class of a generated message, else {@code byte[]}. */
     private static Class<?> messageClass(Marshaller<?> marshaller) {
         if (marshaller instanceof ReflectableMarshaller<?> reflectable) {
             Class<?> type = reflectable.getMessageClass();
@@ -41,7 +41,7 @@ record Messages<Q, A>(Class<?> requestType, Class<?> responseType, Marshaller<Q>
         try {
             return message.getMethod("getDefaultInstance").getReturnType() == message;
         } catch (NoSuchMethodException e) {
-            return false; // one that is made of its description at run time
+            return false; // a dynamic message
         }
     }
 

@@ -3,7 +3,7 @@ package tern.rpc.grpc;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** The request of a call that has one, told like those of a call that has many. */
+/** Publishes the single request of a call. */
 record OneRequest(Object value) implements Flow.Publisher<Object> {
 
     @Override

@@ -13,7 +13,7 @@ import com.google.protobuf.DescriptorProtos.ServiceDescriptorProto;
 import java.util.List;
 import java.util.Map;
 
-/** The public files of the services whose messages are written by hand (docs/wire-protocol.md 6). */
+/** The published files of services whose messages are encoded by hand (docs/wire-protocol.md 6). */
 final class BuiltInFiles {
 
     private static final String HEALTH = "grpc.health.v1.Health";
@@ -28,7 +28,7 @@ final class BuiltInFiles {
 
     private BuiltInFiles() {}
 
-    /** The name of the service in one of its versions. */
+    /** The name of the reflection service in a version. */
     static String reflectionService(String version) {
         return "grpc.reflection." + version + ".ServerReflection";
     }

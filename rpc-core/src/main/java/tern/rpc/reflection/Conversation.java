@@ -3,7 +3,7 @@ package tern.rpc.reflection;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
-/** One stream of requests and their answers. Called by one thread at a time. */
+/** One stream of requests with its answers. Used by one thread at a time. */
 final class Conversation implements Flow.Subscriber<byte[]> {
 
     private final Flow.Subscriber<? super byte[]> caller;

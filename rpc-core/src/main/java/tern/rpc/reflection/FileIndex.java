@@ -21,8 +21,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Files of protobuf and what they declare, by full names. Filled at start-up, then not changed any more. Of two files of
- * one name, or that declare one name, the first is told.
+ * An index of protobuf files and their declarations, by full names. Filled at start-up, then constant. If two files
+ * have the same name or declare the same name, the first one counts.
  */
 final class FileIndex {
 
@@ -32,10 +32,10 @@ final class FileIndex {
     private final Map<String, String> fileBySymbol = new HashMap<>();
     private final Set<String> messages = new HashSet<>();
 
-    /** By message and number; the value is the name of a file. */
+    /** The names of files by message and extension number. */
     private final Map<String, SortedMap<Integer, String>> extensions = new HashMap<>();
 
-    /** Adds a file, without those that it depends on. */
+    /** Adds a file without its dependencies. */
     void add(FileDescriptorProto file) {
         IndexedFile indexed = new IndexedFile(file.toByteArray(), List.copyOf(file.getDependencyList()));
         if (files.putIfAbsent(file.getName(), indexed) != null) {
@@ -68,7 +68,7 @@ final class FileIndex {
         message.getExtensionList().forEach(extension -> addExtension(file, fullName, extension));
     }
 
-    /** The values of an enum are names beside it, not inside it (descriptor.proto, EnumValueDescriptorProto). */
+    /** Adds an enum. Its values are names beside it, not inside it (descriptor.proto, EnumValueDescriptorProto). */
     private void addEnum(String file, String scope, EnumDescriptorProto enumeration) {
         addSymbol(file, scope, enumeration.getName());
         for (EnumValueDescriptorProto value : enumeration.getValueList()) {
@@ -90,7 +90,7 @@ final class FileIndex {
         return fullName;
     }
 
-    /** The name again if there is such a file, else null. */
+    /** The name if there is such a file, else null. */
     @Nullable
     String file(String name) {
         return files.containsKey(name) ? name : null;
@@ -111,12 +111,12 @@ final class FileIndex {
         return messages.contains(name);
     }
 
-    /** Ascending. */
+    /** The extension numbers of a message, ascending. */
     Collection<Integer> extensionNumbers(String message) {
         return extensions.getOrDefault(message, new TreeMap<>()).keySet();
     }
 
-    /** The encoded file and all that it depends on, each once, it first. */
+    /** The encoded file, followed by all of its dependencies, each once. */
     List<byte[]> withDependencies(String name) {
         Set<String> reached = new LinkedHashSet<>(List.of(name));
         List<String> open = new ArrayList<>(reached);

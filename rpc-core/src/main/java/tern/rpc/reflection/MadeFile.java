@@ -22,8 +22,8 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 
 /**
- * A file for a service that no file declares. Each method has its Java signature as a comment, since {@code Value} says
- * little.
+ * A generated file for a service without a file. Each method has its Java signature as a comment, because {@code Value}
+ * contains little information.
  */
 final class MadeFile {
 
@@ -32,7 +32,9 @@ final class MadeFile {
 
     private static final Pattern PACKAGE = Pattern.compile("\\b[a-z]\\w*\\.");
 
-    /** Numbers of the field "service" of a file and "method" of a service, for paths of comments (descriptor.proto). */
+    /**
+     * The numbers of the field "service" of a file and "method" of a service, for paths of comments (descriptor.proto).
+     */
     private static final int FILE_SERVICE = 6;
 
     private static final int SERVICE_METHOD = 2;
@@ -46,7 +48,7 @@ final class MadeFile {
         this.service = service;
     }
 
-    /** Null if the service has a name that protobuf does not allow, or no method that can be described. */
+    /** The file; null if protobuf does not permit the service's name, or no method can be described. */
     static @Nullable MadeFile of(ServiceDescriptor service) {
         if (!FULL_NAME.matcher(service.name()).matches()) {
             return null;
@@ -112,7 +114,7 @@ final class MadeFile {
         return parameters.size() == 1 ? Value.getDescriptor() : ListValue.getDescriptor();
     }
 
-    /** Without packages. */
+    /** The signature without packages. */
     private static String signature(MethodDescriptor method) {
         String full = IntStream.range(0, method.parameters().size())
                 .mapToObj(i -> method.parameters().get(i) + " "

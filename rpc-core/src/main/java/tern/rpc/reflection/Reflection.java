@@ -10,13 +10,17 @@ final class Reflection {
     private final Set<String> services;
     private final FileIndex files;
 
-    /** @param services names in the order in which they are told */
+    /** @param services the names of the services, in the order of the answer */
     Reflection(Set<String> services, FileIndex files) {
         this.services = services;
         this.files = files;
     }
 
-    /** @throws tern.rpc.RpcException INVALID_ARGUMENT if it is no request of reflection */
+    /**
+     * Answers a request.
+     *
+     * @throws tern.rpc.RpcException INVALID_ARGUMENT if it is no request of reflection
+     */
     byte[] answer(byte[] bytes) {
         ReflectionRequest request = ReflectionRequest.read(bytes);
         ReflectionAnswer answer = new ReflectionAnswer(request);

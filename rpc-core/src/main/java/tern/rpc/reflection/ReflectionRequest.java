@@ -7,11 +7,11 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * What is asked for.
+ * A request.
  *
  * @param bytes the whole request, which the answer repeats
- * @param name of a file, a symbol or a message; empty when only services are asked for
- * @param number of an extension
+ * @param name the name of a file, a symbol or a message; empty for a list of services
+ * @param number the number of an extension
  */
 record ReflectionRequest(byte[] bytes, String host, Kind kind, String name, int number) {
 
@@ -34,7 +34,11 @@ record ReflectionRequest(byte[] bytes, String host, Kind kind, String name, int 
     private static final int CONTAINING_TYPE = 1 << 3 | 2;
     private static final int EXTENSION_NUMBER = 2 << 3;
 
-    /** @throws RpcException INVALID_ARGUMENT if the bytes are no such message */
+    /**
+     * Decodes a request.
+     *
+     * @throws RpcException INVALID_ARGUMENT if the bytes are no such message
+     */
     static ReflectionRequest read(byte[] bytes) {
         try {
             return parsed(bytes);

@@ -14,13 +14,13 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Server reflection: tools such as grpcurl ask which services there are and what their messages look like. Whoever can
- * call it learns the names and types of all services, so it is exported on request only.
+ * Server reflection: tools such as grpcurl list the services and their messages. Every caller of it learns the names
+ * and types of all services, so it is only exported on request.
  *
- * <p>A service of protobuf messages is described by the file that declares it, or by one made for it. A plain Java
- * interface is described by a file made for it, in which a method takes a {@code google.protobuf.Value} for its one
- * parameter or a {@code ListValue} for none or several, and answers with a {@code Value}; Triple serves both. Methods
- * that have overloads, and names that protobuf does not allow, are left out.
+ * <p>A service with protobuf messages is described by its own file, or by a generated one. A plain Java interface is
+ * described by a generated file. There a method takes a {@code google.protobuf.Value} for its only parameter, or a
+ * {@code ListValue} for none or several, and returns a {@code Value}; Triple serves both. Overloaded methods, and names
+ * that protobuf does not permit, are omitted.
  */
 public final class ReflectionService {
 
@@ -36,9 +36,9 @@ public final class ReflectionService {
     }
 
     /**
-     * Both versions of the service.
+     * The exports of both versions of the reflection service.
      *
-     * @param services to be described; the reflection itself is added
+     * @param services the services to describe; reflection itself is added
      */
     public static List<ServiceExport> of(Collection<ServiceExport> services) {
         Set<String> names = new TreeSet<>(List.of(V1.name(), V1_ALPHA.name()));
@@ -61,7 +61,7 @@ public final class ReflectionService {
                 Endpoint.DEFAULT_WEIGHT);
     }
 
-    /** One answer for each request, asked for when the answer is. */
+    /** Publishes one answer for each request. A request is taken when an answer is requested. */
     private static Flow.Publisher<byte[]> answers(Flow.Publisher<byte[]> requests, Reflection reflection) {
         return caller -> requests.subscribe(new Conversation(caller, reflection));
     }

@@ -13,7 +13,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.Payload;
 import tern.rpc.ValueType;
 
-/** Finds or makes the file that describes each service. Used once. */
+/** Finds or generates the file of each service. Used once. */
 final class ServiceFiles {
 
     private final FileIndex index = new FileIndex();
@@ -21,7 +21,7 @@ final class ServiceFiles {
 
     private ServiceFiles() {}
 
-    /** The files of all services that can be described, and all that they depend on. */
+    /** The files of all services that can be described, with all dependencies. */
     static FileIndex of(List<tern.rpc.ServiceDescriptor> services) {
         ServiceFiles files = new ServiceFiles();
         services.forEach(files::add);
@@ -52,7 +52,7 @@ final class ServiceFiles {
         }
     }
 
-    /** The file of one of the service's messages that declares the service too, as generated ones do. */
+    /** The file of a message of the service that also declares the service, as generated files do. */
     private static @Nullable FileDescriptor declaring(tern.rpc.ServiceDescriptor service) {
         for (FileDescriptor file : filesOfMessages(service)) {
             for (ServiceDescriptor declared : file.getServices()) {
@@ -81,7 +81,7 @@ final class ServiceFiles {
         return files;
     }
 
-    /** What a generated class says of its message; null for a class of the lite runtime, which says nothing. */
+    /** The descriptor of a generated class; null for the lite runtime, which has none. */
     static @Nullable Descriptor message(ValueType type) {
         try {
             Object message = type.raw().getMethod("getDefaultInstance").invoke(null);

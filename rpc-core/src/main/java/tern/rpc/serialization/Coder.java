@@ -28,12 +28,12 @@ public final class Coder {
         return output;
     }
 
-    /** Lets go of the objects of the message that was read. */
+    /** Releases the objects of the last decoded message. */
     void forget() {
         reader.start(input, 0, 0);
     }
 
-    /** An array with room for the given number of bytes, for a message to be read; its content is not cleared. */
+    /** An array with at least this many bytes for a message to be decoded. Its content is not cleared. */
     public byte[] input(int bytes) {
         if (bytes > LARGEST_KEPT_BYTES) {
             return new byte[bytes];

@@ -1,6 +1,6 @@
 package tern.rpc.serialization;
 
-/** Keeps a few {@link Coder}s for reuse by any thread; when all are taken a new one is made. Thread-safe. */
+/** Keeps a few {@link Coder}s for reuse by any thread. If all are in use, a new one is created. Thread-safe. */
 public final class CoderPool {
 
     private final Serializer serializer;
@@ -19,7 +19,7 @@ public final class CoderPool {
         return kept == null ? new Coder(serializer) : kept;
     }
 
-    /** Only after success: a coder that threw in the middle of a message is dropped instead. */
+    /** Returns a coder after success. A coder that threw an exception is dropped instead. */
     public void giveBack(Coder coder) {
         coder.forget();
         coder.output().release();

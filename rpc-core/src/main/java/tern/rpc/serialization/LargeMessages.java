@@ -8,13 +8,13 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * Lets two threads for each processor write large messages, or unpack compressed ones, at a time. While a message is written its bytes are there up to
- * three times: 200 workers that write answers of 8 MiB would need almost 5 GB, and are not quicker than four. Whoever waits
- * too long gives up, so that nothing hangs. Thread-safe.
+ * Limits the threads that encode large messages or decompress them to two for each processor. An encoded message exists
+ * up to three times in memory: 200 workers with answers of 8 MiB would need almost 5 GB, and are no faster than four. A
+ * thread that waits too long fails. Thread-safe.
  */
 final class LargeMessages {
 
-    /** Arrays up to this size need no turn. Those who wait for one hold so much. */
+    /** Arrays up to this size need no turn. Waiting threads hold one of this size. */
     static final int LARGE_BYTES = 256 << 10;
 
     private static final int THREADS_PER_PROCESSOR = 2;
@@ -25,7 +25,7 @@ final class LargeMessages {
 
     private LargeMessages() {}
 
-    /** Turns that are free; for tests. */
+    /** The free turns; for tests. */
     static int free() {
         return TURNS.availablePermits();
     }
@@ -33,7 +33,7 @@ final class LargeMessages {
     /**
      * Takes a turn.
      *
-     * @throws RpcException RESOURCE_EXHAUSTED if others take too long
+     * @throws RpcException RESOURCE_EXHAUSTED if other threads take too long
      */
     static void enter(@Nullable MessageKind kind) {
         boolean entered = false;

@@ -2,7 +2,7 @@ package tern.rpc.serialization;
 
 import org.jspecify.annotations.Nullable;
 
-/** The two directions of messages, each with a limit of its own. */
+/** The two directions of messages. Each has its own limit. */
 public enum MessageKind {
     REQUEST("rpc.limits.max-request"),
     RESPONSE("rpc.limits.max-response");
@@ -13,12 +13,12 @@ public enum MessageKind {
         this.property = property;
     }
 
-    /** The property that sets the largest message of this kind. */
+    /** The property of the largest message of this kind. */
     public String property() {
         return property;
     }
 
-    /** For the end of a text that names a limit, such as {@code "; set by rpc.limits.max-request"}; empty for null. */
+    /** The end of a message about a limit, such as {@code "; set by rpc.limits.max-request"}; empty for null. */
     static String setBy(@Nullable MessageKind kind) {
         return kind == null ? "" : "; set by " + kind.property;
     }

@@ -2,15 +2,15 @@ package tern.rpc.serialization;
 
 import org.jspecify.annotations.Nullable;
 
-/** A message outgrew its limit while it was written. */
+/** A message exceeded its limit during the encoding. */
 public final class MessageTooLargeException extends SerializationException {
 
     private static final long serialVersionUID = 1L;
 
     /**
-     * @param limitBytes of the message
-     * @param neededBytes that it has at the least
-     * @param kind whose property sets the limit; null if none does
+     * @param limitBytes the limit of the message
+     * @param neededBytes the lowest size of the message
+     * @param kind the kind whose property sets the limit; null if there is none
      */
     public MessageTooLargeException(int limitBytes, long neededBytes, @Nullable MessageKind kind) {
         super("message longer than " + limitBytes + " bytes (it has " + neededBytes + " or more"

@@ -3,13 +3,13 @@ package tern.rpc.serialization;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes one message, value after value, into an {@link OutputBuffer}. Not thread-safe; reused after another
- * {@link #start}. Methods throw {@link SerializationException} when a value cannot be written or the buffer's limit is
- * reached, and then the message is void and the writer must be started again or dropped.
+ * Encodes one message, value after value, into an {@link OutputBuffer}. Not thread-safe. It is reused after another
+ * {@link #start}. Methods throw {@link SerializationException} if a value cannot be encoded or the buffer's limit is
+ * reached. The message is then invalid, and the writer must be started again or dropped.
  */
 public interface ObjectWriter {
 
-    /** Begins a message at the buffer's present position. All tables of the message before are forgotten. */
+    /** Starts a message at the buffer's position. All tables of the last message are cleared. */
     void start(OutputBuffer out);
 
     void writeString(@Nullable String value);
@@ -19,22 +19,22 @@ public interface ObjectWriter {
     void writeObject(@Nullable Object value);
 
     /**
-     * An exception with its message, causes, suppressed ones and own fields.
+     * Encodes an exception with its message, causes, suppressed exceptions and own fields.
      *
-     * @param frames how many stack frames to write of each, 0 for none
+     * @param frames the number of stack frames of each exception; 0 for none
      */
     void writeThrowable(Throwable value, int frames);
 
-    /** Begins a map of strings to values; keys and values are written in turn. */
+    /** Starts a map from strings to values. Keys and values are then written in turn. */
     void startMap();
 
     void endMap();
 
     void writeBytes(byte[] value);
 
-    /** Bytes that a writer of this format made before from strings and numbers alone. */
+    /** Writes bytes that a writer of this format encoded before, from strings and numbers only. */
     void writeEncoded(byte[] encoded);
 
-    /** Makes sure that everything is in the buffer. */
+    /** Completes the message in the buffer. */
     void finish();
 }

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A growing array in which writers claim space. Not thread-safe. Growth stops at a limit, so that no message is built
- * that could not be sent.
+ * A growing array for writers. Not thread-safe. Its growth is limited, so that no message is encoded that could not be
+ * sent.
  */
 public final class OutputBuffer {
 
@@ -20,13 +20,13 @@ public final class OutputBuffer {
     private boolean inTurns;
     private boolean hasTurn;
 
-    /** What may be claimed without a look at anything else: the smaller of the array's length and the limit. */
+    /** The claimable bytes without another check: the smaller of the array's length and the limit. */
     private int bound = INITIAL_BYTES;
 
     /**
-     * Empties the buffer, for bytes whose limit no property sets.
+     * Empties the buffer for bytes whose limit no property sets.
      *
-     * @param limit bytes that it may hold at the most
+     * @param limit the largest number of bytes
      */
     public void reset(int limit) {
         empty(limit, 0, null);
@@ -35,9 +35,9 @@ public final class OutputBuffer {
     /**
      * Empties the buffer for a message and claims the bytes before it.
      *
-     * @param messageBytes that the message may have at the most
-     * @param prefix bytes before the message, which do not count
-     * @param sort names the property when the message is too large
+     * @param messageBytes the largest size of the message
+     * @param prefix the bytes before the message, which do not count
+     * @param sort names the property if the message is too large
      */
     public void reset(int messageBytes, int prefix, MessageKind sort) {
         empty((int) Math.min(Integer.MAX_VALUE, (long) messageBytes + prefix), prefix, sort);
@@ -45,9 +45,9 @@ public final class OutputBuffer {
     }
 
     /**
-     * Lets few threads at a time fill arrays above 256 KiB, until the buffer is emptied. Whoever calls this calls
-     * {@link #release} in a {@code finally}. {@link #claim} may then wait for 3 s, and fail with an
-     * {@link tern.rpc.RpcException} of RESOURCE_EXHAUSTED.
+     * Limits the threads that fill arrays above 256 KiB, until the buffer is emptied. The caller must call {@link
+     * #release} in a {@code finally}. {@link #claim} may then wait up to 3 s, and fail with an {@link
+     * tern.rpc.RpcException} with RESOURCE_EXHAUSTED.
      */
     public void takeTurns() {
         inTurns = true;
@@ -63,10 +63,10 @@ public final class OutputBuffer {
     }
 
     /**
-     * Makes room and moves on.
+     * Reserves bytes and moves the position.
      *
-     * @return where the claimed bytes begin in {@link #array()}, which may have been replaced
-     * @throws MessageTooLargeException when the limit would be passed; the buffer is as before
+     * @return the start of the claimed bytes in {@link #array()}, which may be another array now
+     * @throws MessageTooLargeException if the limit would be exceeded; the buffer is then unchanged
      */
     public int claim(int bytes) {
         int start = position;
@@ -78,7 +78,7 @@ public final class OutputBuffer {
         return start;
     }
 
-    /** Whether so many bytes can be claimed without another array, and within the limit. */
+    /** Whether this many bytes fit into the present array and the limit. */
     public boolean hasRoom(int bytes) {
         return bytes <= bound - position;
     }
@@ -93,32 +93,32 @@ public final class OutputBuffer {
         array[start] = (byte) value;
     }
 
-    /** The present array; another one after the next {@link #claim}. */
+    /** The present array. The next {@link #claim} may replace it. */
     public byte[] array() {
         return array;
     }
 
-    /** How many bytes it may hold at the most. */
+    /** The largest number of bytes. */
     public int limit() {
         return limit;
     }
 
-    /** For texts that name the limit: the property that sets it; empty if none does. */
+    /** The property of the limit, for messages; empty if there is none. */
     public String setBy() {
         return MessageKind.setBy(kind);
     }
 
-    /** How many bytes were written. */
+    /** The number of written bytes. */
     public int position() {
         return position;
     }
 
-    /** Takes back what was written after this position. */
+    /** Removes the bytes after this position. */
     public void rewind(int earlier) {
         position = earlier;
     }
 
-    /** Lets go of an array above 1 MiB with its content, and of the turn to fill it. */
+    /** Releases an array above 1 MiB with its content, and the turn to fill it. */
     public void release() {
         if (array.length > LARGEST_KEPT_BYTES) {
             array = new byte[INITIAL_BYTES];
@@ -136,7 +136,7 @@ public final class OutputBuffer {
         return Arrays.copyOf(array, position);
     }
 
-    /** A stream that writes here; never fails but for the limit. */
+    /** A stream that writes here. It only fails at the limit. */
     public OutputStream asStream() {
         return new OutputStream() {
             @Override

@@ -3,8 +3,8 @@ package tern.rpc.serialization;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Fields of one protobuf message in a part of an array, one after another (protobuf, "Encoding"), without protobuf's
- * classes. Every method throws {@link SerializationException} when the bytes make no sense. Not thread-safe.
+ * Decodes the fields of one protobuf message in a part of an array, one after another (protobuf, "Encoding"), without
+ * protobuf's classes. Every method throws {@link SerializationException} if the bytes are invalid. Not thread-safe.
  */
 public final class ProtoReader {
 
@@ -47,7 +47,7 @@ public final class ProtoReader {
         return wireType;
     }
 
-    /** Whether the field has this number and this form; one of another form is as good as unknown. */
+    /** Whether the field has this number and wire type. Another wire type counts as an unknown field. */
     public boolean is(int number, int form) {
         return field == number && wireType == form;
     }
@@ -67,7 +67,7 @@ public final class ProtoReader {
         throw new SerializationException("a number of more than ten bytes in a protobuf message");
     }
 
-    /** Enters a field of bytes: they are the next so many from {@link #position()}. Moves behind them. */
+    /** The length of a field of bytes, which start at {@link #position()}. Moves to its end. */
     public int bytes() {
         long length = varint();
         if (length < 0 || length > end - position) {
@@ -77,12 +77,12 @@ public final class ProtoReader {
         return (int) length;
     }
 
-    /** Where the next byte is. */
+    /** The position of the next byte. */
     public int position() {
         return position;
     }
 
-    /** As {@link #text()}, but that one of the usual texts, which are ASCII, is given back as it is. */
+    /** Like {@link #text()}, but returns one of the usual texts, which are ASCII, without a new String. */
     public String textOf(String... usual) {
         int length = bytes();
         for (String one : usual) {

@@ -1,6 +1,9 @@
 package tern.rpc.serialization;
 
-/** Bytes that do not make a value, a class that may not be read, or a value that cannot be written; the message says which. */
+/**
+ * Bytes that contain no valid value, a class that is not allowed, or a value that cannot be encoded. The message gives
+ * the details.
+ */
 public class SerializationException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -2,22 +2,22 @@ package tern.rpc.serialization;
 
 import tern.rpc.ServiceDescriptor;
 
-/** One format. Thread-safe; its readers and writers are not. */
+/** A serialization format. Thread-safe; its readers and writers are not. */
 public interface Serializer {
 
-    /** As on the wire: {@code hessian2}. */
+    /** The name on the wire: {@code hessian2}. */
     String name();
 
     /**
-     * Prepares for the types of a service, at export or reference.
+     * Prepares the types of a service, at export or reference.
      *
-     * @throws IllegalArgumentException naming the method and the class, if a declared type cannot be written
+     * @throws IllegalArgumentException if a declared type cannot be encoded; the message names the method and the class
      */
     void prepare(ServiceDescriptor service);
 
-    /** A new one; costly, so it is reused through a {@link CoderPool}. */
+    /** Creates an instance. This is expensive, so instances are reused by a {@link CoderPool}. */
     ObjectReader newReader();
 
-    /** A new one; costly, so it is reused through a {@link CoderPool}. */
+    /** Creates an instance. This is expensive, so instances are reused by a {@link CoderPool}. */
     ObjectWriter newWriter();
 }

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a few things that are dear to make for reuse by any thread. Thread-safe and bounded: when all are taken there is
- * none, and those that find no place on return are dropped. Striped by thread instead of thread-local, so that ten
+ * Keeps a few expensive objects for reuse by any thread. Thread-safe and bounded: if all are in use there is none, and
+ * returned objects without a free place are dropped. It is striped by thread instead of thread-local, so that ten
  * thousand virtual threads do not own ten thousand buffers.
  */
 public final class StripedPool<T> {
@@ -24,7 +24,7 @@ public final class StripedPool<T> {
         this.mask = size - 1;
     }
 
-    /** One that nobody else has until it is given back; null if there is none near. */
+    /** Takes an object until it is returned; null if there is none nearby. */
     public @Nullable T take() {
         int first = stripe();
         for (int i = 0; i < PROBES; i++) {

@@ -13,18 +13,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The fields that a message class knows, as its parser knows them: by number and wire type. What is inside of a field is
- * worked out when such a field is met first. Thread-safe.
+ * The fields that the parser of a message class knows, by number and wire type. The fields inside a field are computed
+ * when it is first used. Thread-safe.
  */
 final class KnownFields {
 
-    /** Those of a group that no class describes. */
+    /** The fields of a group without a class. */
     static final KnownFields NONE = new KnownFields(true, List.of(), Map.of());
 
-    /** No field, one that is looked into, or one whose number takes more than a byte. */
+    /** No known field, a field with inner fields, or a field whose number takes more than one byte. */
     static final byte OTHER = 0;
 
-    /** A field of one of these forms of which nothing but the end matters. */
+    /** A field with one of these wire types, of which only the end matters. */
     static final byte VARINT = 1;
 
     static final byte FIXED32 = 2;
@@ -71,20 +71,22 @@ final class KnownFields {
                         others));
     }
 
-    /** False for an entry of a map, whose parser passes over what it does not know. */
+    /** Whether unknown fields are kept. False for an entry of a map, whose parser skips them. */
     boolean keepsUnknown() {
         return keepsUnknown;
     }
 
-    /** The form of the known field that begins with this byte; {@link #OTHER} where that alone does not tell. */
+    /**
+     * The wire type of the known field that begins with this byte; {@link #OTHER} if the byte does not determine it.
+     */
     byte plain(byte first) {
         return plain[first & 0xFF];
     }
 
-    /** The field that the parser would read here; null for one that it does not know, or not in this form. */
+    /** The field that the parser would decode here; null if it does not know it, or not with this wire type. */
     @Nullable
     Field field(int number, int wireType) {
-        int place = number - 1; // most messages number their fields from one without a gap
+        int place = number - 1; // most messages number their fields from one without gaps
         if (place < 0 || place >= numbers.length || numbers[place] != number) {
             place = Arrays.binarySearch(numbers, number);
         }
@@ -99,7 +101,7 @@ final class KnownFields {
         private final @Nullable EnumDescriptor closedEnum;
         private final @Nullable Descriptor message;
         private final Map<Descriptor, KnownFields> others;
-        private @Nullable KnownFields inside; // any thread; all of them find the same
+        private @Nullable KnownFields inside; // any thread; all compute the same
 
         private Field(FieldDescriptor field, Map<Descriptor, KnownFields> others) {
             this.wireType = field.getLiteType().getWireType();
@@ -115,7 +117,7 @@ final class KnownFields {
             return given == wireType || (packable && given == WireFormat.WIRETYPE_LENGTH_DELIMITED);
         }
 
-        /** Of a message or a group; null for all else. */
+        /** The fields inside a message or a group; null for other fields. */
         @Nullable
         KnownFields inside() {
             if (inside == null && message != null) {
@@ -132,7 +134,7 @@ final class KnownFields {
             return closedEnum != null;
         }
 
-        /** Whether the parser keeps this number as the field's value; false when it becomes an unknown field. */
+        /** Whether the parser keeps this number as the field's value; false if it becomes an unknown field. */
         boolean hasValue(int number) {
             return closedEnum == null || closedEnum.findValueByNumber(number) != null;
         }

@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
-/** One generated message class. Thread-safe. */
+/** Decodes one generated message class. Thread-safe. */
 final class MessageBytes {
 
     private final String name;
     private final MessageLite defaultInstance;
     private final Parser<? extends MessageLite> parser;
     private final Parser<? extends MessageLite> droppingParser;
-    private final @Nullable KnownFields known; // null for a lite message, which does not describe itself
+    private final @Nullable KnownFields known; // null for a lite message, which has no descriptor
     private final Consumer<String> warnings;
 
     private MessageBytes(Class<?> type, MessageLite defaultInstance, Consumer<String> warnings) {
@@ -42,7 +42,7 @@ final class MessageBytes {
         return MessageLite.class.isAssignableFrom(type);
     }
 
-    /** @param warnings told of each message of which something is dropped, by the thread that reads it */
+    /** @param warnings called for each message with dropped fields, by the thread that decodes it */
     static MessageBytes of(Class<?> type, Consumer<String> warnings) {
         try {
             return new MessageBytes(
@@ -70,7 +70,10 @@ final class MessageBytes {
         }
     }
 
-    /** Unknown fields are kept, so that they can be passed on, unless they are more than newer peers explain. */
+    /**
+     * The parser. Unknown fields are kept, so that they can be passed on, unless there are more than newer peers
+     * explain.
+     */
     private Parser<? extends MessageLite> parserFor(byte[] bytes, int offset, int length) {
         if (known == null || !UnknownFields.canBeTooMany(length)) {
             return parser;

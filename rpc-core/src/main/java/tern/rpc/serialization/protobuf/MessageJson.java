@@ -9,8 +9,8 @@ import com.google.protobuf.util.JsonFormat;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * The canonical JSON form of one message class; the only class that touches protobuf-java-util. An {@code Any} in it may
- * hold what the file of the class declares or imports. Thread-safe.
+ * The canonical JSON form of one message class. The only class that uses protobuf-java-util. An {@code Any} in it may
+ * contain messages that the file of the class declares or imports. Thread-safe.
  */
 final class MessageJson {
 
@@ -28,7 +28,11 @@ final class MessageJson {
         this.printer = JsonFormat.printer().omittingInsignificantWhitespace().usingTypeRegistry(known);
     }
 
-    /** @throws SerializationException for a class that has no such form */
+    /**
+     * Creates the converter of a class.
+     *
+     * @throws SerializationException for a class without such a form
+     */
     static MessageJson of(MessageLite defaultInstance) {
         return new MessageJson(full(defaultInstance));
     }
@@ -38,7 +42,7 @@ final class MessageJson {
         try {
             parser.merge(json, builder);
         } catch (InvalidProtocolBufferException e) {
-            // What it says has the value in it.
+            // Its message would contain the value.
             throw new SerializationException("not the JSON form of message " + name);
         }
         if (!builder.isInitialized()) {

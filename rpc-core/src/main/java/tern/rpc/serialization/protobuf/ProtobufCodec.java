@@ -7,11 +7,12 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
 /**
- * Protobuf messages to bytes and back, and to their canonical JSON form and back. Thread-safe. What is needed of a
- * message class is found once, at its first use.
+ * Encodes and decodes protobuf messages, in binary and in their canonical JSON form. Thread-safe. A message class is
+ * prepared at its first use.
  *
- * <p>This class loads without protobuf on the class path: then no class is a message, and no other method may be called.
- * The JSON form needs {@code com.google.protobuf:protobuf-java-util} too, and says so when it is missing.
+ * <p>This class loads without protobuf on the class path. Then no class is a message, and no other method may be
+ * called. The JSON form also needs {@code com.google.protobuf:protobuf-java-util}; an exception reports if it is
+ * missing.
  */
 public final class ProtobufCodec {
 
@@ -19,7 +20,7 @@ public final class ProtobufCodec {
     private static final boolean MESSAGES = isPresent("com.google.protobuf.MessageLite");
     private static final boolean JSON_FORM = isPresent("com.google.protobuf.util.JsonFormat");
 
-    /** Parts inside parts, as deep as one message may go; also protobuf's JSON form is bound by it, through its reader. */
+    /** The deepest nesting of a message. It also limits protobuf's JSON form. */
     static final int MAX_DEPTH = 64;
 
     private final Consumer<String> warnings;
@@ -44,8 +45,8 @@ public final class ProtobufCodec {
     }
 
     /**
-     * @param warnings told when fields that a message's class does not know are dropped, by the thread that reads the
-     *     message, and each time: whoever logs it holds back what comes too often
+     * @param warnings called each time fields unknown to a message's class are dropped, by the thread that decodes the
+     *     message; a consumer that logs must limit the rate
      */
     public ProtobufCodec(Consumer<String> warnings) {
         this.warnings = warnings;
@@ -66,7 +67,7 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Finds out now what {@link #parse} needs of a class.
+     * Prepares a class for {@link #parse}.
      *
      * @throws IllegalArgumentException if it is no generated message class
      */
@@ -75,13 +76,12 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Reads one message of a class for which {@link #isMessage} is true. Fields that the class does not know are kept and
-     * written again with the message, as long as they are not more than 4,096 and one for every 16 bytes; then all of them
-     * are dropped, with a warning. Those of one number in a row count as one. Lite messages keep all of theirs.
+     * Decodes one message of a class for which {@link #isMessage} is true. Unknown fields are kept and encoded again
+     * with the message, unless they are more than 4,096 and one for every 16 bytes; then all of them are dropped, with
+     * a warning. Consecutive ones with the same number count as one. Lite messages keep all of theirs.
      *
-     * @throws SerializationException if the bytes are not such a message, nest deeper than 64 messages, or hold more parts
-     *     than 4,096 and one for every 8 bytes with a number that their enum does not have and does not keep either, as in
-     *     proto2
+     * @throws SerializationException if the bytes are no such message, nest deeper than 64 messages, or contain too
+     *     many enum numbers that are unknown and not kept (proto2): more than 4,096 and one for every 8 bytes
      * @throws IllegalArgumentException if the class is no generated message class
      */
     public Object parse(Class<?> type, byte[] bytes, int offset, int length) {
@@ -89,18 +89,18 @@ public final class ProtobufCodec {
     }
 
     /**
-     * Writes one message, in a piece of exactly its size.
+     * Encodes one message, in a piece of exactly its size.
      *
-     * @throws tern.rpc.serialization.MessageTooLargeException when it does not fit the buffer's limit
-     * @throws SerializationException when a required field is missing
+     * @throws tern.rpc.serialization.MessageTooLargeException if it exceeds the buffer's limit
+     * @throws SerializationException if a required field is missing
      */
     public void write(Object message, OutputBuffer out) {
         MessageBytes.write(message, out);
     }
 
     /**
-     * Reads the canonical JSON form. Unknown fields are passed over. The text is trusted to be within the limits for
-     * JSON: {@code JsonCodec} sees to that.
+     * Decodes the canonical JSON form. Unknown fields are skipped. The text must already be within the limits for JSON,
+     * which {@code JsonCodec} checks.
      *
      * @throws SerializationException if the text is not the form of such a message, or the library for it is missing
      */
