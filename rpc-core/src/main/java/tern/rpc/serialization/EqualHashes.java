@@ -8,25 +8,25 @@ import java.util.Collection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds keys of equal hash which a hash table of the JDK searches one after the other. Such a table makes a tree of keys
- * of equal hash, but it can only order keys of one class that implements {@link Comparable} of itself. Keys of two
+ * Limits keys of equal hash that a hash table of the JDK searches one by one. Such a table builds a tree of keys with
+ * equal hash, but it can only order keys of one class that implements {@link Comparable} of itself. Keys of two
  * classes, and times such as {@code LocalDateTime} that are comparable to a supertype, are searched one by one.
  *
- * <p>Keys are counted by their hash in a few places; two hashes may share one. Of a container that holds keys of one
- * ordered class, which nearly all do, nothing is counted and nothing is made. Not thread-safe.
+ * <p>Keys are counted by their hash in a few slots; two hashes may share a slot. A container with keys of one ordered
+ * class, the usual case, is not counted and needs no memory. Not thread-safe.
  */
 public final class EqualHashes {
 
-    /** The state of a container with keys of several classes that is still small. */
+    /** The state of a small container with keys of several classes. */
     private static final Object MIXED = new Object();
 
-    /** Keys up to which nothing is counted. */
+    /** Containers up to this size are not counted. */
     private static final int FEW = 64;
 
     private static final int KEYS_PER_PLACE = 16;
     private static final int MIN_PLACES = 64;
 
-    /** Nobody outside knows which hashes share a place. Made only when something is counted. */
+    /** Random numbers that hide which hashes share a slot. Created when something is counted for the first time. */
     private static final class Secret {
 
         static final int SEED;
@@ -62,12 +62,12 @@ public final class EqualHashes {
     }
 
     /**
-     * Takes account of a key that is about to be put, and of which the class is not the present state.
+     * Counts a key before it is put, if its class differs from the present state.
      *
-     * @param state what the last call for this container answered, null at first
-     * @param keys of the container so far
-     * @param bounded whether the container bounds the keys of this class otherwise
-     * @param limit of keys of equal hash with this one
+     * @param state the result of the last call for this container; null at first
+     * @param keys the keys in the container so far
+     * @param bounded whether the container limits keys of this class in another way
+     * @param limit the largest number of keys with equal hash
      * @return the state of the container with this key
      * @throws SerializationException if there are too many keys of equal hash
      */
@@ -92,12 +92,15 @@ public final class EqualHashes {
         return hashes;
     }
 
-    /** Whether a hash table can order instances of a class: the rule of {@code HashMap} and {@code ConcurrentHashMap}. */
+    /**
+     * Whether a hash table can order instances of a class. This is the rule of {@code HashMap} and {@code
+     * ConcurrentHashMap}.
+     */
     public static boolean isOrdered(Class<?> type) {
         return type == String.class || ORDERED.get(type);
     }
 
-    /** There is one null, and a sender does not choose the hashes of constants. */
+    /** Whether the key is null, of which there is one, or a constant, whose hash the sender cannot choose. */
     private static boolean isHarmless(@Nullable Object key) {
         return key == null || key instanceof Enum;
     }

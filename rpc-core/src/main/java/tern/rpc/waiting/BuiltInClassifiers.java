@@ -3,19 +3,19 @@ package tern.rpc.waiting;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The classifiers that every report has, in their order. */
+/** The classifiers of every report, in their order. */
 public final class BuiltInClassifiers {
 
     private BuiltInClassifiers() {}
 
     public static List<StackClassifier> all() {
         return List.of(
-                new IdleThreads(), // before the places, since an idle event loop stands in its library too
+                new IdleThreads(), // before the places, because an idle event loop is also a place of its library
                 new WaitingPlaces(), // known libraries
-                new CodeThatWaits()); // whatever else stands still
+                new CodeThatWaits()); // all other waits
     }
 
-    /** @param own of the application, first asked */
+    /** @param own the classifiers of the application, called first */
     public static List<StackClassifier> after(List<StackClassifier> own) {
         List<StackClassifier> every = new ArrayList<>(own);
         every.addAll(all());

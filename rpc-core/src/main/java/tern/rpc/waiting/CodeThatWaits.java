@@ -5,9 +5,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Threads that stand still in code that is nobody's we know: named by the class and method that wait. Locks and monitors
- * count wherever they are; waits for a signal, a result or a time only while a call is served, since background threads
- * live so.
+ * Classifies threads that wait in unknown code, by the waiting class and method. Locks and monitors always count. Waits
+ * for a signal, a result or a time count only while the thread serves a call, because they are normal in background
+ * threads.
  */
 final class CodeThatWaits implements StackClassifier {
 
@@ -47,7 +47,7 @@ final class CodeThatWaits implements StackClassifier {
                 : new Wait("signal or result awaited in " + where, "the code, or what works on the result");
     }
 
-    /** The lock that it tries to get, above any code outside the platform; null when it is none. */
+    /** The lock for which the thread waits in code outside the platform; null if there is none. */
     private static @Nullable String lockOf(ThreadStack thread) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();

@@ -3,10 +3,10 @@ package tern.rpc.waiting;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Threads of pools, event loops and timers that wait for something to do, and those of the JVM. */
+/** Classifies idle threads of pools, event loops and timers, and the threads of the JVM. */
 final class IdleThreads implements StackClassifier {
 
-    /** A class and its method in which a thread stands that has nothing to do. */
+    /** The class and method of an idle thread. */
     private record Place(String className, String method) {}
 
     private static final List<Place> PLACES = List.of(
@@ -23,7 +23,7 @@ final class IdleThreads implements StackClassifier {
             new Place("io.netty.util.concurrent.GlobalEventExecutor", "takeTask"),
             new Place("java.net.ServerSocket", "accept"),
             new Place("sun.nio.ch.ServerSocketChannelImpl", "accept"),
-            // timers and those that clean up
+            // timers and cleaners
             new Place("java.util.TimerThread", "mainLoop"),
             new Place("io.netty.util.HashedWheelTimer$Worker", "waitForNextTick"),
             new Place("java.lang.ref.ReferenceQueue", "remove"),
@@ -32,7 +32,7 @@ final class IdleThreads implements StackClassifier {
             new Place("com.alibaba.druid.pool.DruidDataSource$DestroyConnectionThread", "run"),
             new Place("com.mysql.cj.jdbc.AbandonedConnectionCleanupThread", "run"));
 
-    /** Where a library's own thread takes the next piece of work, which is the end of its stack's part for waiting. */
+    /** The methods in which a library's thread takes the next task. The waiting part of its stack ends there. */
     private static final List<Place> TAKERS = List.of(
             new Place("com.lmax.disruptor.BatchEventProcessor", "processEvents"),
             new Place("ch.qos.logback.core.AsyncAppenderBase$Worker", "run"),
@@ -47,7 +47,7 @@ final class IdleThreads implements StackClassifier {
         return TAKERS.stream().anyMatch(place -> takes(thread, place)) ? Wait.IDLE : null;
     }
 
-    /** Whether nothing but queues and waiting lies above: else the thread has taken something, and is busy with it. */
+    /** Whether only queues and waits are above. Otherwise the thread has taken a task and works on it. */
     private static boolean takes(ThreadStack thread, Place place) {
         for (StackTraceElement frame : thread.frames()) {
             String type = frame.getClassName();

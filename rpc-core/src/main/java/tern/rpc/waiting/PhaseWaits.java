@@ -3,12 +3,15 @@ package tern.rpc.waiting;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 
-/** What a call waits for by its ledger, for calls on virtual threads, whose stacks are in no dump, and on none at all. */
+/**
+ * Finds the wait of a call by its ledger, for calls on virtual threads, whose stacks are in no dump, and for calls
+ * without a thread.
+ */
 final class PhaseWaits {
 
     private PhaseWaits() {}
 
-    /** @return null for a phase in which a call is busy itself */
+    /** @return null for a phase in which a call works itself */
     static @Nullable Wait of(Phase phase) {
         return switch (phase) {
             case QUEUE -> new Wait("worker", "rpc.server.threads");

@@ -10,10 +10,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import tern.rpc.RunningCall;
 
-/** Looks at the stacks of all platform threads; virtual ones are in no dump. Stops the JVM for some milliseconds. */
+/** Reads the stacks of all platform threads; virtual threads are in no dump. Pauses the JVM for some milliseconds. */
 public final class ThreadDump {
 
-    /** Enough for proxies and filters between a wait and the service's method. */
+    /** Sufficient for proxies and filters between a wait and the service's method. */
     private static final int MAX_FRAMES = 128;
 
     private static final String SERVED_CALL = "tern.rpc.server.ServedCall";
@@ -22,9 +22,9 @@ public final class ThreadDump {
     private ThreadDump() {}
 
     /**
-     * All but the calling thread.
+     * Reads all threads except the calling one.
      *
-     * @param running tells which threads serve calls; those that have no ledger are known by their stacks
+     * @param running shows which threads serve calls; threads without a ledger are recognized by their stacks
      */
     public static List<ThreadStack> take(List<RunningCall> running) {
         Set<Long> serving = running.stream().map(RunningCall::threadId).collect(Collectors.toSet());

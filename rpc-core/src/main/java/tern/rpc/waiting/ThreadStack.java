@@ -6,10 +6,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A thread at one moment.
  *
- * @param state as the JVM has it: a thread that reads from a socket is RUNNABLE
- * @param lock class of the object that it waits for; null when the JVM does not know any
- * @param frames innermost first; the outermost ones may be missing
- * @param serving whether it works on a call that this process serves
+ * @param state the state in the JVM: a thread that reads from a socket is RUNNABLE
+ * @param lock the class of the object for which it waits; null if the JVM knows none
+ * @param frames the innermost first; the outermost ones may be missing
+ * @param serving whether it works on a call served by this process
  */
 public record ThreadStack(
         String name,
@@ -23,7 +23,7 @@ public record ThreadStack(
         frames = List.copyOf(frames);
     }
 
-    /** Whether it stands still: for a lock, a time, a signal, or for the system to read or write. */
+    /** Whether the thread waits: for a lock, a time, a signal, or for the system to read or write. */
     public boolean isWaiting() {
         return state != Thread.State.RUNNABLE || isInSystemCall();
     }
@@ -36,13 +36,13 @@ public record ThreadStack(
         return type.startsWith("sun.nio.ch.") || type.startsWith("java.net.") || type.startsWith("java.io.");
     }
 
-    /** Whether some frame is of such a class, or of one nested in it, and of such a method. */
+    /** Whether a frame has this class, or a nested one, and this method. */
     public boolean isIn(String className, String method) {
         return frames.stream()
                 .anyMatch(frame -> frame.getMethodName().equals(method) && isOf(frame.getClassName(), className));
     }
 
-    /** Whether some frame is of a class whose name begins so. */
+    /** Whether a frame has a class whose name begins with the prefix. */
     public boolean isIn(String classPrefix) {
         return frames.stream().anyMatch(frame -> frame.getClassName().startsWith(classPrefix));
     }

@@ -3,9 +3,10 @@ package tern.rpc.waiting;
 import java.util.List;
 
 /**
- * How process and machine are, to be looked at before any stack.
+ * The state of process and machine, to be read before any stack.
  *
- * @param lines CPU, memory, network, disk and collections, in this order; without those that the system does not tell
+ * @param lines CPU, memory, network, disk and collections, in this order; without those that the system does not
+ *     provide
  */
 public record Vitals(List<Line> lines) {
 

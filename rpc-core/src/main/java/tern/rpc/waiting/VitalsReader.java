@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.waiting.Vitals.Line;
 
 /**
- * Reads the state of process and machine. Rates are those since it was asked before, the first time those since the
- * process began. Thread-safe.
+ * Reads the state of process and machine. Rates count since the last call; the first call counts from the start of the
+ * process. Thread-safe.
  */
 public final class VitalsReader {
 
@@ -35,7 +35,7 @@ public final class VitalsReader {
         this.uptimeMillis = uptimeMillis;
     }
 
-    /** What only grows; network and disk are null where the system does not tell. */
+    /** Counters; network and disk are null if the system does not provide them. */
     private record Sums(
             long uptimeMillis,
             long cpuNanos,
@@ -137,7 +137,7 @@ public final class VitalsReader {
                 seconds);
     }
 
-    /** Of all interfaces but the loopback. */
+    /** The traffic of all interfaces except loopback. */
     private @Nullable Traffic network() {
         List<String> lines = lines("net/dev");
         long in = 0;
@@ -158,7 +158,7 @@ public final class VitalsReader {
         return found ? new Traffic(in, out) : null;
     }
 
-    /** Of this process, as they reached the device. */
+    /** The traffic of this process with the devices. */
     private @Nullable Traffic disk() {
         long in = -1;
         long out = -1;
@@ -176,7 +176,7 @@ public final class VitalsReader {
         try {
             return Files.readAllLines(proc.resolve(file));
         } catch (IOException | SecurityException e) {
-            return List.of(); // another system, or a guarded one
+            return List.of(); // another system, or no access
         }
     }
 

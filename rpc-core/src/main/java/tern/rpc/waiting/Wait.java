@@ -1,13 +1,13 @@
 package tern.rpc.waiting;
 
 /**
- * What a thread waits for.
+ * The wait of a thread.
  *
- * @param resource as a row of the report is named; threads with the same one are counted together
- * @param change the property that would make the wait shorter, or in a few words what else would
+ * @param resource the name of the report's row; threads with the same resource are counted together
+ * @param change the property that would shorten the wait, or a short text about another remedy
  */
 public record Wait(String resource, String change) {
 
-    /** For threads that have nothing to do, or do it for the JVM or a library: they are in no row. */
+    /** For idle threads, and for threads that work for the JVM or a library. They appear in no row. */
     public static final Wait IDLE = new Wait("nothing", "nothing");
 }

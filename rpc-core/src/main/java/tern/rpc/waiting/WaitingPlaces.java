@@ -5,8 +5,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The places of well-known libraries in which threads wait. The innermost frame that is such a place decides: a thread that
- * makes a connection for a pool waits for the database, one that logs inside a driver for the log.
+ * Known methods of libraries in which threads wait. The innermost matching frame decides: a thread that opens a
+ * connection for a pool waits for the database, and one that logs inside a driver waits for the log.
  */
 final class WaitingPlaces implements StackClassifier {
 
@@ -18,15 +18,15 @@ final class WaitingPlaces implements StackClassifier {
     private static final String DRUID = "com.alibaba.druid.pool.DruidDataSource";
     private static final String COMMONS_POOL = "org.apache.commons.pool2.impl.";
 
-    /** What may lie between a library and its wait without being what is waited for. */
+    /** Classes that may be between a library and its wait without being its reason. */
     private static final List<String> CARRIERS =
             List.of("java.", "javax.", "jdk.", "sun.", "com.sun.", "io.netty.", "reactor.", "tern.rpc.");
 
     /**
-     * @param prefix of the class names
-     * @param methods of these; all when empty
-     * @param inside prefix of a class further out that there has to be; empty for none
-     * @param around whether it holds for code that the library calls too; else it has to stand there itself
+     * @param prefix the prefix of class names
+     * @param methods their methods; all if empty
+     * @param inside the prefix of a class further out that is required; empty for none
+     * @param around whether code called by the library counts too; otherwise the library itself must wait
      */
     private record Place(String prefix, Set<String> methods, String inside, boolean around, Wait meaning) {
 
@@ -37,7 +37,7 @@ final class WaitingPlaces implements StackClassifier {
         }
     }
 
-    /** For one frame, the first that fits. */
+    /** The places; for one frame, the first match decides. */
     private static final List<Place> PLACES = List.of(
             // pools of connections to databases
             around(DRUID, "Druid: return connection", "spring.datasource.druid.use-unfair-lock", "recycle"),
@@ -137,13 +137,13 @@ final class WaitingPlaces implements StackClassifier {
         if (found != null) {
             return found;
         }
-        // Such a thread is taken from its own work even while it runs.
+        // Such a thread does not do its own work, even while it runs.
         boolean inCaller = thread.isIn(CALLER_RUNS, "rejectedExecution") || thread.isIn(NAMED_POOL, "runByCaller");
         return inCaller ? IN_CALLER : null;
     }
 
     private static @Nullable Wait innermost(ThreadStack thread) {
-        boolean others = false; // whether code of others lies further in
+        boolean others = false; // whether other code is further in
         for (StackTraceElement frame : thread.frames()) {
             for (Place place : PLACES) {
                 if ((place.around || !others) && place.isAt(frame, thread)) {

@@ -11,7 +11,7 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Reads the arguments of a method from a request's body. Thread-safe. */
+/** Decodes the arguments of a method from a request's body. Thread-safe. */
 final class BodyArguments {
 
     private static final Object[] NONE = {};
@@ -22,7 +22,7 @@ final class BodyArguments {
     private final Position[] parameters;
     private final Map<String, Integer> byName = new HashMap<>();
 
-    /** The name of the only parameter in quotes, if that is a bean without a property of this name; else null. */
+    /** The quoted name of the only parameter, if it is a bean without a property of this name; else null. */
     private final byte @Nullable [] wrapping;
 
     BodyArguments(JsonMapper mapper, String fullName, List<String> names, Position[] parameters) {
@@ -62,7 +62,7 @@ final class BodyArguments {
         };
     }
 
-    /** Arguments for a method without parameters are meant for another method. */
+    /** Rejects arguments for a method without parameters; they are meant for another method. */
     private void checkNone(byte[] json, int offset, int length) {
         if (length == 0) {
             return;
@@ -79,7 +79,7 @@ final class BodyArguments {
         }
     }
 
-    /** One value which is the whole text. */
+    /** Decodes a text that is one value. */
     @Nullable
     Object value(Position position, byte[] json, int offset, int length) {
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
@@ -114,8 +114,8 @@ final class BodyArguments {
     }
 
     /**
-     * A bean in an object whose only member bears the parameter's name, as the arguments of a method with several
-     * parameters are sent. Read as the bean itself, such an object would be a bean of nulls.
+     * Decodes a bean, or an object whose only member is the bean under the parameter's name, as the arguments of a
+     * method with several parameters are sent. Decoded as the bean itself, such an object would be a bean of nulls.
      */
     private @Nullable Object wrappedOrValue(Position only, byte[] json, int offset, int length) {
         try (JsonParser parser = mapper.createParser(json, offset, length)) {
@@ -133,7 +133,7 @@ final class BodyArguments {
         return value(only, json, offset, length);
     }
 
-    /** Whether an object begins there whose first name is this one; white space may stand between. */
+    /** Whether the text is an object whose first name is this one. White space may precede the name. */
     private static boolean beginsWith(byte[] quoted, byte[] json, int offset, int length) {
         int end = offset + length;
         int at = afterSpace(json, offset, end);
@@ -152,7 +152,7 @@ final class BodyArguments {
         return at;
     }
 
-    /** Few types take an array, and only their deserializers know: the value is tried first. */
+    /** Tries the value first, because only the deserializer knows whether its type accepts an array. */
     private @Nullable Object valueOrElement(JsonParser parser, Position only, byte[] json, int offset, int length) {
         try {
             return rest(parser, only);
@@ -167,14 +167,14 @@ final class BodyArguments {
         }
     }
 
-    /** The value at the present token, behind which nothing may come. */
+    /** Decodes the value at the present token, which must be the last. */
     private @Nullable Object rest(JsonParser parser, Position position) {
         Object value = position.read(parser);
         checkEnd(parser);
         return value;
     }
 
-    /** The one element of an array. */
+    /** Decodes the only element of an array. */
     private @Nullable Object element(JsonParser parser, Position only) {
         if (parser.currentToken() == JsonToken.END_ARRAY) {
             throw only.failed("expected " + only.typeName() + ", found an empty array");
@@ -187,7 +187,7 @@ final class BodyArguments {
         return value;
     }
 
-    /** The one member of an object, which bears the parameter's name. */
+    /** Decodes the only member of an object, which has the parameter's name. */
     private @Nullable Object member(JsonParser parser, Position only) {
         String expected = "expected " + only.typeName() + ", or an object with '" + names.get(0) + "' alone";
         if (!names.get(0).equals(parser.nextName())) {

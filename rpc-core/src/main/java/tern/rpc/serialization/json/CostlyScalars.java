@@ -18,18 +18,18 @@ import tools.jackson.databind.type.ArrayType;
 import tools.jackson.databind.type.LogicalType;
 
 /**
- * Bounds scalars that could cost much. Numbers and times may come as text, and Jackson matches such a text against a
- * pattern at a cost that grows with the square of its length, before it looks at any limit. A decimal with a huge
- * exponent fills the heap at its first addition. {@code Class} is refused.
+ * Limits expensive scalars. Numbers and times may be sent as text, which Jackson matches against a pattern before any
+ * limit, in quadratic time. A decimal with a huge exponent fills the heap at its first addition. {@code Class} is
+ * rejected.
  */
 final class CostlyScalars extends ValueDeserializerModifier {
 
     private static final long serialVersionUID = 1L;
 
-    /** Enough for every time with its zone. */
+    /** Sufficient for every time with its zone. */
     private static final int LONGEST_TIME = 100;
 
-    /** Before the point; the largest long has as many. */
+    /** The digits before the point; the largest long has as many. */
     private static final int MAX_SECOND_DIGITS = 19;
 
     private final int digits;
@@ -73,7 +73,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** Jackson takes a number of seconds that is out of range, or has a huge exponent, for the year 1970. */
+    /** Rejects seconds out of range or with a huge exponent, which Jackson would decode as 1970. */
     private static void checkTime(BigDecimal seconds, int digits) {
         boolean large = seconds.signum() != 0 && (long) seconds.precision() - seconds.scale() > MAX_SECOND_DIGITS;
         if (large || seconds.scale() > digits) {
@@ -81,7 +81,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** Infinity has a name; what is too large for the type is a mistake. */
+    /** Rejects numbers that are too large for the type. Infinity must be sent by name. */
     private static void checkInfinite(JsonParser parser) {
         if ((parser.currentToken() != null && parser.currentToken().isNumeric())
                 || (parser.hasToken(JsonToken.VALUE_STRING) && hasDigit(parser.getString()))) {
@@ -131,7 +131,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** Primitive elements have no deserializer of their own. */
+    /** For primitive elements, which have no deserializer of their own. */
     private static final class BoundedElements extends DelegatingDeserializer {
         private final int textLength;
 
@@ -178,7 +178,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
         }
     }
 
-    /** A name from the wire must never load a class. */
+    /** Rejects class names, which must never load a class. */
     private static final class Refused extends DelegatingDeserializer {
 
         Refused(ValueDeserializer<?> delegate) {

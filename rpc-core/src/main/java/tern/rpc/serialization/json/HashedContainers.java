@@ -31,15 +31,15 @@ import tools.jackson.databind.type.CollectionType;
 import tools.jackson.databind.type.MapType;
 
 /**
- * Bounds sets of, and maps by, values whose hashes a sender can make equal. A hash table copes with equal hashes when
- * its keys have an order, as text and numbers do; with others, each new one is compared with all before. Containers that
- * take the square of their size to fill whatever they hold are filled at once.
+ * Limits sets and maps with keys whose hashes a sender can make equal. A hash table handles equal hashes of ordered
+ * keys, such as text and numbers. Other keys are compared with all earlier ones. Containers that take quadratic time
+ * for any content are filled in one step.
  */
 final class HashedContainers extends ValueDeserializerModifier {
 
     private static final long serialVersionUID = 1L;
 
-    /** What is made of what was read, by the declared class. */
+    /** Creates the declared class from the decoded elements. */
     private static final Map<Class<?>, Function<Collection<Object>, Collection<Object>>> COLLECTIONS = Map.of(
             HashSet.class, HashSet::new,
             CopyOnWriteArraySet.class, CopyOnWriteArraySet::new,
@@ -70,7 +70,7 @@ final class HashedContainers extends ValueDeserializerModifier {
         if (!set && raw != CopyOnWriteArraySet.class) {
             return deserializer;
         }
-        // The elements of a CopyOnWriteArraySet are compared one by one, but Jackson fills it again from the set read.
+        // A CopyOnWriteArraySet compares its elements one by one, but Jackson fills it from the decoded set.
         Kind kind = raw == CopyOnWriteArraySet.class ? Kind.COMPOSITE : Kind.of(type.getContentType());
         return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
@@ -87,18 +87,18 @@ final class HashedContainers extends ValueDeserializerModifier {
                 && raw != Hashtable.class) {
             return deserializer;
         }
-        // Keys of no declared type are text. The chains of a Hashtable are searched from their start.
+        // Keys without a declared type are text. A Hashtable searches its chains from the start.
         Kind kind = raw == Hashtable.class
                 ? Kind.COMPOSITE
                 : type.getKeyType().isJavaLangObject() ? Kind.ORDERED : Kind.of(type.getKeyType());
         return kind == Kind.ORDERED ? deserializer : new Bounded(deserializer, raw, limits, kind);
     }
 
-    /** How a table copes with equal hashes of a class. */
+    /** How a hash table handles equal hashes of a class. */
     private enum Kind {
-        /** It makes a tree. */
+        /** It builds a tree. */
         ORDERED,
-        /** It does not, but all are small: times that are comparable to a supertype. */
+        /** It builds no tree, but all instances are small: times that are comparable to a supertype. */
         SCALAR,
         COMPOSITE;
 
@@ -146,7 +146,7 @@ final class HashedContainers extends ValueDeserializerModifier {
             return COLLECTIONS.getOrDefault(kindOfSet(), LinkedHashSet::new).apply(counted);
         }
 
-        /** Interfaces become what Jackson makes of them. */
+        /** The class that Jackson creates for an interface. */
         private Class<?> kindOfMap() {
             return !type.isAssignableFrom(LinkedHashMap.class) && type.isAssignableFrom(ConcurrentHashMap.class)
                     ? ConcurrentHashMap.class
@@ -163,11 +163,11 @@ final class HashedContainers extends ValueDeserializerModifier {
         }
     }
 
-    /** Of one container. */
+    /** The count of one container. */
     private static final class Count {
         private static final int PLACES = 1 << 12;
 
-        /** Elements up to which nothing is counted. */
+        /** Containers up to this size are not counted. */
         private static final int FEW = 32;
 
         private final JsonLimits limits;
@@ -208,7 +208,10 @@ final class HashedContainers extends ValueDeserializerModifier {
             }
         }
 
-        /** Each is compared with all before of the same hash, and may differ from them in its last part only. */
+        /**
+         * Counts a composite key. It is compared with all earlier ones of the same hash, and may differ from them in
+         * its last part only.
+         */
         private void composite(@Nullable Object key) {
             long now = position();
             long length = position == 0 ? 0 : now - position;

@@ -9,10 +9,10 @@ import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Arguments and results of methods as JSON. Thread-safe. Works with a copy of the user's mapper: its modules, mix-ins,
- * naming and visibility stay, while what both sides must agree on is set here: dates as RFC 3339 text, enums by name,
- * null properties left out, {@code byte[]} in base64, {@code BigDecimal} as a plain number, protobuf messages in their
- * canonical form. A name twice in one object is refused, and JSON never names classes.
+ * Encodes and decodes arguments and results of methods as JSON. Thread-safe. It uses a copy of the user's mapper with
+ * its modules, mix-ins, naming and visibility. Rules that both sides must share are set here: dates as RFC 3339 text,
+ * enums by name, null properties omitted, {@code byte[]} in base64, {@code BigDecimal} as a plain number, protobuf
+ * messages in their canonical form. A repeated name in one object is rejected, and JSON never names classes.
  */
 public final class JsonCodec {
 
@@ -20,15 +20,15 @@ public final class JsonCodec {
     private final JsonMapper textMapper;
     private final Map<MethodDescriptor, JsonMethod> methods = new ConcurrentHashMap<>();
 
-    /** With {@link JsonLimits#defaults()}. */
+    /** Creates a codec with {@link JsonLimits#defaults()}. */
     public JsonCodec(JsonMapper mapper) {
         this(mapper, JsonLimits.defaults());
     }
 
     /**
-     * Copies the mapper, which is not changed.
+     * Creates a codec with a copy of the mapper.
      *
-     * @throws IllegalArgumentException if the mapper has default typing active
+     * @throws IllegalArgumentException if the mapper has default typing
      */
     public JsonCodec(JsonMapper mapper, JsonLimits limits) {
         this.mapper = WireMapper.of(mapper, limits, new ProtobufCodec());
@@ -40,12 +40,15 @@ public final class JsonCodec {
                         .build();
     }
 
-    /** The body of an answer that is an error; null if it has not the form that Tern, Dubbo and Connect write. */
+    /** The error in the body of an answer; null if the body does not have the form of Tern, Dubbo and Connect. */
     public @Nullable JsonError error(byte[] json, int offset, int length) {
         return JsonError.read(mapper, json, offset, length);
     }
 
-    /** The method's types, resolved at the first call for it: costly, so best asked for at start-up. */
+    /**
+     * The codec of a method. Its types are resolved at the first call, which is expensive, so it should happen at
+     * start-up.
+     */
     public JsonMethod method(MethodDescriptor method) {
         JsonMethod known = methods.get(method);
         return known != null

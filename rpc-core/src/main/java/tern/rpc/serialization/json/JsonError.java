@@ -10,11 +10,11 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * An error as answers in JSON have it (docs/wire-protocol.md 4.5 and 7.1).
+ * An error in a JSON answer (docs/wire-protocol.md 4.5 and 7.1).
  *
- * @param code as Connect names it, such as {@code not_found}; empty from a server of Dubbo, which has none
- * @param message for people; may be empty
- * @param details for programs; those that cannot be read are left out
+ * @param code the code's name in Connect, such as {@code not_found}; empty from a Dubbo server, which sends none
+ * @param message the description; may be empty
+ * @param details machine-readable details; those that cannot be decoded are omitted
  */
 public record JsonError(String code, String message, List<StatusDetail> details) {
 

@@ -18,8 +18,8 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /**
- * What went wrong, without the values: they may be secrets, and messages get logged. Jackson's own messages quote them,
- * and so do causes, which is why neither is kept.
+ * Describes failures without values, which may be secrets and would be logged. Jackson's messages and causes quote
+ * values, so neither is kept.
  */
 final class JsonErrors {
 
@@ -29,7 +29,7 @@ final class JsonErrors {
 
     private JsonErrors() {}
 
-    /** @param expected the declared type at that position, if one is being read */
+    /** @param expected the declared type at that position, if one is being decoded */
     static SerializationException reading(String position, @Nullable String expected, RuntimeException failure) {
         if (failure instanceof SerializationException told) {
             return told;
@@ -70,7 +70,7 @@ final class JsonErrors {
         return "expected " + (type != null ? type.getTypeName() : declared) + constants(type);
     }
 
-    /** As in {@code , one of RED, GREEN}; empty for what is no enum. */
+    /** The constants of an enum: {@code , one of RED, GREEN}; empty for other types. */
     private static String constants(@Nullable Class<?> type) {
         Object[] constants = type == null ? null : type.getEnumConstants();
         if (constants == null || constants.length == 0) {
@@ -101,7 +101,7 @@ final class JsonErrors {
         return "not JSON" + place;
     }
 
-    /** A class that Jackson cannot handle, or an exception of the user's code. */
+    /** A failure of a class that Jackson does not support, or of the user's code. */
     private static SerializationException other(String where, String what, RuntimeException failure) {
         if (failure instanceof InvalidDefinitionException definition) {
             return new SerializationException(where + ": " + definition.getOriginalMessage());
@@ -127,7 +127,10 @@ final class JsonErrors {
         return new SerializationException(message, withoutText);
     }
 
-    /** As in {@code  at $.lines[3].amount}; empty at the root. Keys of maps are data, and shown as {@code *}. */
+    /**
+     * The path of the failure: {@code  at $.lines[3].amount}; empty at the root. Keys of maps are data and shown as
+     * {@code *}.
+     */
     private static String path(RuntimeException failure) {
         if (!(failure instanceof JacksonException jackson) || jackson.getPath().isEmpty()) {
             return "";

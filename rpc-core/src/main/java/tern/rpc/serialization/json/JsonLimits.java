@@ -1,14 +1,15 @@
 package tern.rpc.serialization.json;
 
 /**
- * What one JSON text may cost its reader. Its length is bounded by whoever receives it. Immutable.
+ * The limits for decoding one JSON text. The receiver limits its length. Immutable.
  *
- * @param depth arrays and objects inside each other, 1 to 512
- * @param numberDigits characters of a number; also digits of a {@code BigInteger} or {@code BigDecimal} without exponent
+ * @param depth nested arrays and objects, 1 to 512
+ * @param numberDigits characters of a number; also digits of a {@code BigInteger} or {@code BigDecimal} without
+ *     exponent
  * @param nameLength characters of a member's name
- * @param nonScalarKeys elements of one set, or keys of one map, that are not text, numbers and the like
- * @param equalKeys of them that have the same hash and which a table cannot order
- * @param keySteps characters of elements of one set that may be compared with others, each whenever it is
+ * @param nonScalarKeys elements of one set, or keys of one map, that are not text, numbers or similar
+ * @param equalKeys of these, keys with the same hash that a hash table cannot order
+ * @param keySteps characters of a set's elements that may be compared with others, counted for each comparison
  */
 public record JsonLimits(int depth, int numberDigits, int nameLength, int nonScalarKeys, int equalKeys, long keySteps) {
 
@@ -25,12 +26,15 @@ public record JsonLimits(int depth, int numberDigits, int nameLength, int nonSca
         }
     }
 
-    /** With 256 keys of equal hash and 64 Mi steps. */
+    /** Creates limits with 256 keys of equal hash and 64 Mi steps. */
     public JsonLimits(int depth, int numberDigits, int nameLength, int nonScalarKeys) {
         this(depth, numberDigits, nameLength, nonScalarKeys, 256, 1L << 26);
     }
 
-    /** 64 deep, numbers of 100 digits, names of 1,024 characters, 1,000 keys that are not scalars, 256 of equal hash. */
+    /**
+     * The defaults: depth 64, numbers of 100 digits, names of 1,024 characters, 1,000 non-scalar keys, 256 keys of
+     * equal hash.
+     */
     public static JsonLimits defaults() {
         return DEFAULTS;
     }

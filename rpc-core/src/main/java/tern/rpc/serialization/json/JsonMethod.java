@@ -14,12 +14,12 @@ import tools.jackson.core.JsonGenerator;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Arguments and result of one method as JSON, docs/wire-protocol.md 4.2. Thread-safe; nothing is resolved per
- * call. A request message of a stream is read and written as the one argument, a response message as the result.
+ * The JSON codec for arguments and result of one method (docs/wire-protocol.md 4.2). Thread-safe. Nothing is resolved
+ * per call. A request message of a stream is encoded like a single argument, a response message like the result.
  *
- * <p>What reads throws {@link tern.rpc.serialization.SerializationException}, which names the parameter, the path inside
- * it and what was expected there, never a value. What writes throws the same, and
- * {@link tern.rpc.serialization.MessageTooLargeException}; the buffer is then as before.
+ * <p>Decoding throws {@link tern.rpc.serialization.SerializationException} with the parameter, the path inside it and
+ * the expected type, never with a value. Encoding throws the same, and {@link
+ * tern.rpc.serialization.MessageTooLargeException}; the buffer is then unchanged.
  */
 public final class JsonMethod {
 
@@ -31,7 +31,7 @@ public final class JsonMethod {
     private final QueryArguments query;
     private final List<String> warnings = new ArrayList<>();
 
-    /** @param textMapper the same, but makes numbers of text */
+    /** @param textMapper the same mapper, which also converts text to numbers */
     JsonMethod(MethodDescriptor method, JsonMapper mapper, JsonMapper textMapper) {
         this.mapper = mapper;
         this.fullName = method.fullName();
@@ -56,7 +56,7 @@ public final class JsonMethod {
         this.query = new QueryArguments(mapper, names, texts);
     }
 
-    /** The one place that looks at the Java method. */
+    /** Whether the class file lacks parameter names. The only use of the Java method. */
     private static boolean lacksNames(MethodDescriptor method) {
         Method java = method.javaMethod();
         return java != null
@@ -72,36 +72,37 @@ public final class JsonMethod {
         return position;
     }
 
-    /** For a warning at start-up, one sentence each: names that are not known, types that JSON cannot be made into. */
+    /** Warnings for the start-up, one sentence each: unknown parameter names, and types that JSON does not support. */
     public List<String> warnings() {
         return List.copyOf(warnings);
     }
 
     /**
-     * Reads the arguments from a body. A method without parameters ignores it. One parameter: its value, or an array of
-     * just that value where an array cannot be one, or for a scalar an object whose only member bears the parameter's
-     * name. Several parameters: an array of all, or an object by name in which absent ones are null. An empty body is an
-     * error: whoever has a query reads that instead.
+     * Decodes the arguments from a body. A method without parameters ignores it. One parameter: its value; or an array
+     * with this value, unless the type is itself an array; or, for a scalar, an object whose only member has the
+     * parameter's name. Several parameters: an array of all, or an object by name, where missing ones are null. An
+     * empty body is an error; use the query instead if there is one.
      *
-     * @param strict as Connect has it: the body is the value of the one parameter
+     * @param strict whether the body must be the value of the only parameter, as in Connect
      */
     public @Nullable Object[] readArguments(byte[] json, int offset, int length, boolean strict) {
         return body.read(json, offset, length, strict);
     }
 
     /**
-     * Reads the arguments from query parameters or a form, by name. Several values of a name fill a list. A bean or map
-     * is JSON text under its own name, or else made of all parameters that are no arguments. Absent ones are null.
+     * Decodes the arguments from query parameters or a form, by name. Several values of a name fill a list. A bean or
+     * map is JSON text under its own name, or else consists of all parameters that are no arguments. Missing ones are
+     * null.
      *
-     * @param parameters decoded, each with its values in order
+     * @param parameters the decoded parameters, each with its values in order
      */
     public @Nullable Object[] readQuery(Map<String, List<String>> parameters) {
         return query.read(parameters);
     }
 
     /**
-     * Writes a request that {@link #readArguments} and Dubbo 3.3.6 read back: the value of one parameter as it is, or
-     * an array of several. A method without parameters sends an empty object, which is Connect's empty message.
+     * Encodes a request for {@link #readArguments} and Dubbo 3.3.6: the value of one parameter, or an array of several.
+     * A method without parameters sends an empty object, which is Connect's empty message.
      */
     public void writeArguments(@Nullable Object[] arguments, OutputBuffer out) {
         write(out, fullName, generator -> {
@@ -122,12 +123,12 @@ public final class JsonMethod {
         });
     }
 
-    /** Reads a result, or one message of an answer that is a stream. Null for {@code void}, whatever was sent. */
+    /** Decodes a result, or one message of a stream of answers. Null for {@code void}, whatever was sent. */
     public @Nullable Object readResult(byte[] json, int offset, int length) {
         return result == null ? null : body.value(result, json, offset, length);
     }
 
-    /** Writes a result, or one message of an answer that is a stream; {@code null} for null and {@code void}. */
+    /** Encodes a result, or one message of a stream of answers; {@code null} for null and {@code void}. */
     public void writeResult(@Nullable Object value, OutputBuffer out) {
         write(out, fullName, generator -> {
             if (result == null) {

@@ -24,8 +24,8 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.ser.Serializers;
 
 /**
- * Protobuf messages in their canonical JSON form, wherever they stand. The text of a message passes through Jackson's
- * parser first, so that one set of limits holds for all JSON.
+ * Protobuf messages in their canonical JSON form, at any place. Jackson's parser reads the text of a message first, so
+ * that the same limits hold for all JSON.
  */
 final class MessageTypes {
 
@@ -70,8 +70,8 @@ final class MessageTypes {
     private static final class MessageReader extends ValueDeserializer<Object> {
 
         /**
-         * A longer text of nothing but digits is refused: protobuf-java-util takes text for a number field and parses
-         * it at a cost that grows with the square of its length.
+         * A longer text of digits only is rejected: protobuf-java-util accepts text for a number field and parses it in
+         * quadratic time.
          */
         private static final int LONGEST_NUMERAL = 4096;
 
@@ -104,7 +104,7 @@ final class MessageTypes {
             }
         }
 
-        /** {@code null} is a value where the message is {@code google.protobuf.Value}. */
+        /** {@code null} is a value if the message is {@code google.protobuf.Value}. */
         @Override
         public @Nullable Object getNullValue(DeserializationContext context) {
             return type.getName().equals("com.google.protobuf.Value") ? messages.fromJson(type, "null") : null;

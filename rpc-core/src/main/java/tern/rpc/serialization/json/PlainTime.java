@@ -9,13 +9,13 @@ import tools.jackson.databind.BeanProperty;
 import tools.jackson.databind.DatabindContext;
 
 /**
- * Dates and times of the usual form, {@code 2024-01-02} and {@code 2024-01-02T03:04:05.678}, as ISO 8601 and RFC 3339 have
- * it, without the formatters of the JDK, which took half of the time of reading an object with three of them. Whatever
- * has another form, years of five digits for instance, is not known here.
+ * Dates and times in the usual form, {@code 2024-01-02} and {@code 2024-01-02T03:04:05.678} (ISO 8601, RFC 3339),
+ * without the JDK's formatters, which took half of the time of decoding an object with three of them. Other forms, such
+ * as years of five digits, are not supported here.
  */
 final class PlainTime {
 
-    /** Characters of the longest: {@code 2024-01-02T03:04:05.123456789}. */
+    /** The length of the longest form: {@code 2024-01-02T03:04:05.123456789}. */
     static final int LONGEST = 29;
 
     private static final int DATE_LENGTH = 10;
@@ -27,7 +27,7 @@ final class PlainTime {
 
     private PlainTime() {}
 
-    /** Whether no format is set, neither at the property, where there is one, nor for the type. */
+    /** Whether no format is set, neither for the property nor for the type. */
     static boolean isWanted(DatabindContext context, @Nullable BeanProperty property, Class<?> type) {
         JsonFormat.Value format = property == null
                 ? context.getConfig().getDefaultPropertyFormat(type)
@@ -35,7 +35,7 @@ final class PlainTime {
         return format == null || format.equals(JsonFormat.Value.empty());
     }
 
-    /** Null if the text has another form, or names no day. */
+    /** The date; null if the text has another form or is no valid date. */
     static @Nullable LocalDate date(char[] text, int from, int length) {
         if (length != DATE_LENGTH || text[from + 4] != '-' || text[from + 7] != '-') {
             return null;
@@ -53,7 +53,7 @@ final class PlainTime {
         }
     }
 
-    /** Null if the text has another form, or names no time. Seconds, and their fraction, may be left out. */
+    /** The time; null if the text has another form or is no valid time. Seconds and their fraction are optional. */
     static @Nullable LocalDateTime dateTime(char[] text, int from, int length) {
         if (length < MINUTE_LENGTH || length > LONGEST || text[from + 10] != 'T' || text[from + 13] != ':') {
             return null;
@@ -102,12 +102,12 @@ final class PlainTime {
         return number;
     }
 
-    /** Whether it has this form. */
+    /** Whether the date has this form. */
     static boolean fits(LocalDate date) {
         return date.getYear() >= 0 && date.getYear() <= MAX_YEAR;
     }
 
-    /** @return how many characters were written */
+    /** @return the number of written characters */
     static int write(LocalDate date, char[] text) {
         digits(date.getYear(), text, 0, 4);
         text[4] = '-';
@@ -117,7 +117,7 @@ final class PlainTime {
         return DATE_LENGTH;
     }
 
-    /** Always with seconds, and with as many digits of their fraction as are needed. */
+    /** Writes the time with seconds, and with as many digits of their fraction as needed. */
     static int write(LocalDateTime time, char[] text) {
         write(time.toLocalDate(), text);
         text[10] = 'T';

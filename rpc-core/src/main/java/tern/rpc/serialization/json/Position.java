@@ -20,20 +20,20 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.type.LogicalType;
 
-/** A parameter or the result of a method, with all that Jackson knows of its type worked out once. Immutable. */
+/** A parameter or the result of a method, with Jackson's information about its type computed once. Immutable. */
 final class Position {
 
-    /** What decides between a value and an array or object around it. */
+    /** Distinguishes a value from an array or object around it. */
     enum Kind {
-        /** A {@code String} or {@code CharSequence}: takes JSON strings alone. */
+        /** A {@code String} or {@code CharSequence}, which accepts JSON strings only. */
         TEXT,
         /** One JSON string, number or boolean. */
         SCALAR,
-        /** The same, and arrays of numbers: {@code byte[]}, and the parts of a date. */
+        /** A scalar, or an array of numbers: {@code byte[]}, and the parts of a date. */
         SCALAR_OR_NUMBERS,
-        /** Arrays are values. */
+        /** A type whose values are arrays. */
         ARRAY,
-        /** Beans, maps, messages, and what the user's own deserializers read. */
+        /** Beans, maps, messages, and types with the user's own deserializers. */
         OTHER
     }
 
@@ -45,14 +45,14 @@ final class Position {
     private final ObjectWriter writer;
     private final ObjectWriter anyWriter;
 
-    /** The class whose values {@link #writer} takes; null when it takes all. */
+    /** The class that {@link #writer} accepts; null if it accepts all. */
     private final @Nullable Class<?> written;
 
     private final boolean holdsText;
     private final @Nullable BeanDeserializerBase bean;
     private final @Nullable String problem;
 
-    /** @param where as in {@code UserService/getUser, parameter 1 (id)} */
+    /** @param where the place, for example {@code UserService/getUser, parameter 1 (id)} */
     Position(JsonMapper mapper, ValueType value, String where) {
         JavaType type = mapper.constructType(value.generic());
         this.where = where;
@@ -102,7 +102,7 @@ final class Position {
         this.problem = other.problem;
     }
 
-    /** The same for values that come as text, one by one. */
+    /** The same position for values sent as separate texts. */
     Position forText(JsonMapper textMapper) {
         return new Position(
                 this,
@@ -134,7 +134,7 @@ final class Position {
         return kind == Kind.TEXT || kind == Kind.SCALAR || kind == Kind.SCALAR_OR_NUMBERS;
     }
 
-    /** Whether it is a bean that knows its properties, and this is none of them. */
+    /** Whether it is a bean with known properties, and this is none of them. */
     boolean lacks(String property) {
         return bean != null && bean.getPropertyCount() > 0 && !bean.hasProperty(property);
     }
@@ -144,13 +144,13 @@ final class Position {
         return holdsText;
     }
 
-    /** Why values of this type cannot be read, or null. */
+    /** The reason why values of this type cannot be decoded, or null. */
     @Nullable
     String problem() {
         return problem;
     }
 
-    /** Reads the value that begins at the parser's present token. */
+    /** Decodes the value at the parser's present token. */
     @Nullable
     Object read(JsonParser parser) {
         try {
@@ -167,7 +167,7 @@ final class Position {
         }
     }
 
-    /** What stands for a value that was not sent. */
+    /** The value for one that was not sent. */
     @Nullable
     Object missing() {
         if (primitive) {

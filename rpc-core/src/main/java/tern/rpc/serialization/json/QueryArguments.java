@@ -10,8 +10,8 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Reads the arguments of a method from query parameters or a form. They become a JSON text, which is then read within
- * the limits of JSON: one way from text to values, whatever it came in. Thread-safe.
+ * Decodes the arguments of a method from query parameters or a form. They are converted to JSON text, which is then
+ * decoded within the limits of JSON. Thread-safe.
  */
 final class QueryArguments {
 
@@ -19,7 +19,7 @@ final class QueryArguments {
     private final List<String> names;
     private final Position[] parameters;
 
-    /** @param parameters that make numbers of text, and lists of single values */
+    /** @param parameters positions that convert text to numbers and single values to lists */
     QueryArguments(JsonMapper mapper, List<String> names, Position[] parameters) {
         this.mapper = mapper;
         this.names = names;
@@ -43,7 +43,7 @@ final class QueryArguments {
         return arguments;
     }
 
-    /** Parameters that are no arguments themselves are the properties of a bean, or the keys of a map. */
+    /** Decodes a bean or map whose properties or keys are the query parameters that are no arguments. */
     private @Nullable Object ofProperties(Position parameter, Map<String, List<String>> query) {
         Map<String, List<String>> properties = new HashMap<>(query);
         properties.keySet().removeAll(names);
@@ -82,7 +82,7 @@ final class QueryArguments {
         });
     }
 
-    /** Whether the text is a bean or a list in JSON, where a text of that look cannot be meant. */
+    /** Whether the text is a bean or a list in JSON, for a type where ordinary text cannot look like this. */
     private static boolean isJson(Position parameter, String value, boolean element) {
         return switch (parameter.kind()) {
             case TEXT, SCALAR, SCALAR_OR_NUMBERS -> false;

@@ -16,8 +16,8 @@ import tools.jackson.databind.deser.std.StdValueInstantiator;
 import tools.jackson.databind.introspect.AnnotatedConstructor;
 
 /**
- * Calls constructors with arguments, as records have them, through a handle that is made once. Jackson adapts one to the
- * number of arguments at each call, which costs more than to read them. Thread-safe.
+ * Calls constructors with arguments, as for records, by a handle created once. Jackson adapts a handle to the number of
+ * arguments at each call, which costs more than decoding them. Thread-safe.
  */
 final class QuickConstructors implements ValueInstantiators {
 
@@ -57,7 +57,7 @@ final class QuickConstructors implements ValueInstantiators {
     private static final class Quick extends ValueInstantiator.Delegating {
         private static final long serialVersionUID = 1L;
 
-        @SuppressWarnings("serial") // Mappers of ours are never serialized.
+        @SuppressWarnings("serial") // these mappers are never serialized
         private final MethodHandle constructor;
 
         Quick(ValueInstantiator made, MethodHandle constructor) {
@@ -79,7 +79,7 @@ final class QuickConstructors implements ValueInstantiators {
             } catch (Error failure) {
                 throw failure;
             } catch (Throwable refused) {
-                return delegate().createFromObjectWith(context, arguments); // fails, too, and says where
+                return delegate().createFromObjectWith(context, arguments); // fails too, and reports the place
             }
         }
 

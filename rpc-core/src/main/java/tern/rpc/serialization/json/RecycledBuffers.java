@@ -5,14 +5,14 @@ import tools.jackson.core.util.BufferRecycler;
 import tools.jackson.core.util.RecyclerPool;
 
 /**
- * Jackson's buffers for text that is read or written. Its own pool is one queue for all threads, which makes a node for
- * each buffer that comes back. Thread-safe.
+ * A pool of Jackson's text buffers. Jackson's own pool is one queue for all threads, which creates a node for each
+ * returned buffer. Thread-safe.
  */
 final class RecycledBuffers implements RecyclerPool<BufferRecycler> {
 
     private static final long serialVersionUID = 1L;
 
-    @SuppressWarnings("serial") // Mappers of ours are never serialized.
+    @SuppressWarnings("serial") // these mappers are never serialized
     private final StripedPool<BufferRecycler> kept = new StripedPool<>();
 
     @Override

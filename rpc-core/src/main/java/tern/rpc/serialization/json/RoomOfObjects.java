@@ -13,13 +13,13 @@ import tools.jackson.databind.deser.ValueInstantiators;
 import tools.jackson.databind.deser.bean.PropertyValueBuffer;
 
 /**
- * Bounds what a sender gets for three bytes: an empty object takes the room of all the fields of its class. All objects
- * of one argument may take four times the text so far and a MiB, beside a few words for each. Classes of few fields are
- * never asked. Thread-safe.
+ * Limits the memory of small JSON: an empty object takes three bytes of text but the memory of all fields of its class.
+ * All objects of one argument may take four times the text so far and a MiB, besides a few words each. Classes with few
+ * fields are not counted. Thread-safe.
  */
 final class RoomOfObjects implements ValueInstantiators {
 
-    /** Room that every object has for nothing: those with few fields are no means of attack. */
+    /** The memory that every object has for free. Objects with few fields are no means of attack. */
     static final int FREE_BYTES = 24;
 
     private static final long SPARE_BYTES = 1 << 20;
@@ -41,7 +41,7 @@ final class RoomOfObjects implements ValueInstantiators {
         return room > 0 ? new Counting(made, room) : made;
     }
 
-    /** About what an instance takes, with references of four bytes. */
+    /** The approximate size of an instance, with references of four bytes. */
     static int roomOf(Class<?> type) {
         int bytes = HEADER_BYTES;
         for (Class<?> part = type; part != null; part = part.getSuperclass()) {
@@ -64,7 +64,7 @@ final class RoomOfObjects implements ValueInstantiators {
         return type == short.class || type == char.class ? Short.BYTES : REFERENCE_BYTES;
     }
 
-    /** What the objects of one argument have taken. Kept by the context in which it is read. */
+    /** The memory used by the objects of one argument, stored in the decoding context. */
     private static final class Taken {
         private long bytes;
         private long allowed = SPARE_BYTES;
@@ -81,7 +81,7 @@ final class RoomOfObjects implements ValueInstantiators {
             }
         }
 
-        /** Where the text stands is dear to ask, and so asked only when it matters. */
+        /** Reads the position in the text, which is expensive and so done on demand only. */
         private void look(DeserializationContext context) {
             long sent = Math.max(0, context.getParser().currentLocation().getByteOffset());
             allowed = SPARE_BYTES + BYTES_FOR_EACH_SENT * sent;

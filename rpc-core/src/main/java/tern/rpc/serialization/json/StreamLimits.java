@@ -4,7 +4,7 @@ import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamWriteConstraints;
 import tools.jackson.core.exc.StreamConstraintsException;
 
-/** {@link JsonLimits} as Jackson's parsers and generators ask for them, with messages of ours. */
+/** {@link JsonLimits} for Jackson's parsers and generators, with Tern's messages. */
 final class StreamLimits {
 
     private StreamLimits() {}
@@ -57,7 +57,7 @@ final class StreamLimits {
             }
         }
 
-        /** Eight characters could else stand for an integer of 100,000 digits. */
+        /** Otherwise eight characters could represent an integer of 100,000 digits. */
         @Override
         public void validateBigIntegerScale(int scale) {
             if (scale > _maxNumLen || scale < -_maxNumLen) {

@@ -19,15 +19,15 @@ import tools.jackson.databind.jsontype.PolymorphicTypeValidator;
 import tools.jackson.databind.util.StdDateFormat;
 
 /**
- * The user's mapper with what the wire needs on top. Modules, mix-ins, naming and visibility stay the user's; forms
- * that the other side relies on do not: dates, enums, numbers, bytes, compact output.
+ * The user's mapper with the rules of the wire protocol. Modules, mix-ins, naming and visibility stay the user's.
+ * Dates, enums, numbers, bytes and compact output follow the protocol, because the other side relies on them.
  */
 final class WireMapper extends JsonMapper.Builder {
 
     private static final Base64Variant BASE64 =
             Base64Variants.MIME_NO_LINEFEEDS.withReadPadding(Base64Variant.PaddingReadBehaviour.PADDING_ALLOWED);
 
-    /** Jackson has no method for another factory under the same settings. */
+    /** Copies a mapper with another factory, for which Jackson has no method. */
     private WireMapper(JsonMapper user, JsonFactory factory) {
         super((StateImpl) user.rebuild().saveStateApplyModules());
         _streamFactory = factory;
@@ -63,12 +63,12 @@ final class WireMapper extends JsonMapper.Builder {
                         EnumFeature.WRITE_ENUMS_USING_TO_STRING,
                         EnumFeature.WRITE_ENUMS_TO_LOWERCASE,
                         EnumFeature.WRITE_ENUMS_USING_INDEX)
-                // Apart from those above: Jackson applies a list to the kind of its first feature.
+                // Separate from those above: Jackson applies a list to the kind of its first feature.
                 .disable(DateTimeFeature.WRITE_DATES_AS_TIMESTAMPS, DateTimeFeature.ADJUST_DATES_TO_CONTEXT_TIME_ZONE)
                 .enable(EnumFeature.FAIL_ON_NUMBERS_FOR_ENUMS)
-                // A field that an older caller does not know must not break it; null arguments are refused elsewhere.
+                // A field unknown to an older caller must not break it; null arguments are rejected elsewhere.
                 .disable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
-                // JsonMethod reads several values of one text, and looks at its end itself.
+                // JsonMethod decodes several values of one text, and checks its end itself.
                 .disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS, DeserializationFeature.UNWRAP_ROOT_VALUE)
                 .disable(
                         SerializationFeature.WRAP_ROOT_VALUE,
@@ -77,14 +77,14 @@ final class WireMapper extends JsonMapper.Builder {
                 .build();
     }
 
-    /** Null properties are left out, unless the user has decided otherwise. */
+    /** Omits null properties, unless the user has decided otherwise. */
     private static JsonInclude.Value withoutNulls(JsonInclude.Value user) {
         return user.getValueInclusion() == JsonInclude.Include.USE_DEFAULTS
                 ? user.withValueInclusion(JsonInclude.Include.NON_NULL)
                 : user;
     }
 
-    /** For classes annotated such that JSON names the class; names of a fixed list of subtypes are not asked for here. */
+    /** Rejects class names in JSON for annotated classes. Names of a fixed list of subtypes do not come here. */
     private static final class NoClassNames extends PolymorphicTypeValidator {
         private static final long serialVersionUID = 1L;
 

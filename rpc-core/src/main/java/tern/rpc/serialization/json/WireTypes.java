@@ -5,7 +5,7 @@ import tools.jackson.core.Version;
 import tools.jackson.databind.JacksonModule;
 
 /**
- * What our mapper knows beyond the user's: protobuf messages, plain times, and types that hostile text could make
+ * The additions to the user's mapper: protobuf messages, plain times, and limits for types that hostile text could make
  * expensive.
  */
 final class WireTypes extends JacksonModule {
@@ -34,9 +34,9 @@ final class WireTypes extends JacksonModule {
         context.addSerializers(new MessageTypes.Writing(messages));
         context.addDeserializerModifier(new CostlyScalars(limits));
         context.addDeserializerModifier(new HashedContainers(limits));
-        context.addDeserializerModifier(new PlainTimesRead()); // the last one is asked first
+        context.addDeserializerModifier(new PlainTimesRead()); // the last one is called first
         context.addSerializerModifier(new PlainTimesWritten());
         context.addValueInstantiators(new RoomOfObjects());
-        context.addValueInstantiators(new QuickConstructors()); // asked before the other
+        context.addValueInstantiators(new QuickConstructors()); // called before the other one
     }
 }
