@@ -8,7 +8,7 @@ import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.advice.Severity;
 import tern.rpc.spring.autoconfigure.advice.CapacityAdvice;
 
-/** What is short and what to change, with every pool and its effective settings. */
+/** The findings and changes, with every pool and its effective settings. */
 final class AdvicePart implements RpcReportPart {
 
     private final CapacityAdvice advice;
@@ -17,10 +17,10 @@ final class AdvicePart implements RpcReportPart {
         this.advice = advice;
     }
 
-    /** As people read it: times in milliseconds, -1 for what is unknown or unbounded. */
+    /** The report for readers: times in milliseconds, -1 for unknown or unlimited. */
     record Report(List<Advice> findings, List<Pool> pools) {}
 
-    /** A finding, without what only orders it. */
+    /** A finding, without the values used for its order. */
     record Advice(
             String rule,
             Severity severity,
@@ -42,7 +42,7 @@ final class AdvicePart implements RpcReportPart {
         }
     }
 
-    /** A pool as it is now. */
+    /** The present state of a pool. */
     record Pool(
             String name,
             String kind,

@@ -47,7 +47,7 @@ public final class RpcActuatorAutoConfiguration {
         return new RpcReporter(server, lifecycle, references, meters);
     }
 
-    /** Tokens and addresses with a password stay hidden even where an application shows the values of its properties. */
+    /** Hides tokens and addresses with a password, even if the application shows property values. */
     @Bean
     SanitizingFunction rpcSecretSanitizer() {
         return new SecretValues();

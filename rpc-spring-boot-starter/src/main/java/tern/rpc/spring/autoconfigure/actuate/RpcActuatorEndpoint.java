@@ -7,8 +7,8 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
 /**
- * Shows services, references and the last minute under {@code /actuator/rpc}, and each {@link RpcReportPart} below it:
- * {@code /actuator/rpc/waiting}.
+ * Shows services, references and the last minute under {@code /actuator/rpc}, and each {@link RpcReportPart} below it,
+ * for example {@code /actuator/rpc/waiting}.
  */
 @Endpoint(id = "rpc")
 public final class RpcActuatorEndpoint {
@@ -26,7 +26,7 @@ public final class RpcActuatorEndpoint {
         return reporter.report();
     }
 
-    /** Null, which is not found, for a name that no part has. */
+    /** The part; null for an unknown name, which becomes 404. */
     @ReadOperation
     public @Nullable Object part(@Selector String name) {
         return parts.orderedStream()

@@ -8,7 +8,7 @@ import org.springframework.boot.health.contributor.Health;
 import tern.rpc.metrics.LatencyWindow;
 
 /**
- * Down when the server should run and does not. A provider that cannot be reached is a detail: its outage is not this
+ * DOWN if the server should run and does not. An unreachable provider is only a detail, because its outage is not this
  * application's.
  */
 final class RpcHealthIndicator extends AbstractHealthIndicator {

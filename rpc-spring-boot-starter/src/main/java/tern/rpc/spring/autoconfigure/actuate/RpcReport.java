@@ -12,11 +12,11 @@ import tern.rpc.spring.autoconfigure.RpcServerLifecycle;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * What the application serves and calls at present.
+ * The present services and references of the application.
  *
- * @param server null when nothing is served
- * @param served in the last minute
- * @param called in the last minute
+ * @param server null if nothing is exported
+ * @param served the calls served in the last minute
+ * @param called the calls made in the last minute
  */
 public record RpcReport(
         @Nullable Server server,
@@ -25,7 +25,7 @@ public record RpcReport(
         LatencyWindow.Report served,
         LatencyWindow.Report called) {
 
-    /** @param port null when the server does not run */
+    /** @param port null if the server does not run */
     public record Server(boolean running, @Nullable Integer port, int connections, List<Service> services) {}
 
     /** @param key group, interface and version */
@@ -39,17 +39,17 @@ public record RpcReport(
         }
     }
 
-    /** Of one provider. */
+    /** The state of one provider. */
     public enum State {
         CONNECTED,
         CONNECTING,
         UNREACHABLE
     }
 
-    /** @param lastFailure why it is not connected; empty when it is */
+    /** @param lastFailure the reason why it is not connected; empty if it is */
     public record Address(String address, int weight, State state, int inFlight, String lastFailure) {}
 
-    /** What the last minute is measured against. */
+    /** The target of the last minute. */
     public record Target(int qps, double latencyMillis) {}
 
     static RpcReport of(

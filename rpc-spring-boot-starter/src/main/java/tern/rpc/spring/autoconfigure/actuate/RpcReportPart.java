@@ -1,11 +1,11 @@
 package tern.rpc.spring.autoconfigure.actuate;
 
-/** A part of the endpoint, shown under {@code /actuator/rpc/} and its name. Beans of this type are found. */
+/** A part of the endpoint, shown under {@code /actuator/rpc/} and its name. Every bean of this type is shown. */
 public interface RpcReportPart {
 
     /** The last element of the path: {@code waiting}. */
     String name();
 
-    /** As of now; made into JSON. */
+    /** The present report, which becomes JSON. */
     Object report();
 }

@@ -6,7 +6,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.autoconfigure.RpcReferences;
 import tern.rpc.spring.autoconfigure.RpcServerLifecycle;
 
-/** Makes the report that endpoint, health and info show parts of. Thread-safe. */
+/** Creates the report for endpoint, health and info. Thread-safe. */
 final class RpcReporter {
 
     private final ObjectProvider<RpcServer> server;

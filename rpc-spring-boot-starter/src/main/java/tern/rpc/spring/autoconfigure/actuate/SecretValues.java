@@ -5,8 +5,8 @@ import org.springframework.boot.actuate.endpoint.SanitizableData;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 
 /**
- * Hides tokens and addresses with a password, even where an application shows the values of its properties: under their
- * own keys, and where a whole command line or a whole document of JSON is one value. Thread-safe.
+ * Hides tokens and addresses with a password, even if the application shows property values: under their own keys, and
+ * in values that contain a whole command line or JSON document. Thread-safe.
  */
 final class SecretValues implements SanitizingFunction {
 
@@ -17,11 +17,11 @@ final class SecretValues implements SanitizingFunction {
 
     private static final Pattern KEY = Pattern.compile("(?i)" + KEYS);
 
-    /** In a command line: up to the next argument, since a list may have spaces behind its commas. */
+    /** In a command line: up to the next argument, because a list may have spaces after its commas. */
     private static final Pattern ASSIGNED =
             Pattern.compile("(?i)((?:" + KEYS + ")\\s*[=:]\\s*).*?(?=\\s--?[\\w]|\\s@|$)", Pattern.DOTALL);
 
-    /** In JSON, nested or flat, where nothing tells which of several texts belong to a token. */
+    /** In JSON, nested or flat, where it is unclear which text belongs to a token. */
     private static final Pattern JSON = Pattern.compile("(?is)^\\s*\\{.*\"rpc[\"._].*(?:token|url).*");
 
     @Override

@@ -3,7 +3,7 @@ package tern.rpc.spring.autoconfigure.actuate;
 import tern.rpc.spring.autoconfigure.waiting.WaitingReporter;
 import tern.rpc.waiting.WaitingReport;
 
-/** What threads wait for. */
+/** The waiting report. */
 record WaitingPart(WaitingReporter reporter) implements RpcReportPart {
 
     @Override

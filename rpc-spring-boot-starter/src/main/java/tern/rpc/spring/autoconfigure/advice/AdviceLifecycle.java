@@ -13,7 +13,7 @@ import tern.rpc.advice.Finding;
 import tern.rpc.advice.Severity;
 
 /**
- * Says once what can be said of the configuration, as a hint, and once what a minute of calls showed. Looks every few
+ * Logs the findings on the configuration once as a hint, and the findings on a minute of calls once. Checks every few
  * seconds until the application ends.
  */
 final class AdviceLifecycle implements SmartLifecycle {
@@ -22,7 +22,7 @@ final class AdviceLifecycle implements SmartLifecycle {
 
     private final CapacityAdvice advice;
     private boolean said; // guarded by this
-    private boolean warned; // thread of the timer only
+    private boolean warned; // used by the timer's thread only
 
     @Nullable
     private ScheduledExecutorService timer; // guarded by this
@@ -49,7 +49,7 @@ final class AdviceLifecycle implements SmartLifecycle {
         return thread;
     }
 
-    /** No call was made yet, so that this is arithmetic and no warning. */
+    /** Logs a hint. Before any call it is arithmetic and no warning. */
     private static void hint(List<Finding> findings) {
         if (!findings.isEmpty()) {
             LOG.info("Hints on capacity, by the settings alone: {}", joined(findings));

@@ -18,18 +18,18 @@ import tern.rpc.advice.Situation;
 import tern.rpc.metrics.RpcMeters;
 
 /**
- * What stands between this application and its target, now and as configured. Looks every few seconds, so that what it
- * says is about the last minute. Thread-safe.
+ * Finds the causes of a missed target, at run time and in the configuration. It takes a snapshot every few seconds, so
+ * that its findings concern the last minute. Thread-safe.
  */
 public final class CapacityAdvice {
 
-    /** How far apart two looks are. */
+    /** The time between two snapshots. */
     static final Duration INTERVAL = Duration.ofSeconds(10);
 
-    /** How many are kept: a minute of them. */
+    /** The number of kept snapshots, for one minute. */
     private static final int LOOKS = 7;
 
-    /** In a minute: fewer say nothing about the application under load. */
+    /** Fewer calls in a minute say nothing about the application under load. */
     private static final int FEWEST_CALLS = 100;
 
     private final Goal goal;
@@ -60,19 +60,19 @@ public final class CapacityAdvice {
         return Advisor.advise(situation());
     }
 
-    /** Every pool with its effective settings, as it is now. */
+    /** Every pool with its present effective settings. */
     public List<PoolSnapshot> pools() {
         return sources.get().map(PoolSource::snapshot).toList();
     }
 
-    /** Findings on the configuration alone; what the start itself asked of the pools does not count. */
+    /** The findings on the configuration only; the start's own use of the pools does not count. */
     List<Finding> atStart() {
         List<PoolSnapshot> unused =
                 pools().stream().map(pool -> pool.since(pool)).toList();
         return Advisor.advise(Situation.atStart(goal, unused, logging.get()));
     }
 
-    /** Findings on a minute with calls; empty as long as there was none, or too few calls to judge by. */
+    /** The findings on a minute with calls; empty if there were no or too few calls. */
     Optional<List<Finding>> afterAMinuteOfCalls() {
         synchronized (this) {
             if (looks.size() < LOOKS) {
@@ -101,7 +101,7 @@ public final class CapacityAdvice {
                 now.cpuSince(then));
     }
 
-    /** Remembers the present for what is asked later. */
+    /** Takes a snapshot. */
     void look() {
         Look now = take();
         synchronized (this) {

@@ -21,13 +21,13 @@ import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
 
 /**
- * Sums at one moment. Two of them make what happened in between.
+ * A snapshot of counters. The difference of two shows the time between.
  *
- * @param nanoTime when
+ * @param nanoTime the time of the snapshot
  * @param pools by name
- * @param methods what served calls spent their time on, by name; empty when no ledgers are kept
- * @param served how long they took
- * @param called the same for calls to others
+ * @param methods the phases of served calls, by name; empty if no ledgers are kept
+ * @param served the durations of served calls
+ * @param called the durations of calls to other services
  */
 record Look(
         long nanoTime,
@@ -37,7 +37,7 @@ record Look(
         Map<MethodCalls, MethodCalls.Sums> called,
         ProcessorTime processorTime) {
 
-    /** What all calls of a method did so far. */
+    /** The sums of all calls of a method so far. */
     record MethodSums(String service, String method, long calls, Map<Phase, Sum> phases) {
 
         record Sum(long operations, long nanos) {}
@@ -85,7 +85,7 @@ record Look(
         return processorTime.since(earlier.processorTime, nanoTime - earlier.nanoTime);
     }
 
-    /** Calls served; of those that took no time between the two looks nothing can be said. */
+    /** The calls served since an earlier snapshot, as far as they took time. */
     List<CallSnapshot> servedSince(Look earlier) {
         double seconds = (nanoTime - earlier.nanoTime) / 1e9;
         List<CallSnapshot> calls = new ArrayList<>();
@@ -105,13 +105,13 @@ record Look(
         served.forEach((method, sums) -> {
             MethodCalls.Sums took = times.get(name(method));
             if (took != null && took.calls() > 0) {
-                calls.add(byTimes(method, took, seconds, CallSnapshot.Limits.NONE)); // no ledger is kept
+                calls.add(byTimes(method, took, seconds, CallSnapshot.Limits.NONE)); // there are no ledgers
             }
         });
         return calls;
     }
 
-    /** Calls made to others. */
+    /** The calls made to other services since an earlier snapshot. */
     List<CallSnapshot> calledSince(Look earlier) {
         double seconds = (nanoTime - earlier.nanoTime) / 1e9;
         List<CallSnapshot> calls = new ArrayList<>();
@@ -134,7 +134,7 @@ record Look(
         return then == null ? now : now.since(then);
     }
 
-    /** Whatever differs from the default must have been chosen by somebody. */
+    /** The limits that differ from the defaults, and were therefore configured. */
     private static CallSnapshot.Limits limits(MethodCalls method) {
         Duration timeout = method.timeout();
         if (timeout == null) {
@@ -162,7 +162,7 @@ record Look(
                 Map.of());
     }
 
-    /** @param took null for streams alone, whose length is not judged */
+    /** @param took null for streams only, whose duration is not judged */
     private static CallSnapshot byPhases(
             MethodSums now, @Nullable MethodSums then, long count, double qps, MethodCalls.@Nullable Sums took) {
         Map<Phase, CallSnapshot.Use> uses = new EnumMap<>(Phase.class);

@@ -5,26 +5,26 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Time that all processors of the machine have spent so far, as Linux counts it: in ticks, over all processes.
+ * The time of all processors of the machine so far, as Linux counts it: in ticks, over all processes.
  *
- * @param busy working for somebody
- * @param all working, idle, or waiting for disks
+ * @param busy ticks of work
+ * @param all ticks of work, idle time and waits for disks
  */
 record MachineTime(long busy, long all) {
 
-    /** Of a system that does not tell. */
+    /** The value on a system that does not provide it. */
     static final MachineTime UNKNOWN = new MachineTime(0, 0);
 
     private static final Path FILE = Path.of("/proc/stat");
     private static final int IDLE = 4;
     private static final int WAITING_FOR_DISKS = 5;
-    private static final int LAST = 8; // what follows is part of "user"
+    private static final int LAST = 8; // later columns are part of "user"
 
     static MachineTime now() {
         try (var lines = Files.lines(FILE)) {
             return lines.findFirst().map(MachineTime::of).orElse(UNKNOWN);
         } catch (IOException | SecurityException e) {
-            return UNKNOWN; // another system, or a guarded one
+            return UNKNOWN; // another system, or no access
         }
     }
 
@@ -44,7 +44,7 @@ record MachineTime(long busy, long all) {
         return new MachineTime(all - unused, all);
     }
 
-    /** A share of 0 to 1; 0 when it is not known. */
+    /** The busy share from 0 to 1; 0 if it is unknown. */
     double busySince(MachineTime earlier) {
         long passed = all - earlier.all;
         return passed <= 0 ? 0 : Math.max(0, (double) (busy - earlier.busy) / passed);

@@ -11,9 +11,9 @@ import tern.rpc.advice.Situation;
 import tern.rpc.advice.ThreadGroupCpu;
 
 /**
- * Processor time that this process and its platform threads have used so far.
+ * The processor time of this process and of its platform threads so far.
  *
- * @param processNanos all threads, those of the JVM too
+ * @param processNanos all threads, including those of the JVM
  * @param threads by id
  * @param machine all processes together
  */
@@ -21,10 +21,10 @@ record ProcessorTime(long processNanos, Map<Long, ThreadTime> threads, MachineTi
 
     static final ProcessorTime NONE = new ProcessorTime(0, Map.of(), MachineTime.UNKNOWN);
 
-    /** What tells threads of one group apart: {@code lettuce-nioEventLoop-5-1}. */
+    /** The part of a name that distinguishes threads of one group: {@code lettuce-nioEventLoop-5-1}. */
     private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
 
-    /** Groups that matter stand out; a list of all would not be read. */
+    /** The highest number of groups in a report. */
     private static final int MAX_GROUPS = 16;
 
     record ThreadTime(String group, long nanos) {}

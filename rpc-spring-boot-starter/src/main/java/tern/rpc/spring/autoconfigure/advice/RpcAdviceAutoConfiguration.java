@@ -14,7 +14,7 @@ import tern.rpc.spring.autoconfigure.pool.LoggingWatch;
 import tern.rpc.spring.autoconfigure.pool.RpcLoggingAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** Advice on capacity, from all pools and meters that there are. */
+/** Creates the advice on capacity from all available pools and meters. */
 @AutoConfiguration(after = {RpcPoolsAutoConfiguration.class, RpcLoggingAutoConfiguration.class})
 public final class RpcAdviceAutoConfiguration {
 
@@ -31,7 +31,7 @@ public final class RpcAdviceAutoConfiguration {
                 ProcessorTime::now);
     }
 
-    /** What an unknown logging system does is nothing to give advice on. */
+    /** The logging mode. There is no advice on an unknown logging system. */
     private static LoggingMode mode(@Nullable LoggingWatch watch) {
         return watch == null ? LoggingMode.ASYNCHRONOUS : watch.mode();
     }

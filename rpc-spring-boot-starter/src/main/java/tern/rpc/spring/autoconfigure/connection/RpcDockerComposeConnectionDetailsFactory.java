@@ -33,7 +33,7 @@ final class RpcDockerComposeConnectionDetailsFactory
             this.address = service.host() + ":" + port(service);
         }
 
-        /** Where the port 20880 is published, or the only port that is. */
+        /** The published port of 20880, or the only published port. */
         private static int port(RunningService service) {
             ConnectionPorts ports = service.ports();
             List<Integer> published = ports.getAll();

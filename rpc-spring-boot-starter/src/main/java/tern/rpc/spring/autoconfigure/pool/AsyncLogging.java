@@ -12,9 +12,9 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.util.ClassUtils;
 
 /**
- * Switches Log4j 2 to a background thread by naming our configuration as the default of {@code logging.config}. Does
- * nothing for another logging system, without the disruptor, or when the application configures Log4j 2 itself. The
- * size of the ring and what happens when it is full can be told Log4j by system properties alone.
+ * Switches Log4j 2 to asynchronous logging by setting Tern's configuration as the default of {@code logging.config}.
+ * Does nothing for another logging system, without the disruptor, or if the application configures Log4j 2 itself.
+ * Log4j only accepts the size and the full policy of the ring as system properties.
  */
 public final class AsyncLogging implements EnvironmentPostProcessor {
 
@@ -47,7 +47,7 @@ public final class AsyncLogging implements EnvironmentPostProcessor {
                 && LoggingSystem.get(loader).getClass().getSimpleName().equals("Log4J2LoggingSystem");
     }
 
-    /** Whether nobody has said otherwise, and it can be done. */
+    /** Whether it is possible and no setting forbids it. */
     static boolean isWanted(Environment environment, ClassLoader loader) {
         return environment.getProperty(PROPERTY, boolean.class, true)
                 && ClassUtils.isPresent(DISRUPTOR, loader)

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import tern.rpc.advice.PoolSnapshot;
 
-/** Counts who takes from a pool, how long that takes and how long it is kept. Thread-safe. */
+/** Counts borrowings from a pool, their waits and their durations. Thread-safe. */
 final class Borrowings {
 
     private final LongAdder waiting = new LongAdder();
@@ -13,13 +13,13 @@ final class Borrowings {
     private final LongAdder waitedNanos = new LongAdder();
     private final LongAdder heldNanos = new LongAdder();
 
-    /** Somebody asks. Answers with the present time, for what follows. */
+    /** A borrowing starts. Returns the present time, for the next calls. */
     long asked() {
         waiting.increment();
         return System.nanoTime();
     }
 
-    /** Somebody got one. Answers with the present time, for {@link #returned(long)}. */
+    /** A borrowing succeeded. Returns the present time, for {@link #returned(long)}. */
     long taken(long askedAt) {
         long now = System.nanoTime();
         waiting.decrement();
@@ -28,14 +28,14 @@ final class Borrowings {
         return now;
     }
 
-    /** Somebody got none. */
+    /** A borrowing failed. */
     void refused(long askedAt) {
         waiting.decrement();
         refused.increment();
         waitedNanos.add(System.nanoTime() - askedAt);
     }
 
-    /** Of a pool that measures by itself how long one was away. */
+    /** A connection was returned to a pool that measures the duration itself. */
     void returnedAfter(Duration time) {
         heldNanos.add(time.toNanos());
     }

@@ -19,8 +19,8 @@ import tern.rpc.spring.autoconfigure.RpcPoolsProperties.Rejection;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
 /**
- * Threads for one purpose of the application, with a bounded queue. A task that comes from a served call keeps its
- * {@link ServerContext} and counts in its ledger. Thread-safe.
+ * Threads for one purpose of the application, with a bounded queue. A task of a served call keeps its {@link
+ * ServerContext} and counts in its ledger. Thread-safe.
  */
 public final class BusinessPool extends ThreadPoolExecutor {
 
@@ -33,7 +33,7 @@ public final class BusinessPool extends ThreadPoolExecutor {
     private final LongAdder rejected = new LongAdder();
     private final LongAdder callerRuns = new LongAdder();
 
-    /** @param prefix of its properties */
+    /** @param prefix the prefix of its properties */
     record Settings(String name, String prefix, int threads, int queueCapacity, Rejection rejection) {}
 
     BusinessPool(Settings settings, SettingOrigins origins) {
@@ -53,7 +53,7 @@ public final class BusinessPool extends ThreadPoolExecutor {
         allowCoreThreadTimeOut(true);
     }
 
-    /** A task, from when it was handed over. */
+    /** A task since its submission. */
     private final class Task implements Runnable {
         private final Runnable work;
         private final long askedAt = borrowings.asked();
@@ -135,7 +135,7 @@ public final class BusinessPool extends ThreadPoolExecutor {
                         PoolSetting.Source.TUNED));
     }
 
-    /** Lets tasks end for 5 seconds, then interrupts them. */
+    /** Waits 5 seconds for tasks to end, then interrupts them. */
     void stop() {
         shutdown();
         try {

@@ -3,7 +3,10 @@ package tern.rpc.spring.autoconfigure.pool;
 import org.springframework.beans.factory.aot.BeanRegistrationExcludeFilter;
 import org.springframework.beans.factory.support.RegisteredBean;
 
-/** Pools of threads follow the properties that hold when the application starts, not those that held at build time. */
+/**
+ * Excludes thread pools from ahead-of-time processing, because they follow the properties at the start, not those at
+ * build time.
+ */
 final class BusinessPoolAotFilter implements BeanRegistrationExcludeFilter {
 
     @Override

@@ -14,8 +14,8 @@ import tern.rpc.spring.autoconfigure.RpcPoolsProperties;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
 /**
- * Makes a bean of each group of properties below {@code rpc.pools.executors}, unless the application has a bean of that
- * name. They are found by qualifier alone: a pool for one purpose must not become everybody's, nor take the place of
+ * Creates a bean for each group of properties below {@code rpc.pools.executors}, unless the application has a bean with
+ * this name. The beans are injected by qualifier only: a pool for one purpose must not become the default, nor replace
  * Boot's own executor.
  */
 final class BusinessPools implements BeanDefinitionRegistryPostProcessor {

@@ -6,12 +6,12 @@ import org.apache.logging.log4j.core.async.AsyncQueueFullPolicy;
 import org.apache.logging.log4j.core.async.EventRoute;
 
 /**
- * A line for which the ring has no place is dropped and counted, whatever its level: no caller waits. That lines of WARN
- * and ERROR find places longer than others is the work of {@link RingReserve}. Made by Log4j.
+ * Drops and counts lines of any level when the ring is full, so that no caller waits. {@link RingReserve} reserves
+ * places for WARN and ERROR. Created by Log4j.
  */
 public final class DropWhenFull implements AsyncQueueFullPolicy {
 
-    /** Static because Log4j makes the policy and shows it to nobody. */
+    /** Static, because Log4j creates the policy and does not expose it. */
     private static final LongAdder DROPPED = new LongAdder();
 
     static long dropped() {

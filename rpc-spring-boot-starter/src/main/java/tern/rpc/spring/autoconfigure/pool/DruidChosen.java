@@ -8,8 +8,8 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 
 /**
- * Whether the application wants Druid: it says so in {@code spring.datasource.type}, or has no other pool. A HikariCP
- * that is there as well keeps its place, since Druid is also used for its SQL parser alone.
+ * Matches if the application uses Druid: it is set in {@code spring.datasource.type}, or there is no other pool. If
+ * HikariCP is also present, it is used, because some applications only use Druid's SQL parser.
  */
 final class DruidChosen extends SpringBootCondition {
 

@@ -15,12 +15,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Counts connections and statements of one pool, for the pool and for the call. Thread-safe. */
+/** Counts connections and statements of one pool, for the pool and for the ledger of the call. Thread-safe. */
 final class DruidLedgerFilter extends FilterAdapter {
 
     private final Borrowings borrowings = new Borrowings();
 
-    /** When each physical connection was taken; as many entries as the pool is large. */
+    /** The time at which each physical connection was taken. Bounded by the size of the pool. */
     private final Map<Long, Long> takenAt = new ConcurrentHashMap<>();
 
     Borrowings borrowings() {

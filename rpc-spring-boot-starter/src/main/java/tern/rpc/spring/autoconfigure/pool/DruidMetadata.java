@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.metadata.AbstractDataSourcePoolMetadata;
 
-/** What Boot's meters {@code jdbc.connections.*} show of a Druid pool. */
+/** Provides Boot's meters {@code jdbc.connections.*} for a Druid pool. */
 final class DruidMetadata extends AbstractDataSourcePoolMetadata<DruidDataSource> {
 
     private DruidMetadata(DruidDataSource pool) {

@@ -19,8 +19,8 @@ import tern.rpc.advice.Sizing;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
 /**
- * A Druid pool at {@code spring.datasource.url} with sizes and waits from the target. What is set below
- * {@code spring.datasource.druid} wins.
+ * Creates a Druid pool for {@code spring.datasource.url} with sizes and waits from the target. Properties below {@code
+ * spring.datasource.druid} take precedence.
  */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,

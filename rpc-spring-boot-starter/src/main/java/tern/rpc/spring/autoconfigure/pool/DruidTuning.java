@@ -8,7 +8,7 @@ import tern.rpc.spring.autoconfigure.InvalidPropertyException;
 import tern.rpc.spring.autoconfigure.PropertyCheck;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
-/** Values for a pool that fails fast, has all its connections from the start and wakes nobody without need. */
+/** Values for a pool that fails fast, opens all connections at the start, and wakes no thread without need. */
 final class DruidTuning {
 
     static final String PREFIX = "spring.datasource.druid";
@@ -28,7 +28,7 @@ final class DruidTuning {
         this.origins = origins;
     }
 
-    /** Before the pool's {@code init}. */
+    /** Sets the values. Called before the pool's {@code init}. */
     void apply(DruidDataSource pool) {
         Integer wanted = number("max-active");
         int max = wanted == null
@@ -43,7 +43,7 @@ final class DruidTuning {
         pool.setMaxWait(sizing.jdbcWait().toMillis());
         pool.setConnectTimeout((int) CONNECT_TIMEOUT.toMillis());
         pool.setSocketTimeout((int) READ_TIMEOUT.toMillis());
-        pool.setUseUnfairLock(true); // also where a later release should choose otherwise
+        pool.setUseUnfairLock(true); // set explicitly, in case a later release changes the default
         pool.setKeepAlive(true);
         pool.setPoolPreparedStatements(true);
         pool.setMaxPoolPreparedStatementPerConnectionSize(STATEMENTS_PER_CONNECTION);
@@ -57,7 +57,10 @@ final class DruidTuning {
         }
     }
 
-    /** Druid tells them to other drivers itself. What the URL or the connection properties say stands. */
+    /**
+     * Sets a time limit for the driver. Druid does this itself for other drivers. Values in the URL or the connection
+     * properties are kept.
+     */
     private static void tellDriver(DruidDataSource pool, String name, int millis) {
         boolean said = pool.getUrl().contains(name + '=')
                 || pool.getConnectProperties().containsKey(name);

@@ -12,7 +12,7 @@ import tern.rpc.advice.PoolSetting.Use;
 import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
-/** Gives every Druid pool, ours or the application's, the filter that counts, before it opens. */
+/** Adds the counting filter to every Druid pool, of Tern or of the application, before it opens. */
 final class DruidWatch implements BeanPostProcessor {
 
     private final ObjectProvider<PoolSources> sources;
@@ -47,7 +47,7 @@ final class DruidWatch implements BeanPostProcessor {
                 .build();
     }
 
-    /** A pool that the application built itself is its own choice in every value. */
+    /** The settings of a pool. A pool that the application builds itself keeps all of its values. */
     private List<PoolSetting> settings(DruidDataSource pool, boolean ours) {
         Source otherwise = ours ? Source.TUNED : Source.USER;
         return List.of(

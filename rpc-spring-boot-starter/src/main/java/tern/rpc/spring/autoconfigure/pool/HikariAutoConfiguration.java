@@ -9,7 +9,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
-/** Watches HikariCP, Boot's own pool. Changes none of its settings. */
+/** Measures HikariCP, Boot's default pool, without changing its settings. */
 @AutoConfiguration(after = RpcPoolsAutoConfiguration.class)
 @ConditionalOnClass({HikariDataSource.class, ProxyFactory.class})
 public final class HikariAutoConfiguration {

@@ -23,16 +23,16 @@ import tern.rpc.advice.PoolSetting.Use;
 import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
-/** Stands before every HikariCP pool, as a subclass of its class, to see who takes a connection. */
+/** Wraps every HikariCP pool in a subclass, to measure borrowings. */
 final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware {
 
     private static final Logger LOG = LoggerFactory.getLogger(HikariWatch.class);
     private static final String PREFIX = "spring.datasource.hikari";
 
-    /** Of HikariCP; above it nothing bounds a wait. */
+    /** HikariCP's value for no timeout. */
     private static final long NO_TIMEOUT = Integer.MAX_VALUE;
 
-    /** HikariCP refuses shorter waits; its own system property changes that. */
+    /** HikariCP rejects shorter waits; a system property of HikariCP changes this. */
     private static final Range WAITS =
             new Range(Long.getLong("com.zaxxer.hikari.timeoutMs.floor", 250), NO_TIMEOUT - 1);
 
@@ -67,7 +67,9 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware {
         Borrowings borrowings = new Borrowings();
         String name = sources.getObject().nameFor(pool.getPoolName() == null ? "hikari" : pool.getPoolName());
         sources.getObject().add(name, () -> snapshot(name, pool, borrowings));
-        return NativeDetector.inNativeImage() ? pool : watched(pool, borrowings); // no subclasses in native images
+        return NativeDetector.inNativeImage()
+                ? pool
+                : watched(pool, borrowings); // native images cannot create subclasses
     }
 
     private static Object watched(HikariDataSource pool, Borrowings borrowings) {

@@ -11,12 +11,12 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Sees each exchange of one client twice: before it asks for a connection, and when it has one. A body that is read as a
- * stream is read after both, and so is not part of the exchange. Thread-safe.
+ * Measures each exchange of one client at two points: before it requests a connection, and with a connection. A body
+ * read as a stream is read later and does not count. Thread-safe.
  */
 final class HttpExchanges {
 
-    /** Hosts beyond this make no difference to any advice. */
+    /** More hosts do not change any advice. */
     private static final int MAX_HOSTS = 64;
 
     private final Borrowings borrowings = new Borrowings();
@@ -30,7 +30,7 @@ final class HttpExchanges {
         return Math.max(1, hosts.size());
     }
 
-    /** Around the wait for a connection, and the making of one if none is free. */
+    /** Wraps the wait for a connection, including the opening of one if none is free. */
     ClassicHttpResponse connect(ClassicHttpRequest request, ExecChain.Scope scope, ExecChain chain)
             throws IOException, HttpException {
         if (hosts.size() < MAX_HOSTS) {
@@ -50,7 +50,7 @@ final class HttpExchanges {
         }
     }
 
-    /** Around what happens on the connection. */
+    /** Wraps the exchange on the connection. */
     ClassicHttpResponse exchange(ClassicHttpRequest request, ExecChain.Scope scope, ExecChain chain)
             throws IOException, HttpException {
         Wait wait = (Wait) scope.clientContext.getAttribute(Wait.NAME);
@@ -71,7 +71,7 @@ final class HttpExchanges {
         }
     }
 
-    /** Of one request; the thread that makes it alone. */
+    /** The wait of one request; used by its thread only. */
     private static final class Wait {
         static final String NAME = "rpc.connection-wait";
 

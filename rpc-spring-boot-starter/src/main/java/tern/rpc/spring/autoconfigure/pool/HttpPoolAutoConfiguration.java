@@ -16,7 +16,7 @@ import tern.rpc.advice.Sizing;
 import tern.rpc.spring.autoconfigure.RpcPoolsProperties;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
-/** Tunes and watches the connections of Apache HttpClient that Boot makes for RestClient and RestTemplate. */
+/** Tunes and measures the connections of Apache HttpClient that Boot creates for RestClient and RestTemplate. */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,
         beforeName =
@@ -28,7 +28,7 @@ import tern.rpc.spring.autoconfigure.SettingOrigins;
 })
 public final class HttpPoolAutoConfiguration {
 
-    /** First, so that whatever else customizes the client wins. */
+    /** Runs first, so that other customizers take precedence. */
     @Bean
     @Order(Ordered.HIGHEST_PRECEDENCE)
     ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> rpcHttpPoolCustomizer(

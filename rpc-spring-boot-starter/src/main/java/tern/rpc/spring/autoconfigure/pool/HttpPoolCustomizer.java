@@ -14,7 +14,7 @@ import tern.rpc.advice.PoolSetting.Use;
 import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
-/** Sets our limits on a client that Boot makes, and counts what goes through it. */
+/** Sets Tern's limits on a client created by Boot, and measures its exchanges. */
 final class HttpPoolCustomizer
         implements ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> {
 

@@ -7,8 +7,8 @@ import tern.rpc.spring.autoconfigure.PropertyCheck;
 import tern.rpc.spring.autoconfigure.RpcPoolsProperties;
 
 /**
- * What the properties of HTTP clients mean together, checked. Whoever sets the total alone means it for the one host
- * that is asked: a lower limit per host would quietly undo it.
+ * The validated settings of HTTP clients. If only the total is set, it also applies to one host; otherwise a lower
+ * limit per host would silently reduce it.
  */
 record HttpPoolSettings(int maxTotal, int maxPerHost, Duration maxWait) {
 

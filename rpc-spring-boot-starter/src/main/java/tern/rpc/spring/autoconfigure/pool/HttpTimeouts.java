@@ -6,7 +6,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.http.client.HttpClientSettings;
 
-/** Bounds connecting and waiting for an answer in Boot's settings for HTTP clients, where the application does not. */
+/** Sets timeouts for connecting and for answers in Boot's HTTP client settings, unless the application sets them. */
 final class HttpTimeouts implements BeanPostProcessor {
 
     static final Duration CONNECT = Duration.ofSeconds(1);

@@ -11,7 +11,7 @@ import tern.rpc.advice.Sizing;
 import tern.rpc.spring.autoconfigure.RpcPoolsProperties;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
-/** Jedis without Spring Data, when {@code rpc.pools.jedis.url} says where Redis is. */
+/** Creates a Jedis client without Spring Data, if {@code rpc.pools.jedis.url} is set. */
 @AutoConfiguration(after = RpcPoolsAutoConfiguration.class)
 @ConditionalOnClass({UnifiedJedis.class, PooledConnectionProvider.class})
 @ConditionalOnProperty("rpc.pools.jedis.url")

@@ -9,7 +9,7 @@ import tern.rpc.spring.autoconfigure.InvalidPropertyException;
 import tern.rpc.spring.autoconfigure.PropertyCheck;
 import tern.rpc.spring.autoconfigure.RpcPoolsProperties;
 
-/** What the properties of the pool without Spring Data mean together, checked. */
+/** The validated settings of the pool without Spring Data. */
 record JedisSettings(URI address, int maxTotal, Duration maxWait, Duration connectTimeout, Duration readTimeout) {
 
     static final String PREFIX = "rpc.pools.jedis";
@@ -41,7 +41,7 @@ record JedisSettings(URI address, int maxTotal, Duration maxWait, Duration conne
         throw refused("host or port missing");
     }
 
-    /** Without the value, which may hold a password. */
+    /** The failure without the value, which may contain a password. */
     private static InvalidPropertyException refused(String reason) {
         return new InvalidPropertyException(
                 PREFIX + ".url", "no address (" + reason + ")", "redis://user:password@host:6379/0");

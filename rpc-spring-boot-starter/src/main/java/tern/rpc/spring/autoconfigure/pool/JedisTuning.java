@@ -11,7 +11,7 @@ import tern.rpc.advice.Sizing;
 import tern.rpc.spring.autoconfigure.PropertyCheck;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
-/** Puts our values into Boot's properties where the application set none, before Boot makes the pool of them. */
+/** Sets Tern's values in Boot's properties where the application has none, before Boot creates the pool. */
 final class JedisTuning implements BeanPostProcessor {
 
     static final String PREFIX = "spring.data.redis";
@@ -40,7 +40,7 @@ final class JedisTuning implements BeanPostProcessor {
         return bean;
     }
 
-    /** As Boot chooses: Lettuce wins when both are there and nothing is said. */
+    /** Whether Boot uses Jedis. It prefers Lettuce if both are present and none is configured. */
     private boolean isJedis() {
         String type = environment.getProperty(PREFIX + ".client-type");
         return type == null
@@ -57,7 +57,7 @@ final class JedisTuning implements BeanPostProcessor {
         }
         int max = pool.getMaxActive() < 0 ? sizing.connections() : pool.getMaxActive();
         if (!user.isSet(POOL + ".max-idle")) {
-            pool.setMaxIdle(max); // what was opened once stays open
+            pool.setMaxIdle(max); // opened connections stay open
         }
         if (!user.isSet(POOL + ".min-idle")) {
             pool.setMinIdle(Math.min(max, pool.getMaxIdle()) / 4);

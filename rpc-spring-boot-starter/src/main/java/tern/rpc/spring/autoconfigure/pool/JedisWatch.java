@@ -16,7 +16,7 @@ import tern.rpc.advice.PoolSetting.Use;
 import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
-/** Puts connections that are watched into the client that Spring Data makes for one server. */
+/** Sets measured connections in the client that Spring Data creates for one server. */
 final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
 
     private final PoolSources sources;
@@ -35,10 +35,10 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
     private void watch(AbstractClientBuilder<?, ?> builder, JedisClientConfiguration configuration) {
         GenericObjectPoolConfig<?> config = configuration.getPoolConfig().orElse(null);
         if (config == null || !configuration.isUsePooling() || !(builder.build() instanceof RedisClient plain)) {
-            return; // clusters and sentinels choose among several pools
+            return; // clusters and sentinels have several pools
         }
         PooledObjectFactory<Connection> factory = plain.getPool().getFactory();
-        plain.close(); // it has no connection yet; its factory knows address and credentials
+        plain.close(); // it has no connection yet; its factory knows the address and the credentials
         WatchedConnections connections = WatchedConnections.of(factory, typed(config));
         builder.connectionProvider(connections).commandExecutor(new DefaultCommandExecutor(connections));
         String name = sources.nameFor("jedis");
@@ -46,7 +46,7 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
     }
 
     private static GenericObjectPoolConfig<Connection> typed(GenericObjectPoolConfig<?> config) {
-        @SuppressWarnings("unchecked") // the type stands for nothing but the eviction policy, which looks at no object
+        @SuppressWarnings("unchecked") // the type is only used for the eviction policy, which reads no object
         GenericObjectPoolConfig<Connection> typed = (GenericObjectPoolConfig<Connection>) config;
         return typed;
     }

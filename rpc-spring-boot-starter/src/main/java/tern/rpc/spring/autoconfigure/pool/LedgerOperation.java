@@ -4,10 +4,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Counts an operation in the ledger of the call that this thread serves, if it serves one. */
+/** Counts an operation in the ledger of the call that the current thread serves, if any. */
 final class LedgerOperation {
 
-    /** May fail with an exception of one kind. */
+    /** Work that may throw one type of exception. */
     @FunctionalInterface
     interface Work<T extends @Nullable Object, E extends Exception> {
         T run() throws E;

@@ -13,9 +13,9 @@ import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.util.Pool;
 
 /**
- * Lends the connections of a pool, and replaces broken ones in a thread of its own. The pool itself would connect anew in
- * the thread of the caller whose command has just failed: a caller of a Redis without network then waits for its read limit
- * twice. A connection counts as taken until it is replaced, so that others fail by the pool's own limit meanwhile.
+ * Lends the connections of a pool, and replaces broken ones on its own thread. The pool itself would reconnect on the
+ * caller's thread after a failed command: without network the caller would wait for its read timeout twice. A
+ * connection counts as borrowed until it is replaced, so that other callers fail by the pool's limit meanwhile.
  * Thread-safe.
  */
 final class LentConnections extends ConnectionPool {
@@ -38,7 +38,7 @@ final class LentConnections extends ConnectionPool {
         replacing.allowCoreThreadTimeOut(true);
     }
 
-    /** For the pool that this one is by inheritance, which never holds a connection. */
+    /** The configuration of the inherited pool, which never holds a connection. */
     private static GenericObjectPoolConfig<Connection> unused() {
         GenericObjectPoolConfig<Connection> config = new GenericObjectPoolConfig<>();
         config.setJmxEnabled(false);
@@ -46,7 +46,7 @@ final class LentConnections extends ConnectionPool {
         return config;
     }
 
-    /** Called by {@link #getResource()}, with a limit that the pool knows itself. */
+    /** Called by {@link #getResource()}. The pool itself has a limit. */
     @Override
     public Connection borrowObject(Duration unused) throws Exception {
         return pool.borrowObject();
@@ -62,7 +62,7 @@ final class LentConnections extends ConnectionPool {
         try {
             replacing.execute(() -> replace(connection));
         } catch (RejectedExecutionException closed) {
-            pool.returnBrokenResource(connection); // which connects to nobody any more
+            pool.returnBrokenResource(connection); // which does not reconnect
         }
     }
 
@@ -74,7 +74,7 @@ final class LentConnections extends ConnectionPool {
         }
     }
 
-    /** Ends the thread; the pool is closed by its owner. */
+    /** Ends the thread. The owner closes the pool. */
     @Override
     public void close() {
         replacing.shutdown();

@@ -24,7 +24,7 @@ import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.advice.Situation.LoggingMode;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
-/** Watches the lines that go through Log4j 2: those of callers in their ledgers, the ring as a pool. */
+/** Measures the lines of Log4j 2: those of callers in their ledgers, and the ring as a pool. */
 final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, DisposableBean {
 
     private final LoggerContext context;
@@ -46,7 +46,7 @@ final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, Disp
         this.disruptor = disruptor;
     }
 
-    /** Null when something else answers for the API of Log4j. */
+    /** Log4j's context; null if another implementation serves its API. */
     static @Nullable LoggerContext context() {
         return LogManager.getContext(false) instanceof LoggerContext core ? core : null;
     }
@@ -118,7 +118,7 @@ final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, Disp
                 .build();
     }
 
-    /** Counts the time of one appender for the call whose line it writes. */
+    /** Counts the time of one appender for the call that writes the line. */
     private static final class Watched extends AbstractAppender {
 
         private final Appender appender;

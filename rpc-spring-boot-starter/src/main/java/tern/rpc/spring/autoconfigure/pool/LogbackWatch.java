@@ -15,7 +15,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.advice.Situation.LoggingMode;
 
-/** Watches the lines that go through Logback, whose appenders run in their callers unless told otherwise. */
+/** Measures the lines of Logback, whose appenders run on the caller's thread by default. */
 final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
 
     private final LoggerContext context;
@@ -44,7 +44,7 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
                 watched.setContext(context);
                 watched.setName(appender.getName());
                 watched.start();
-                logger.addAppender(watched); // first: rather a line twice than none
+                logger.addAppender(watched); // first: a line may appear twice, but is never lost
                 logger.detachAppender(appender);
             }
         }
@@ -66,7 +66,7 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
                 : LoggingMode.SYNCHRONOUS;
     }
 
-    /** Counts the time of one appender for the call whose line it writes. */
+    /** Counts the time of one appender for the call that writes the line. */
     private static final class Watched extends UnsynchronizedAppenderBase<ILoggingEvent> {
 
         private final Appender<ILoggingEvent> appender;

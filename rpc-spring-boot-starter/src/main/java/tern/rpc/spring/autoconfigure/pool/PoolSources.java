@@ -17,15 +17,15 @@ import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.advice.PoolSource;
 
 /**
- * Pools are found while beans are made, and HTTP clients later still: each becomes a bean of type {@link PoolSource}, and
- * gets its gauges once there is a registry. Thread-safe.
+ * Registers pools. They are found while beans are created, and HTTP clients even later. Each becomes a bean of type
+ * {@link PoolSource}, and gets its gauges when there is a registry. Thread-safe.
  */
 final class PoolSources implements SmartInitializingSingleton {
 
-    /** Numbers of connections that every library accepts; our own properties refuse more. */
+    /** The sizes that every library accepts; Tern's properties are stricter. */
     static final PoolSetting.Range SIZES = new PoolSetting.Range(1, 10_000);
 
-    /** Clients that are made over and over again would else be remembered for ever. */
+    /** The highest number of registered pools. Otherwise repeatedly created clients would fill the memory. */
     private static final int MOST = 64;
 
     private final ConfigurableListableBeanFactory beans;
@@ -40,7 +40,7 @@ final class PoolSources implements SmartInitializingSingleton {
         this.registries = registries;
     }
 
-    /** A name that no other pool has: {@code http}, {@code http-2}. */
+    /** A unique name: {@code http}, {@code http-2}. */
     synchronized String nameFor(String wanted) {
         String name = wanted;
         for (int i = 2; beans.containsSingleton(beanName(name)); i++) {

@@ -17,7 +17,7 @@ import redis.clients.jedis.RedisClient;
 import tern.rpc.advice.Sizing;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
-/** Watches the connections of Spring Data Redis, and tunes the pool when the client is Jedis. */
+/** Measures the connections of Spring Data Redis, and tunes the pool if the client is Jedis. */
 @AutoConfiguration(
         after = RpcPoolsAutoConfiguration.class,
         beforeName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
@@ -33,7 +33,7 @@ public final class RedisAutoConfiguration {
     @ConditionalOnClass({Jedis.class, RedisClient.class})
     static class WatchConfiguration {
 
-        /** First, so that the application's own customizers win. */
+        /** Runs first, so that the application's customizers take precedence. */
         @Bean
         @Order(Ordered.HIGHEST_PRECEDENCE)
         JedisWatch rpcJedisWatch(PoolSources sources, SettingOrigins origins) {

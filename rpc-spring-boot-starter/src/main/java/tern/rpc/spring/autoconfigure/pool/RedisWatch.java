@@ -8,8 +8,8 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
- * Stands before every connection factory of Spring Data Redis, as a subclass of its class, to count commands. Taking a
- * connection from it is no wait: Jedis takes one for each command, and Lettuce shares one.
+ * Wraps every connection factory of Spring Data Redis in a subclass, to count commands. Taking a connection from it
+ * does not wait: Jedis takes one for each command, and Lettuce shares one.
  */
 final class RedisWatch implements BeanPostProcessor {
 

@@ -10,8 +10,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Keeps the last places of the ring for WARN and ERROR: lines of INFO and below are dropped, and counted, before they
- * reach it. Thread-safe.
+ * Reserves the last places of the ring for WARN and ERROR. Lines of INFO and below are dropped and counted before they
+ * reach them. Thread-safe.
  */
 final class RingReserve extends AbstractFilter {
 
@@ -37,9 +37,9 @@ final class RingReserve extends AbstractFilter {
     @Override
     public Result filter(LogEvent event) {
         if (event.getThreadId() != Thread.currentThread().getId()) {
-            return Result.NEUTRAL; // the background thread passes here too, with what it took from the ring
+            return Result.NEUTRAL; // the background thread also comes here, with lines from the ring
         }
-        CallLedger.current().add(Phase.LOGGING, 0); // too short to be measured, but a line
+        CallLedger.current().add(Phase.LOGGING, 0); // too short to measure, but counted as a line
         lines.increment();
         if (event.getLevel().isMoreSpecificThan(Level.WARN) || ring.getRemainingCapacity() > reserve) {
             return Result.NEUTRAL;

@@ -15,7 +15,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
-/** Watches how lines of the log are written, by whichever library writes them. */
+/** Measures the writing of log lines, for any logging library. */
 @AutoConfiguration(after = RpcPoolsAutoConfiguration.class)
 public final class RpcLoggingAutoConfiguration {
 
@@ -48,7 +48,7 @@ public final class RpcLoggingAutoConfiguration {
         }
     }
 
-    /** The jar alone says nothing: a bridge may answer in its place. */
+    /** Matches if Log4j is active. Its jar alone is no proof, because a bridge may serve its API. */
     static final class Log4jActive extends SpringBootCondition {
 
         @Override

@@ -10,7 +10,7 @@ import org.springframework.core.env.Environment;
 import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcPoolsProperties;
 
-/** What all pools share, and the pools of threads that the application names. */
+/** The common beans of all pools, and the thread pools that the application configures. */
 @AutoConfiguration(after = RpcMetricsAutoConfiguration.class)
 @EnableConfigurationProperties(RpcPoolsProperties.class)
 public final class RpcPoolsAutoConfiguration {

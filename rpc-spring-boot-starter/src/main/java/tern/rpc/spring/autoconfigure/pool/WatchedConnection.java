@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** Stands before a connection, to see its statements and when it is given back. As thread-safe as the connection. */
+/** A proxy of a connection that measures its statements and its return. As thread-safe as the connection. */
 final class WatchedConnection implements InvocationHandler {
 
-    /** Asks the pool. */
+    /** Takes a connection from the pool. */
     @FunctionalInterface
     interface Pool {
         @Nullable
@@ -109,7 +109,7 @@ final class WatchedConnection implements InvocationHandler {
         }
     }
 
-    /** Counts what is executed. */
+    /** Counts executions. */
     private record WatchedStatement(Connection connection, Statement statement) implements InvocationHandler {
 
         @Override

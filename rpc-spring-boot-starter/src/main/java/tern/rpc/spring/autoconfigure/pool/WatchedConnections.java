@@ -12,7 +12,7 @@ import tern.rpc.Phase;
 import tern.rpc.advice.PoolKind;
 import tern.rpc.advice.PoolSnapshot;
 
-/** The connections of a client of Jedis, which takes one for each command. Thread-safe. */
+/** The connections of a Jedis client, which takes one for each command. Thread-safe. */
 final class WatchedConnections extends PooledConnectionProvider {
 
     private final Borrowings borrowings;
@@ -73,7 +73,7 @@ final class WatchedConnections extends PooledConnectionProvider {
                                 : getPool().getMaxWaitDuration());
     }
 
-    /** The pool tells its factory when a connection comes back, and how long it was away. */
+    /** Measures returns, which the pool reports to its factory together with the duration. */
     private record Returns(PooledObjectFactory<Connection> factory, Borrowings borrowings)
             implements PooledObjectFactory<Connection> {
 

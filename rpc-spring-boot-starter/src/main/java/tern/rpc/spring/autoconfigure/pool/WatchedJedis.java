@@ -19,7 +19,7 @@ import tern.rpc.advice.PoolSetting.Use;
 import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.spring.autoconfigure.SettingOrigins;
 
-/** A client whose commands are counted, each with its wait for a connection. Thread-safe. */
+/** A client that counts commands, each with its wait for a connection. Thread-safe. */
 final class WatchedJedis implements CommandExecutor {
 
     private final JedisSettings settings;

@@ -12,9 +12,8 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * Stands before a connection to Redis, to see its commands. Commands that only go into a
- * pipeline or a transaction are no round trips and count for nothing; closing the pipeline does. As thread-safe as the
- * connection.
+ * A proxy of a Redis connection that counts commands. Commands inside a pipeline or a transaction are no round trips
+ * and do not count; closing the pipeline does. As thread-safe as the connection.
  */
 final class WatchedRedis implements InvocationHandler {
 

@@ -14,7 +14,7 @@ import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 import tern.rpc.waiting.StackClassifier;
 
-/** What threads wait for: on demand, and in the log when a server misses its target. */
+/** Creates the waiting report, on demand and in the log when a server misses its target. */
 @AutoConfiguration(after = RpcServerAutoConfiguration.class)
 public final class RpcWaitingAutoConfiguration {
 

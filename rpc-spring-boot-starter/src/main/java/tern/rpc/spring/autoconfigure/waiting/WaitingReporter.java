@@ -12,7 +12,10 @@ import tern.rpc.waiting.ThreadDump;
 import tern.rpc.waiting.VitalsReader;
 import tern.rpc.waiting.WaitingReport;
 
-/** Looks at threads, running calls and pools. Beans of type {@link StackClassifier} are asked first. Thread-safe. */
+/**
+ * Creates the waiting report from threads, running calls and pools. Beans of type {@link StackClassifier} are called
+ * first. Thread-safe.
+ */
 public final class WaitingReporter {
 
     private final ObjectProvider<RpcServer> servers;
@@ -29,7 +32,7 @@ public final class WaitingReporter {
         this.classifiers = classifiers;
     }
 
-    /** As of now; stops the JVM for some milliseconds while stacks are collected. */
+    /** The present report. Pauses the JVM for some milliseconds to collect stacks. */
     public WaitingReport report() {
         List<RunningCall> running = servers.orderedStream()
                 .flatMap(server -> server.runningCalls().stream())

@@ -14,9 +14,9 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.waiting.WaitingReport;
 
 /**
- * Logs the waiting report when calls are refused for want of a worker, at that moment, or when more than one call in a
- * hundred missed the target within the last minute; once a minute at the most. On a thread of its own, since refusals are
- * told on event loops.
+ * Logs the waiting report when calls are refused because no worker is free, or when more than one call in a hundred
+ * missed the target within the last minute; at most once a minute. Uses its own thread, because refusals are reported
+ * on event loops.
  */
 final class WaitingWatch implements SmartLifecycle {
 
@@ -24,7 +24,7 @@ final class WaitingWatch implements SmartLifecycle {
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long PAUSE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** Fewer say nothing about a share of one in a hundred. */
+    /** With fewer calls, a share of one in a hundred means nothing. */
     private static final int FEWEST_CALLS = 100;
 
     private static final double SHARE_OF_P99 = 0.01;
@@ -36,7 +36,7 @@ final class WaitingWatch implements SmartLifecycle {
 
     private volatile boolean refused;
     private volatile @Nullable Thread thread;
-    private boolean pausing; // the watching thread only, as the next
+    private boolean pausing; // used, like the next field, by the watching thread only
     private long pauseEnd;
 
     WaitingWatch(
@@ -47,7 +47,7 @@ final class WaitingWatch implements SmartLifecycle {
         this.clock = clock;
     }
 
-    /** A call was refused; any thread, never blocks. */
+    /** A call was refused. Any thread may call this; it never blocks. */
     void refused() {
         if (!refused) {
             refused = true;
@@ -82,13 +82,13 @@ final class WaitingWatch implements SmartLifecycle {
             }
             try {
                 look();
-            } catch (RuntimeException | Error e) { // of a pool or a classifier of the application
+            } catch (RuntimeException | Error e) { // thrown by a pool or a classifier of the application
                 LOG.warn("The waiting report could not be made", e);
             }
         }
     }
 
-    /** One look. What was refused during a pause is no news when it is over. */
+    /** Checks once. Refusals during a pause are not reported after it. */
     void look() {
         long now = clock.nanoTime();
         if (pausing) {
