@@ -44,12 +44,10 @@ final class Http2Limits {
 
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /**
-     * Pings closer together than this are strikes while calls are in flight; the other constant is for connections
-     * without calls.
-     */
+    /** While calls are in flight, pings closer together than this are strikes. */
     private static final long PING_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    /** Without calls, pings closer together than this are strikes. */
     private static final long IDLE_PING_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final int STRIKES = 2;
 
