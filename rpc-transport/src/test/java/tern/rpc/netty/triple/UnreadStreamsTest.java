@@ -232,7 +232,7 @@ class UnreadStreamsTest {
                         .getBytes(UTF_8));
                 socket.send(body);
             }
-            Await.until("much waits", () -> unsent() > WORKERS * 900_000.0);
+            Await.until("much waits", () -> unsent() > 900_000); // one stream may end before another has as much
 
             awaitFreeWorkers();
             assertOthersAreServed();
