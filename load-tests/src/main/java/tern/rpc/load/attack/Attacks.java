@@ -3,7 +3,6 @@ package tern.rpc.load.attack;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.Writer;
-import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -191,8 +190,9 @@ public final class Attacks {
         return "nothing, since the process has ended";
     }
 
+    /** Free on every address: sockets of the last attack may still hold ports of other loopback addresses. */
     private static int freePort() throws IOException {
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+        try (ServerSocket free = new ServerSocket(0)) {
             return free.getLocalPort();
         }
     }
