@@ -49,6 +49,7 @@ final class Http2Limits {
 
     /** Without calls, pings closer together than this are strikes. */
     private static final long IDLE_PING_NANOS = TimeUnit.SECONDS.toNanos(30);
+
     private static final int STRIKES = 2;
 
     private long windowNanos = System.nanoTime();
