@@ -27,8 +27,8 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.ValueType;
 import tern.rpc.serialization.EqualHashes;
+import tern.rpc.serialization.KeyLimits;
 import tern.rpc.serialization.SerializationException;
-import tern.rpc.serialization.hessian.HessianLimits;
 
 /**
  * Converts beans to maps for generic callers, and maps to beans. The declared type alone decides which class a map
@@ -44,6 +44,8 @@ final class GenericValues {
      * message could expand without limit.
      */
     private static final int MAX_VALUES = 1 << 20;
+
+    private static final KeyLimits KEY_LIMITS = KeyLimits.DEFAULT;
 
     private int values;
     private long steps;
@@ -218,19 +220,18 @@ final class GenericValues {
             boolean ofJdk = key.getClass().getName().startsWith("java.") || key instanceof Enum;
             boolean composite = !ofJdk || key instanceof Collection || key instanceof Map;
             if (composite) {
-                if (++composites > HessianLimits.defaults().nonScalarKeys()) {
-                    throw refusedKeys("more than " + HessianLimits.defaults().nonScalarKeys()
+                if (++composites > KEY_LIMITS.nonScalarKeys()) {
+                    throw refusedKeys("more than " + KEY_LIMITS.nonScalarKeys()
                             + " keys or elements of a set that are not text, numbers and the like");
                 }
                 steps += (long) weight * composites;
-                if (steps > HessianLimits.defaults().keySteps()) {
+                if (steps > KEY_LIMITS.keySteps()) {
                     throw refusedKeys("keys whose hashing would take too long");
                 }
             }
-            HessianLimits limits = HessianLimits.defaults();
-            int most = limits.equalKeys() + (composite ? limits.nonScalarKeys() : 0);
+            int limit = KEY_LIMITS.equalKeys() + (composite ? KEY_LIMITS.nonScalarKeys() : 0);
             try {
-                classes = EqualHashes.with(classes, key, before, false, most);
+                classes = EqualHashes.with(classes, key, before, false, limit);
             } catch (SerializationException tooMany) {
                 throw refusedKeys(Objects.requireNonNull(tooMany.getMessage()));
             }

@@ -19,7 +19,7 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
-import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
@@ -87,8 +87,7 @@ class ReactorShapesTest {
         }
     }
 
-    private final InMemoryTransport transport =
-            new InMemoryTransport(HessianSerializer.builder().build());
+    private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer());
     private final RpcServer server = RpcServer.builder(transport)
             .export(ServiceExport.of(Reactive.class, new Server()))
             .build();

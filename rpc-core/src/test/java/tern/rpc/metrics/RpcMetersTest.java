@@ -23,7 +23,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
-import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
@@ -63,8 +63,7 @@ class RpcMetersTest {
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final RpcMeters meters = new RpcMeters(registry, new Slo(500, Duration.ofMillis(100)));
-    private final InMemoryTransport transport =
-            new InMemoryTransport(HessianSerializer.builder().build());
+    private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer());
     private final RpcServer server = RpcServer.builder(transport)
             .export(shop("", ""))
             .export(shop("blue", ""))

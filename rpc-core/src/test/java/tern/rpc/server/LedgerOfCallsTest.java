@@ -35,7 +35,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
-import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Items;
 import tern.rpc.transport.Probe;
@@ -71,8 +71,7 @@ class LedgerOfCallsTest {
     private final AtomicLong time = new AtomicLong();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final RpcMeters meters = new RpcMeters(registry, new Slo(500, Duration.ofMillis(100)));
-    private final InMemoryTransport transport =
-            new InMemoryTransport(HessianSerializer.builder().build(), time::get);
+    private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer(), time::get);
     private final AtomicReference<CompletableFuture<String>> promised = new AtomicReference<>();
     private final AtomicReference<CompletableFuture<String>> checked = new AtomicReference<>();
     private final CountDownLatch entered = new CountDownLatch(1);

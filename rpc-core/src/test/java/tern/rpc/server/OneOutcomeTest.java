@@ -31,7 +31,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
-import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ClientConnection;
@@ -78,8 +78,7 @@ class OneOutcomeTest {
 
     private final AtomicLong time = new AtomicLong();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-    private final InMemoryTransport transport =
-            new InMemoryTransport(HessianSerializer.builder().build(), time::get);
+    private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer(), time::get);
     private final Reopening reopening = new Reopening();
     private @Nullable RpcServer server;
 

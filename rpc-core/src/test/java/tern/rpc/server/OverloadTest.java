@@ -41,7 +41,7 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
-import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
 /** What a server does with calls that are too many: which it refuses, what it says, and that nothing is left of them. */
@@ -111,8 +111,7 @@ class OverloadTest {
     }
 
     private final AtomicLong now = new AtomicLong(1_000);
-    private final InMemoryTransport transport =
-            new InMemoryTransport(HessianSerializer.builder().build(), now::get);
+    private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer(), now::get);
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final Worker worker = new Worker();
     private final ExecutorService callers = Executors.newCachedThreadPool();

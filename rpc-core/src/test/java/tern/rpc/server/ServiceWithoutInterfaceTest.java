@@ -26,7 +26,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
-import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Items;
 import tern.rpc.transport.Probe;
@@ -104,8 +104,7 @@ class ServiceWithoutInterfaceTest {
         }
     }
 
-    private final InMemoryTransport transport =
-            new InMemoryTransport(HessianSerializer.builder().build());
+    private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer());
     private final RpcServer server = RpcServer.builder(transport)
             .export(new ServiceExport(
                     SERVICE, new ServiceKey(SERVICE.name(), "", ""), ServiceWithoutInterfaceTest::body, 100))

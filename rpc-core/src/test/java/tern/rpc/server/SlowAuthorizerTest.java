@@ -30,7 +30,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
-import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.PendingCall;
 
@@ -66,8 +66,7 @@ class SlowAuthorizerTest {
     private final AtomicLong time = new AtomicLong();
     private final AtomicInteger ran = new AtomicInteger();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-    private final InMemoryTransport transport =
-            new InMemoryTransport(HessianSerializer.builder().build(), time::get);
+    private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer(), time::get);
     private final Directory directory = new Directory();
     private final RpcServer server = RpcServer.builder(transport)
             .export(ServiceExport.of(Greeting.class, () -> "hello " + ran.incrementAndGet()))

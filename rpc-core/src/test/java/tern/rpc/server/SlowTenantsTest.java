@@ -35,7 +35,7 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
-import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
 /** Tenants whose methods do not return keep others neither from threads nor from the threads of streams. */
@@ -118,8 +118,7 @@ class SlowTenantsTest {
     }
 
     private final AtomicLong now = new AtomicLong(1_000);
-    private final InMemoryTransport transport =
-            new InMemoryTransport(HessianSerializer.builder().build(), now::get);
+    private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer(), now::get);
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final Worker worker = new Worker();
     private final ExecutorService callers = Executors.newCachedThreadPool();

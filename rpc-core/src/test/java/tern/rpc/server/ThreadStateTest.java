@@ -23,7 +23,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
-import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
 /** What a call leaves on its thread, and what the next one finds there. */
@@ -50,8 +50,7 @@ class ThreadStateTest {
 
     private final AtomicBoolean first = new AtomicBoolean(true);
     private final List<String> found = new CopyOnWriteArrayList<>();
-    private final InMemoryTransport transport =
-            new InMemoryTransport(HessianSerializer.builder().build());
+    private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer());
     private @Nullable RpcServer server;
     private @Nullable RpcClient client;
 

@@ -3,7 +3,7 @@ package tern.rpc.transport;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.JdkSerializer;
 
 class InMemoryIdentityTest extends IdentityContractTest {
 
@@ -16,7 +16,7 @@ class InMemoryIdentityTest extends IdentityContractTest {
 
     @Override
     protected ServerTransport newServerTransport() {
-        transport = new InMemoryTransport(HessianSerializer.builder().build());
+        transport = new InMemoryTransport(new JdkSerializer());
         return transport;
     }
 

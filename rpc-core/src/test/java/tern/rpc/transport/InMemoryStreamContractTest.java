@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.JdkSerializer;
 
 class InMemoryStreamContractTest extends StreamContractTest {
 
@@ -13,7 +13,7 @@ class InMemoryStreamContractTest extends StreamContractTest {
 
     @Override
     protected ServerTransport newServerTransport() {
-        transport = new InMemoryTransport(HessianSerializer.builder().build());
+        transport = new InMemoryTransport(new JdkSerializer());
         return transport;
     }
 

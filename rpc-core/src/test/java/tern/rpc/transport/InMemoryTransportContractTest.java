@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.JdkSerializer;
 
 class InMemoryTransportContractTest extends TransportContractTest {
 
@@ -20,7 +20,7 @@ class InMemoryTransportContractTest extends TransportContractTest {
 
     @Override
     protected ServerTransport newServerTransport() {
-        transport = new InMemoryTransport(HessianSerializer.builder().build());
+        transport = new InMemoryTransport(new JdkSerializer());
         return transport;
     }
 

@@ -124,7 +124,14 @@ class FirstDayTest {
     /** Of all modules, by the simple name of the class. */
     private static Map<String, String> sources() throws IOException {
         Map<String, String> sources = new HashMap<>();
-        for (String module : List.of("rpc-core", "rpc-transport", "rpc-spring-boot-starter", "rpc-test")) {
+        for (String module : List.of(
+                "rpc-core",
+                "rpc-hessian",
+                "rpc-protobuf",
+                "rpc-json",
+                "rpc-transport",
+                "rpc-spring-boot-starter",
+                "rpc-test")) {
             try (Stream<Path> files = Files.walk(Path.of("..", module, "src", "test", "java"))) {
                 for (Path file :
                         files.filter(path -> path.toString().endsWith(".java")).toList()) {

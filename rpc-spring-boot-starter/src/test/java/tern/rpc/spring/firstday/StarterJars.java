@@ -30,8 +30,16 @@ final class StarterJars {
     /** On the class path of our tests, and in poms of others with the scope of tests, which their parents set. */
     private static final Set<String> OF_OUR_TESTS = Set.of("org.mockito:mockito-core", "commons-io:commons-io");
 
-    private static final List<Path> MODULES = List.of(
-            Path.of("..", "rpc-core"), Path.of("..", "rpc-transport"), Path.of("..", "rpc-spring-boot-starter"));
+    private static final List<Path> MODULES = Stream.of(
+                    "rpc-core",
+                    "rpc-hessian",
+                    "rpc-protobuf",
+                    "rpc-json",
+                    "rpc-insight",
+                    "rpc-transport",
+                    "rpc-spring-boot-starter")
+            .map(module -> Path.of("..", module))
+            .toList();
 
     private final Map<String, Path> jars = new LinkedHashMap<>(); // by group:artifact
     private final List<Path> classes = new ArrayList<>();

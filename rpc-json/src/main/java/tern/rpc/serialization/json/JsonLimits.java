@@ -1,5 +1,7 @@
 package tern.rpc.serialization.json;
 
+import tern.rpc.serialization.KeyLimits;
+
 /**
  * The limits for decoding one JSON text. The receiver limits its length. Immutable.
  *
@@ -13,7 +15,7 @@ package tern.rpc.serialization.json;
  */
 public record JsonLimits(int depth, int numberDigits, int nameLength, int nonScalarKeys, int equalKeys, long keySteps) {
 
-    private static final JsonLimits DEFAULTS = new JsonLimits(64, 100, 1024, 1000);
+    private static final JsonLimits DEFAULTS = new JsonLimits(64, 100, 1024, KeyLimits.DEFAULT.nonScalarKeys());
 
     public JsonLimits {
         check("depth", depth, 512);
@@ -28,7 +30,13 @@ public record JsonLimits(int depth, int numberDigits, int nameLength, int nonSca
 
     /** Creates limits with 256 keys of equal hash and 64 Mi steps. */
     public JsonLimits(int depth, int numberDigits, int nameLength, int nonScalarKeys) {
-        this(depth, numberDigits, nameLength, nonScalarKeys, 256, 1L << 26);
+        this(
+                depth,
+                numberDigits,
+                nameLength,
+                nonScalarKeys,
+                KeyLimits.DEFAULT.equalKeys(),
+                KeyLimits.DEFAULT.keySteps());
     }
 
     /**

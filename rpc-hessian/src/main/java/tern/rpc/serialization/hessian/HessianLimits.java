@@ -1,5 +1,7 @@
 package tern.rpc.serialization.hessian;
 
+import tern.rpc.serialization.KeyLimits;
+
 /**
  * The limits for reading one message. Immutable.
  *
@@ -28,10 +30,8 @@ public record HessianLimits(
         int equalKeys,
         long keySteps) {
 
-    private static final int EQUAL_KEYS = 256;
-    private static final long KEY_STEPS = 1L << 26; // about 0.1 seconds
     private static final HessianLimits DEFAULTS =
-            new HessianLimits(64, 1 << 20, 1024, 512, 512, 4, 1000, EQUAL_KEYS, KEY_STEPS);
+            new HessianLimits(64, 1 << 20, 1024, 512, 512, 4, KeyLimits.DEFAULT.nonScalarKeys());
 
     public HessianLimits {
         check("depth", depth, 512);
@@ -64,8 +64,8 @@ public record HessianLimits(
                 typeNameLength,
                 hashedNesting,
                 nonScalarKeys,
-                EQUAL_KEYS,
-                KEY_STEPS);
+                KeyLimits.DEFAULT.equalKeys(),
+                KeyLimits.DEFAULT.keySteps());
     }
 
     /**

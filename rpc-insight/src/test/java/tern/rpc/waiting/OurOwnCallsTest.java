@@ -16,7 +16,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
-import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
@@ -33,8 +33,7 @@ class OurOwnCallsTest {
 
     private final CountDownLatch entered = new CountDownLatch(1);
     private final CountDownLatch released = new CountDownLatch(1);
-    private final InMemoryTransport transport =
-            new InMemoryTransport(HessianSerializer.builder().build());
+    private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer());
     private final RpcServer server = RpcServer.builder(transport)
             .export(ServiceExport.of(Stock.class, new Stock() {
                 @Override

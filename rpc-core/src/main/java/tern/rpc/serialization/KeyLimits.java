@@ -1,0 +1,23 @@
+package tern.rpc.serialization;
+
+/**
+ * The limits for keys of maps and elements of sets in one message. A sender chooses the keys, so it could make hash
+ * tables slow (docs/decisions/0025-keys-whose-hash-a-sender-chooses.md). Immutable.
+ *
+ * @param nonScalarKeys the number of elements of one set, or keys of one map, that are not text, numbers or similar
+ *     scalars; 1 or more
+ * @param equalKeys the number of keys that have the same hash and that a table cannot order; 1 or more
+ * @param keySteps the number of steps for hashing and comparing keys; 1 or more
+ */
+public record KeyLimits(int nonScalarKeys, int equalKeys, long keySteps) {
+
+    /** 1,000 non-scalar keys, 256 keys of equal hash and 64 Mi steps, which take about 0.1 seconds. */
+    public static final KeyLimits DEFAULT = new KeyLimits(1000, 256, 1L << 26);
+
+    public KeyLimits {
+        if (nonScalarKeys < 1 || equalKeys < 1 || keySteps < 1) {
+            throw new IllegalArgumentException("nonScalarKeys is " + nonScalarKeys + ", equalKeys is " + equalKeys
+                    + ", keySteps is " + keySteps + "; expected 1 or more of each");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package tern.rpc;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.conditions.ArchConditions.dependOnClassesThat;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaPackage;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+
+/** The rules that every module without Spring obeys. A subclass adds those of its module. */
+public abstract class ModuleRules {
+
+    protected static final String BASE = "tern.rpc";
+
+    private final JavaClasses module = new ClassFileImporter().importPath(ownClasses());
+
+    @Test
+    void moduleKnowsNeitherNettyNorSpring() {
+        check(noClasses().should(dependOn("io.netty..", "org.springframework..")));
+    }
+
+    @Test
+    void moduleKnowsNoPoolAndNoRegistry() {
+        check(noClasses()
+                .should(dependOn(
+                        "com.alibaba.druid..",
+                        "com.zaxxer..",
+                        "redis.clients..",
+                        "org.apache.zookeeper..",
+                        "org.apache.curator..",
+                        "com.alibaba.nacos..")));
+    }
+
+    @Test
+    void packagesHaveNoCycles() {
+        check(slices().matching("tern.rpc.(**)").should().beFreeOfCycles());
+    }
+
+    @Test
+    void everyPackageIsNullMarked() {
+        Set<String> unmarked = new TreeSet<>();
+
+        for (JavaClass type : module) {
+            JavaPackage home = type.getPackage();
+            if (!home.isAnnotatedWith(NullMarked.class)) {
+                unmarked.add(home.getName());
+            }
+        }
+
+        assertThat(unmarked)
+                .as("packages without a package-info.java that says @NullMarked")
+                .isEmpty();
+    }
+
+    /** Fails if a class outside of the given packages sees one of the libraries. */
+    protected final void only(String[] homes, String... libraries) {
+        check(noClasses().that().resideOutsideOfPackages(homes).should(dependOn(libraries)));
+    }
+
+    /** Fails if the watched package sees a package of ours besides itself, the base and the others. */
+    protected final void onlySees(String watched, String... others) {
+        DescribedPredicate<JavaClass> ours = resideInAPackage("tern.rpc.*..");
+        DescribedPredicate<JavaClass> allowed =
+                resideInAPackage(watched).or(resideInAnyPackage(others)).as(watched + ", " + String.join(", ", others));
+        check(noClasses()
+                .that()
+                .resideInAPackage(watched)
+                .should(dependOnClassesThat(ours.and(DescribedPredicate.not(allowed)))));
+    }
+
+    protected static ArchCondition<JavaClass> dependOn(String... packages) {
+        return dependOnClassesThat(resideInAnyPackage(packages));
+    }
+
+    protected final void check(ArchRule rule) {
+        rule.allowEmptyShould(true).check(module);
+    }
+
+    /** The main classes of the subclass's module; the class path has those of other modules as well. */
+    private Path ownClasses() {
+        URL testClasses = getClass().getProtectionDomain().getCodeSource().getLocation();
+        try {
+            return Path.of(testClasses.toURI()).resolveSibling("classes");
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException("No path in " + testClasses, e);
+        }
+    }
+}
