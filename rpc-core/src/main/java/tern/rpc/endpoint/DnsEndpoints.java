@@ -104,6 +104,14 @@ public final class DnsEndpoints implements EndpointResolver {
                             name.host(),
                             known.get(i).isEmpty() ? "none" : known.get(i));
                 }
+            } catch (RuntimeException e) { // thrown again, it would end the schedule
+                if (unresolved.add(name)) {
+                    LOG.error(
+                            "The look-up of host {} failed; addresses known before: {}",
+                            name.host(),
+                            known.get(i).isEmpty() ? "none" : known.get(i),
+                            e);
+                }
             }
         }
         List<Endpoint> all = known.stream().flatMap(List::stream).distinct().toList();

@@ -13,6 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -86,6 +87,27 @@ class DnsEndpointsTest {
         executor.submit(() -> {}).get(20, TimeUnit.SECONDS);
 
         assertThat(told).isEmpty();
+    }
+
+    @Test
+    void lookUpThatFailsWithAnyExceptionIsRepeated() throws Exception {
+        AtomicInteger lookups = new AtomicInteger();
+        DnsEndpoints failing = new DnsEndpoints(
+                List.of(new Endpoint("broken.internal", 1), new Endpoint("orders.internal", 1)),
+                host -> {
+                    if (host.equals("broken.internal") && lookups.incrementAndGet() < 3) {
+                        throw new IllegalStateException("on purpose");
+                    }
+                    return new InetAddress[] {InetAddress.getByName("10.0.0.1")};
+                },
+                executor,
+                Duration.ofMillis(1));
+
+        failing.start(told::add);
+
+        assertThat(next()).extracting(Endpoint::name).containsExactly("orders.internal");
+        assertThat(next()).extracting(Endpoint::name).containsExactly("broken.internal", "orders.internal");
+        failing.close();
     }
 
     @Test
