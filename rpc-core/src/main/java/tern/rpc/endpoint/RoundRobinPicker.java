@@ -7,7 +7,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Picks the endpoints in turn, in proportion to their weights and spread as evenly as possible. */
 public final class RoundRobinPicker implements EndpointPicker {
 
-    private static final int LONGEST_TURN = 10_000;
+    /**
+     * Weights with a larger sum are scaled down to about this sum. An endpoint with a weight above 0 keeps at least 1.
+     */
+    private static final int MAX_TURN = 10_000;
 
     private final int[] turn;
     private final AtomicInteger position = new AtomicInteger();
@@ -36,9 +39,12 @@ public final class RoundRobinPicker implements EndpointPicker {
             weights[i] = divisor == 0 ? 1 : endpoints.get(i).weight() / divisor;
             total += weights[i];
         }
+        if (total > MAX_TURN) {
+            total = scale(weights, total);
+        }
         List<Integer> order = new ArrayList<>();
         long[] credit = new long[weights.length];
-        for (long step = 0; step < Math.min(total, LONGEST_TURN); step++) {
+        for (long step = 0; step < total; step++) {
             int richest = 0;
             for (int i = 0; i < weights.length; i++) {
                 credit[i] += weights[i];
@@ -48,6 +54,18 @@ public final class RoundRobinPicker implements EndpointPicker {
             order.add(richest);
         }
         return order.stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    /** @return the new sum */
+    private static long scale(long[] weights, long total) {
+        long scaled = 0;
+        for (int i = 0; i < weights.length; i++) {
+            if (weights[i] > 0) {
+                weights[i] = Math.max(1, weights[i] * MAX_TURN / total);
+                scaled += weights[i];
+            }
+        }
+        return scaled;
     }
 
     private static int greatestCommonDivisor(int one, int other) {

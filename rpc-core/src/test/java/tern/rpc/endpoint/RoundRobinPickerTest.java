@@ -27,6 +27,17 @@ class RoundRobinPickerTest {
     }
 
     @Test
+    void smallWeightBesideALargeOneIsPicked() {
+        assertThat(picks(10_001, 50_000, 1)).contains(1);
+        assertThat(picks(10_001, 1, 50_000).stream().filter(pick -> pick == 0)).hasSize(1);
+        assertThat(picks(20_000, 50_001, 50_000).stream()
+                        .filter(pick -> pick == 0)
+                        .count())
+                .isBetween(9_900L, 10_100L);
+        assertThat(picks(20_000, Integer.MAX_VALUE, 0, 1)).contains(2).doesNotContain(1);
+    }
+
+    @Test
     void zeroWeightGetsNothingWhileOthersHaveSome() {
         assertThat(picks(100, 0, 1)).containsOnly(1);
     }
