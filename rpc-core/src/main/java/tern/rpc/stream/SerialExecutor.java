@@ -3,6 +3,7 @@ package tern.rpc.stream;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,10 +23,10 @@ public final class SerialExecutor implements Executor {
 
     private final Executor threads;
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger present = new AtomicInteger(); // queued or running
+    private final AtomicInteger pending = new AtomicInteger(); // queued or running
     private volatile @Nullable Thread running;
 
-    /** @param threads runs the tasks; if it rejects them, they run on the thread that hands them over */
+    /** @param threads runs the tasks; if it rejects them or fails, they run on the thread that hands them over */
     public SerialExecutor(Executor threads) {
         this.threads = threads;
     }
@@ -33,7 +34,7 @@ public final class SerialExecutor implements Executor {
     @Override
     public void execute(Runnable task) {
         tasks.add(task);
-        if (present.getAndIncrement() == 0) {
+        if (pending.getAndIncrement() == 0) {
             start();
         }
     }
@@ -41,7 +42,7 @@ public final class SerialExecutor implements Executor {
     /** Runs the task on the calling thread if no other task is queued or running; otherwise like {@link #execute}. */
     public void executeHere(Runnable task) {
         tasks.add(task);
-        if (present.getAndIncrement() == 0) {
+        if (pending.getAndIncrement() == 0) {
             runTasks();
         }
     }
@@ -52,21 +53,38 @@ public final class SerialExecutor implements Executor {
     }
 
     private void start() {
-        try {
-            threads.execute(this::runTasks);
-        } catch (RejectedExecutionException e) {
+        if (!isHandedOver()) {
             runTasks();
         }
     }
 
-    private void runTasks() {
-        for (int i = 0; i < TASKS_IN_A_ROW; i++) {
-            run(tasks.remove());
-            if (present.decrementAndGet() == 0) {
-                return;
-            }
+    /** Hands the next tasks to the executor. Returns false if the calling thread must run them. */
+    private boolean isHandedOver() {
+        Turn turn = new Turn();
+        try {
+            threads.execute(turn);
+        } catch (RejectedExecutionException e) {
+            return !turn.claim();
+        } catch (RuntimeException | Error e) { // such as an OutOfMemoryError because no thread can be created
+            Thrown.log(
+                    e,
+                    shown -> LOG.error(
+                            "The executor of a stream failed; its tasks run on the thread that hands them over",
+                            shown));
+            return !turn.claim();
         }
-        start();
+        return true;
+    }
+
+    private void runTasks() {
+        do {
+            for (int i = 0; i < TASKS_IN_A_ROW; i++) {
+                run(tasks.remove());
+                if (pending.decrementAndGet() == 0) {
+                    return;
+                }
+            }
+        } while (!isHandedOver());
     }
 
     private void run(Runnable task) {
@@ -77,6 +95,23 @@ public final class SerialExecutor implements Executor {
             Thrown.log(e, shown -> LOG.error("A task of a stream failed", shown));
         } finally {
             running = null;
+        }
+    }
+
+    /** Runs the next tasks once, even if the executor has queued it and then failed. */
+    private final class Turn implements Runnable {
+
+        private final AtomicBoolean claimed = new AtomicBoolean();
+
+        boolean claim() {
+            return claimed.compareAndSet(false, true);
+        }
+
+        @Override
+        public void run() {
+            if (claim()) {
+                runTasks();
+            }
         }
     }
 }

@@ -117,6 +117,48 @@ class SerialExecutorTest {
     }
 
     @Test
+    void anyNumberOfTasksRunsWhenTheExecutorRefuses() {
+        SerialExecutor refused = new SerialExecutor(task -> {
+            throw new RejectedExecutionException("closed");
+        });
+        AtomicInteger done = new AtomicInteger();
+
+        refused.execute(() -> {
+            for (int i = 0; i < 2_000_000; i++) {
+                refused.execute(done::incrementAndGet);
+            }
+        });
+
+        assertThat(done).hasValue(2_000_000);
+    }
+
+    @Test
+    void tasksRunOnTheCallersThreadWhenTheExecutorFails() {
+        SerialExecutor failing = new SerialExecutor(task -> {
+            throw new InternalError("unable to create native thread");
+        });
+
+        failing.execute(() -> ran.add("one"));
+        failing.execute(() -> ran.add("two"));
+
+        assertThat(ran).containsExactly("one", "two");
+    }
+
+    @Test
+    void tasksRunOnceWhenTheExecutorQueuesThemAndFails() {
+        SerialExecutor failing = new SerialExecutor(task -> {
+            handedOver.add(task);
+            throw new InternalError("unable to create native thread");
+        });
+
+        failing.execute(() -> ran.add("one"));
+        failing.execute(() -> ran.add("two"));
+        runHandedOver();
+
+        assertThat(ran).containsExactly("one", "two");
+    }
+
+    @Test
     void taskRunsHereIfNothingElseDoes() {
         serial.executeHere(() -> {
             ran.add("here");
