@@ -17,7 +17,7 @@ public final class LatencyWindow {
     /** Buckets per doubling: 2^5. */
     private static final int PRECISION_BITS = 5;
 
-    /** The buckets reach up to about an hour in microseconds. */
+    /** The buckets reach up to 2^36 microseconds, about 19 hours. The last one takes all longer times. */
     private static final int BUCKETS = 32 << PRECISION_BITS;
 
     private final AtomicReferenceArray<Slot> slots = new AtomicReferenceArray<>(SECONDS + 1);

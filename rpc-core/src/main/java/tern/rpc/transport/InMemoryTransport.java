@@ -105,11 +105,15 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         codec.prepare(service);
     }
 
+    /** @throws IllegalStateException if the transport was started or closed before */
     @Override
-    public void start(CallHandler served) {
+    public synchronized void start(CallHandler served) {
+        if (handler != null || closed) {
+            throw new IllegalStateException(
+                    "an in-memory transport starts once; this one " + (closed ? "was closed" : "is started"));
+        }
         handler = served;
-        closed = false;
-        if (timer != null && !timer.isShutdown()) {
+        if (timer != null) {
             timer.scheduleWithFixedDelay(this::sweep, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
         }
     }
@@ -154,8 +158,10 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
 
     @Override
     public void close() {
-        closed = true;
-        handler = null;
+        synchronized (this) {
+            closed = true;
+            handler = null;
+        }
         calls.forEach(MemoryCall::disconnect);
         if (timer != null) {
             timer.shutdownNow();
@@ -222,12 +228,12 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
             try {
                 served = server(pending);
                 call = newCall(pending, share);
+                received(call, pending);
             } catch (RpcException e) {
                 pending.fail(e);
                 return;
             }
             pending.carriedBy(call);
-            received(call, pending);
             served.handle(call);
             call.hangUpIfFailed();
             if (pending.isOneWay()) {
@@ -265,6 +271,17 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
             return served;
         }
 
+        /** @throws RpcException if the transport was closed meanwhile, because nothing would end the call */
+        private void received(MemoryCall call, PendingCall pending) {
+            calls.add(call);
+            if (closed) {
+                calls.remove(call);
+                throw notSent(pending);
+            }
+            pending.sent();
+            received.incrementAndGet();
+        }
+
         private RpcException notSent(PendingCall pending) {
             return RpcException.refusal(
                     StatusCode.UNAVAILABLE, pending + " was not sent: " + lastFailure(), Executed.NO);
@@ -289,12 +306,6 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
                     e);
         }
         return new MemoryCall(owner, codec, pending, arguments, clock.nanoTime(), share, unreadBytes);
-    }
-
-    private void received(MemoryCall call, PendingCall pending) {
-        pending.sent();
-        received.incrementAndGet();
-        calls.add(call);
     }
 
     private final class Calls implements MemoryCall.Owner {

@@ -24,7 +24,7 @@ final class MemoryStream implements ClientStream {
     /** An end is not ready while at least this many bytes wait at its peer, as on Triple. */
     private static final long READY_BYTES = 32 << 10;
 
-    /** No message may be sent while at least this many bytes wait at the peer. */
+    /** No message may be sent while more bytes than this wait at the peer. */
     private static final long MAX_BYTES = 64 << 20;
 
     /** Counted for each message, so that empty messages are not free. */
