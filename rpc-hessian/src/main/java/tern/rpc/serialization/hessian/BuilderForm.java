@@ -1,8 +1,6 @@
 package tern.rpc.serialization.hessian;
 
 import java.lang.reflect.Field;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
@@ -10,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes a {@link StringBuilder} or {@link StringBuffer} as the fields that both classes have had since JDK 9: the
- * characters as Latin-1 or UTF-16 bytes, a code for the encoding, and the number of characters. hessian-lite also
+ * characters as Latin-1 or little-endian UTF-16 bytes, a code for the encoding, and the number of characters. hessian-lite also
  * writes the unused rest of the array. This class leaves the rest out, because readers stop at the number of
  * characters. Thread-safe.
  */
@@ -65,7 +63,10 @@ final class BuilderForm implements WireForm {
             return text.getBytes(StandardCharsets.ISO_8859_1);
         }
         byte[] bytes = new byte[2 * text.length()];
-        ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).asCharBuffer().put(text); // also unpaired surrogates
+        for (int i = 0; i < text.length(); i++) { // also unpaired surrogates, which a Charset would replace
+            bytes[2 * i] = (byte) text.charAt(i);
+            bytes[2 * i + 1] = (byte) (text.charAt(i) >> 8);
+        }
         return bytes;
     }
 }

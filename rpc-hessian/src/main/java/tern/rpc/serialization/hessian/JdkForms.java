@@ -4,7 +4,6 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.net.URI;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.AbstractMap;
 import java.util.Arrays;
@@ -312,13 +311,7 @@ final class JdkForms {
         byte[] bytes = (byte[]) value;
         return coder == 0
                 ? new String(bytes, 0, count, StandardCharsets.ISO_8859_1)
-                : new String(
-                        bytes,
-                        0,
-                        Math.multiplyExact(count, 2),
-                        ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN
-                                ? StandardCharsets.UTF_16BE
-                                : StandardCharsets.UTF_16LE);
+                : new String(bytes, 0, Math.multiplyExact(count, 2), StandardCharsets.UTF_16LE);
     }
 
     private static void collections(Map<String, Shape> forms) {

@@ -86,15 +86,19 @@ final class MapReader {
     @SuppressWarnings({"unchecked", "rawtypes"})
     private Object enumMap(Slot slot) {
         int number = values.references().addUnfinished();
-        Class<?> declared = slot.key().raw;
-        Map map = declared.isEnum() ? new EnumMap(declared) : null;
+        Class<?> keys = slot.key().raw;
+        Map map = keys.isEnum() ? new EnumMap(keys) : null;
         while (!in.isEnd()) {
             Object key = values.read(slot.key());
             if (!(key instanceof Enum<?> constant)) {
                 throw slot.mismatch("a key that is no enum constant");
             }
             if (map == null) {
-                map = new EnumMap(constant.getDeclaringClass());
+                keys = constant.getDeclaringClass();
+                map = new EnumMap(keys);
+            } else if (constant.getDeclaringClass() != keys) {
+                throw slot.mismatch(
+                        "a key of " + constant.getDeclaringClass().getName() + " among keys of " + keys.getName());
             }
             values.references().finish(number, map);
             map.put(constant, values.read(slot.value()));

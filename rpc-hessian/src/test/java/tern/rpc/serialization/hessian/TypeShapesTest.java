@@ -444,6 +444,18 @@ class TypeShapesTest {
                 .hasMessageContaining("is declared");
     }
 
+    @Test
+    void keysOfTwoEnumsAreAMistakeOfTheMessage() {
+        Map<Object, Integer> mixed = new LinkedHashMap<>();
+        mixed.put(Mode.ON, 1);
+        mixed.put(DayOfWeek.MONDAY, 2);
+
+        assertThatThrownBy(() -> coding.through(mixed, EnumMap.class))
+                .isInstanceOf(SerializationException.class)
+                .hasMessageContaining("a key of java.time.DayOfWeek among keys of " + Mode.class.getName())
+                .hasMessageContaining("is declared");
+    }
+
     private @Nullable Object throughGeneric(String method, Object value) {
         Coding generic = Coding.of(Generic.class);
         ValueType type = ServiceDescriptor.of(Generic.class)
