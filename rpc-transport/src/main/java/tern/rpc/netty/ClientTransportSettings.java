@@ -17,7 +17,8 @@ import tern.rpc.transport.Tls;
  *     times this
  * @param probeAfter the time without an answer after which the server is asked for a heartbeat while calls wait
  * @param probeTimeout the time within which the answer to this heartbeat must arrive
- * @param maxInFlight the unanswered calls of one connection; further calls are refused as not executed
+ * @param maxInFlight the unanswered calls of one connection, 1 to {@value #MAX_IN_FLIGHT}; further calls are refused as
+ *     not executed
  * @param maxQueuedBytes the bytes of requests that wait for the socket; further requests are refused as not executed
  * @param maxRequestBytes the largest request
  * @param maxResponseBytes the largest answer
@@ -36,6 +37,15 @@ public record ClientTransportSettings(
         int maxRequestBytes,
         int maxResponseBytes,
         @Nullable Supplier<Tls> tls) {
+
+    /** The highest {@code maxInFlight}. A connection allocates a table of two to four slots per call. */
+    public static final int MAX_IN_FLIGHT = 1 << 20;
+
+    public ClientTransportSettings {
+        if (maxInFlight < 1 || maxInFlight > MAX_IN_FLIGHT) {
+            throw new IllegalArgumentException("maxInFlight is " + maxInFlight + "; expected 1 to " + MAX_IN_FLIGHT);
+        }
+    }
 
     /**
      * Creates settings without TLS.

@@ -105,11 +105,15 @@ final class SlowReaders {
      * Closes connections on the thread that has an answer, because event loops that write much may be late. Other
      * threads wait with their answers.
      */
-    private synchronized void closeAtOnce() {
-        long tooMany = unsent.used() - unsent.mostBytes();
-        if (tooMany > 0) {
-            close(tooMany + unsent.manyBytes() / 4, unsent.mostBytes(), any -> true);
+    private void closeAtOnce() {
+        Runnable warning = () -> {};
+        synchronized (this) {
+            long tooMany = unsent.used() - unsent.mostBytes();
+            if (tooMany > 0) {
+                warning = close(tooMany + unsent.manyBytes() / 4, unsent.mostBytes(), any -> true);
+            }
         }
+        warning.run(); // without the lock, because a log may be slow
     }
 
     private void look() {
@@ -135,9 +139,10 @@ final class SlowReaders {
         }
         Map<Open, Look> before = last;
         close(used - unsent.manyBytes(), unsent.manyBytes(), connection -> {
-            Look then = before.get(connection);
-            return then != null && then.isSlow(connection);
-        });
+                    Look then = before.get(connection);
+                    return then != null && then.isSlow(connection);
+                })
+                .run();
         Map<Open, Look> now = new IdentityHashMap<>();
         open.forEach(connection -> now.put(connection, Look.at(connection)));
         last = now;
@@ -145,16 +150,17 @@ final class SlowReaders {
         return true;
     }
 
-    private void close(long bytes, long limit, Predicate<Open> which) {
+    /** @return logs a warning if connections were closed */
+    private Runnable close(long bytes, long limit, Predicate<Open> which) {
         long used = unsent.used();
         List<Open> chosen = choose(open.stream().filter(which).toList(), bytes);
         if (chosen.isEmpty()) {
-            return;
+            return () -> {};
         }
         Open first = chosen.get(0);
         long ofFirst = first.unsentBytes();
         chosen.forEach(Open::giveUp);
-        closing.warn(
+        return () -> closing.warn(
                 () -> "Closing " + chosen.size() + " connections whose clients do not read, the first from "
                         + PeerText.text(String.valueOf(first.remoteAddress())) + " with " + ofFirst
                         + " bytes: answers of all connections hold " + used + " bytes, and above " + limit

@@ -1,6 +1,7 @@
 package tern.rpc.netty;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -15,6 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.Deadline;
 import tern.rpc.Invocation;
 import tern.rpc.Response;
@@ -58,6 +61,25 @@ class PendingCallsTest {
         }
 
         assertThat(pending.remove(call.id())).isSameAs(call);
+    }
+
+    @Test
+    void highestLimitHasRoomForMoreCallsThanTheSmallestTable() {
+        PendingCalls pending = new PendingCalls(ClientTransportSettings.MAX_IN_FLIGHT);
+
+        for (int i = 0; i < 100; i++) {
+            assertThat(pending.add(Pending.call())).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Integer.MIN_VALUE, 0, ClientTransportSettings.MAX_IN_FLIGHT + 1, Integer.MAX_VALUE})
+    void limitWithoutATableOfItsSizeIsRefused(int limit) {
+        ClientTransportSettings settings = ClientTransportSettings.named("test");
+
+        assertThatThrownBy(() -> settings.withMaxInFlight(limit))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("maxInFlight is " + limit + "; expected 1 to 1048576");
     }
 
     @Test

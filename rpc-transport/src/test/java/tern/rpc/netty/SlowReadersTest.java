@@ -5,18 +5,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.AbstractCollection;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tern.rpc.netty.peer.Await;
 
 class SlowReadersTest {
 
-    private static final class Reader implements SlowReaders.Open {
+    private static class Reader implements SlowReaders.Open {
         private final InetAddress network;
         private final long unsent;
         private long taken;
@@ -100,6 +104,33 @@ class SlowReadersTest {
         Reader reader = new Reader(1, 0);
 
         assertThat(SlowReaders.Look.at(reader).isSlow(reader)).isFalse();
+    }
+
+    @Test
+    void warningIsLoggedWithoutTheLock() {
+        UnsentBudget unsent = new UnsentBudget(1 << 20, 1 << 20);
+        unsent.add(unsent.mostBytes() + 1);
+        ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
+        executor.shutdown();
+        AtomicReference<@Nullable SlowReaders> readers = new AtomicReference<>();
+        List<String> seen = new ArrayList<>();
+        Reader reader = new Reader(1, unsent.mostBytes()) {
+            @Override
+            public Object remoteAddress() {
+                seen.add(Thread.holdsLock(Objects.requireNonNull(readers.get())) ? "logged locked" : "logged");
+                return super.remoteAddress();
+            }
+
+            @Override
+            public void giveUp() {
+                seen.add("closed");
+            }
+        };
+        readers.set(new SlowReaders(List.of(reader), unsent, executor));
+
+        Objects.requireNonNull(readers.get()).queued();
+
+        assertThat(seen).containsExactly("closed", "logged");
     }
 
     @Test

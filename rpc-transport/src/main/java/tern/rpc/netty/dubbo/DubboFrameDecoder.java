@@ -73,7 +73,7 @@ abstract class DubboFrameDecoder extends ByteToMessageDecoder {
             } else {
                 in.skipBytes(in.readableBytes());
             }
-        } else if (in.readableBytes() >= DubboHeader.BYTES + length) {
+        } else if (in.readableBytes() - DubboHeader.BYTES >= length) {
             in.skipBytes(DubboHeader.BYTES);
             frame(flags, status, id, in.readRetainedSlice(length));
         }

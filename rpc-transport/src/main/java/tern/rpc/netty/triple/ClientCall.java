@@ -3,6 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
@@ -21,8 +22,6 @@ abstract class ClientCall implements MessageDeframer.Receiver {
 
     /** The highest number of headers or trailers of an answer (docs/limits.md). */
     private static final int MAX_FIELDS = 128;
-
-    private static final AsciiPrefix GRPC = new AsciiPrefix(GrpcForm.GRPC);
 
     private final PendingCall pending;
     private final Connection connection;
@@ -100,7 +99,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
             return;
         }
         head = headers;
-        if (GRPC.begins(headers.get(GrpcForm.CONTENT_TYPE)) && understands(headers.get(GrpcForm.ENCODING))) {
+        if (isGrpc(headers.get(GrpcForm.CONTENT_TYPE)) && understands(headers.get(GrpcForm.ENCODING))) {
             int maxBytes = connection.settings().maxResponseBytes();
             deframer = new MessageDeframer(Framing.GRPC, maxBytes, MessageKind.RESPONSE, this);
             deframer.request(demand, allowedBytes());
@@ -236,19 +235,12 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         fail(broken.code(), "its answer cannot be read: " + broken.status().description(), Executed.YES);
     }
 
-    /** A media type with or without parameters and suffix. */
-    private record AsciiPrefix(CharSequence prefix) {
-
-        boolean begins(@Nullable CharSequence text) {
-            if (text == null || text.length() < prefix.length()) {
-                return false;
-            }
-            for (int i = 0; i < prefix.length(); i++) {
-                if (Character.toLowerCase(text.charAt(i)) != prefix.charAt(i)) {
-                    return false;
-                }
-            }
-            return true;
+    /** Whether the media type is gRPC's, with or without suffix and parameters, but not gRPC-Web's. */
+    private static boolean isGrpc(@Nullable CharSequence type) {
+        int length = GrpcForm.GRPC.length();
+        if (type == null || !AsciiString.regionMatches(type, true, 0, GrpcForm.GRPC, 0, length)) {
+            return false;
         }
+        return type.length() == length || " ;+".indexOf(type.charAt(length)) >= 0;
     }
 }

@@ -20,22 +20,26 @@ class DubboFrameDecoderTest {
 
     private final List<ByteBuf> bodies = new ArrayList<>();
 
-    private final EmbeddedChannel channel = new EmbeddedChannel(new DubboFrameDecoder(LARGEST_BODY) {
-        @Override
-        void frame(int flags, int status, long id, ByteBuf body) {
-            bodies.add(body);
-        }
+    private final EmbeddedChannel channel = new EmbeddedChannel(decoder(LARGEST_BODY));
 
-        @Override
-        boolean tooLarge(int flags, long id, int length) {
-            throw new AssertionError("too large: " + length);
-        }
+    private DubboFrameDecoder decoder(int maxBodyBytes) {
+        return new DubboFrameDecoder(maxBodyBytes) {
+            @Override
+            void frame(int flags, int status, long id, ByteBuf body) {
+                bodies.add(body);
+            }
 
-        @Override
-        void broken(String how) {
-            throw new AssertionError(how);
-        }
-    });
+            @Override
+            boolean tooLarge(int flags, long id, int length) {
+                throw new AssertionError("too large: " + length);
+            }
+
+            @Override
+            void broken(String how) {
+                throw new AssertionError(how);
+            }
+        };
+    }
 
     @AfterEach
     void close() {
@@ -92,6 +96,16 @@ class DubboFrameDecoderTest {
         assertThat(bodies).hasSize(1);
         bodies.get(0).release();
         assertThat(full.refCnt()).isZero();
+    }
+
+    @Test
+    void lengthNear2GiBWaitsForItsBytes() {
+        EmbeddedChannel unlimited = new EmbeddedChannel(decoder(Integer.MAX_VALUE));
+
+        unlimited.writeInbound(Unpooled.wrappedBuffer(header(Integer.MAX_VALUE), new byte[100]));
+
+        assertThat(bodies).isEmpty();
+        unlimited.finishAndReleaseAll();
     }
 
     /** @return the buffers that were read */

@@ -574,6 +574,18 @@ class TripleClientTest {
                 "application/json");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"application/grpc-web+proto", "application/grpcfoo", "application/grp"})
+    void mediaTypeThatOnlyBeginsLikeGrpcIsNotGrpc(String type) {
+        assertAnswer(
+                script -> script.head(3, ":status", "200", "content-type", type)
+                        .data(3, Http2Script.framed(0, bytes("a")))
+                        .end(3, "grpc-status", "0"),
+                StatusCode.INTERNAL,
+                Executed.YES,
+                type);
+    }
+
     @Test
     void statusThatSaysThatTheMethodDidNotRunIsBelieved() {
         assertAnswer(
