@@ -1,0 +1,51 @@
+package tern.rpc.spring.autoconfigure.actuate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.actuate.endpoint.SanitizableData;
+
+@Timeout(60)
+class SecretValuesTest {
+
+    private static @Nullable Object shown(String key, String value) {
+        return new SecretValues().apply(new SanitizableData(null, key, value)).getValue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "--rpc.server.token=planted --other=1",
+                "rpc.client.services.com.example.Orders.token[0]: planted",
+                "RPC_SERVER_TOKEN_0_=planted",
+                "{\"rpc.server.token\":\"planted\"}",
+                " {\"rpc\":{\"server\":{\"TOKEN\":\"planted\"}}}",
+                "{\"rpc.pools.jedis.url\":\"planted\"}"
+            })
+    void secretInsideAnotherValueIsHidden(String value) {
+        assertThat(shown("sun.java.command", value))
+                .asString()
+                .contains("******")
+                .doesNotContain("planted");
+    }
+
+    @Test
+    void keyOfAnyLengthIsHidden() {
+        assertThat(shown("rpc.client." + "x".repeat(5_000) + ".token", "planted"))
+                .isEqualTo("******");
+    }
+
+    @Test
+    void longTextsAreSearchedInLinearTime() {
+        int parts = 200_000;
+        String json = "{" + "\"rpc.".repeat(parts);
+        String line = "rpc.server.x.".repeat(parts);
+
+        assertThat(shown("a", json)).isEqualTo(json);
+        assertThat(shown("a", line)).isEqualTo(line);
+    }
+}
