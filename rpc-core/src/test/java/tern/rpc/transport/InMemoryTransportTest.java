@@ -18,15 +18,14 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.server.RpcServer;
 
 @Timeout(60)
 class InMemoryTransportTest {
 
     private final AtomicBoolean closing = new AtomicBoolean();
-    private final InMemoryTransport transport =
-            new InMemoryTransport(HessianSerializer.builder().build(), this::now);
+    private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer(), this::now);
     private final RpcServer server = RpcServer.builder(transport).build();
 
     @AfterEach
