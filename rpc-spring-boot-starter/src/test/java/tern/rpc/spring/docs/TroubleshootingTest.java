@@ -1,0 +1,62 @@
+package tern.rpc.spring.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Every message of docs/troubleshooting.md is one that the sources contain. */
+class TroubleshootingTest {
+
+    private static final Pattern MESSAGE = Pattern.compile("(?m)^\\| `([^`]+)` \\| (.+) \\| (.+) \\|$");
+
+    /** Two literals joined over a line break, as the formatter leaves long messages. */
+    private static final Pattern JOINED = Pattern.compile("\"\\s*\\+ \"");
+
+    @Test
+    void messagesAreThoseOfTheSources() {
+        String sources = sources();
+        List<String> unknown = new ArrayList<>();
+        for (String message : messages()) {
+            constantParts(message).stream()
+                    .filter(part -> !sources.contains(part))
+                    .forEach(part -> unknown.add(message + ": \"" + part + "\" is in no source"));
+        }
+
+        assertThat(unknown).isEmpty();
+    }
+
+    @Test
+    void messagesHaveAPartLongEnoughToSearchFor() {
+        assertThat(messages()).hasSizeGreaterThan(40).doesNotHaveDuplicates();
+        assertThat(messages())
+                .allSatisfy(message -> assertThat(constantParts(message))
+                        .as(message)
+                        .anyMatch(part -> part.length() >= 12));
+    }
+
+    private static List<String> messages() {
+        Matcher rows = MESSAGE.matcher(Pages.text(Pages.ROOT.resolve("docs/troubleshooting.md")));
+        return rows.results().map(row -> row.group(1)).toList();
+    }
+
+    /** A message has an ellipsis for each part that differs. */
+    private static List<String> constantParts(String message) {
+        return Arrays.stream(message.split("…"))
+                .map(String::strip)
+                .filter(part -> part.length() > 2)
+                .toList();
+    }
+
+    private static String sources() {
+        return Pages.read(Pages.ROOT, name -> name.endsWith(".java")).entrySet().stream()
+                .filter(file -> Pages.name(file.getKey()).contains("src/main/"))
+                .map(file -> JOINED.matcher(file.getValue()).replaceAll(""))
+                .collect(Collectors.joining("\n"));
+    }
+}
