@@ -23,17 +23,17 @@ final class Pages {
         for (String name : List.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")) {
             pages.put(ROOT.resolve(name), text(ROOT.resolve(name)));
         }
-        pages.put(
-                ROOT.resolve("load-tests/interop/README.md"), text(ROOT.resolve("load-tests/interop/README.md")));
+        pages.put(ROOT.resolve("load-tests/interop/README.md"), text(ROOT.resolve("load-tests/interop/README.md")));
         return pages;
     }
 
+    /** The files below the folder whose path from the root is chosen; nothing that a build or a tool made. */
     static Map<Path, String> read(Path folder, Predicate<String> chosen) {
         try (Stream<Path> files = Files.walk(folder)) {
             Map<Path, String> texts = new TreeMap<>();
-            files.filter(file -> !ROOT.relativize(file).toString().matches("(.*/)?(target|node_modules)(/.*)?"))
-                    .filter(Files::isRegularFile)
-                    .filter(file -> chosen.test(file.getFileName().toString()))
+            files.filter(Files::isRegularFile)
+                    .filter(file -> !name(file).matches("(.*/)?(target|node_modules|\\.[^/]+)/.*"))
+                    .filter(file -> chosen.test(name(file)))
                     .forEach(file -> texts.put(file, text(file)));
             return texts;
         } catch (IOException e) {
@@ -49,7 +49,7 @@ final class Pages {
         }
     }
 
-    static String name(Path page) {
-        return ROOT.relativize(page).toString();
+    static String name(Path file) {
+        return ROOT.relativize(file).toString().replace('\\', '/');
     }
 }

@@ -35,9 +35,8 @@ class TroubleshootingTest {
     void messagesHaveAPartLongEnoughToSearchFor() {
         assertThat(messages()).hasSizeGreaterThan(40).doesNotHaveDuplicates();
         assertThat(messages())
-                .allSatisfy(message -> assertThat(constantParts(message))
-                        .as(message)
-                        .anyMatch(part -> part.length() >= 12));
+                .allSatisfy(message ->
+                        assertThat(constantParts(message)).as(message).anyMatch(part -> part.length() >= 12));
     }
 
     private static List<String> messages() {
