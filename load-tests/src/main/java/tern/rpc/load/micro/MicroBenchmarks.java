@@ -15,7 +15,7 @@ import org.openjdk.jmh.util.Statistics;
 import tern.rpc.load.replay.Facts;
 
 /**
- * All benchmarks of single pieces in a few minutes, with what they allocate, as a table for {@code docs/performance.md}. Of its
+ * All benchmarks of single pieces in a few minutes, with what they allocate, as a table for {@code docs/decisions/0029-optimizations-kept-and-dropped.md}. Of its
  * few iterations the median is shown, which others on the same processors move less than the mean.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.MicroBenchmarks [part of a name]</pre>

@@ -97,7 +97,7 @@ class BombsTest {
         }
     }
 
-    /** The strict figure; its line goes to docs/figures.md. */
+    /** The strict figure; its line goes to docs/figures/promises.md. */
     @Test
     @Tag("figures")
     void worstOfAll() {

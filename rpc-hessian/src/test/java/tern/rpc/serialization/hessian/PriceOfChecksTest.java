@@ -34,7 +34,7 @@ class PriceOfChecksTest {
     private static final int ROUNDS = 31;
     private static final int READS = 2_000;
 
-    /** What a call costs in all, client and server, in docs/performance.md. */
+    /** What a call costs in all, client and server, in docs/figures/calls.md. */
     private static final double ECHO_CALL_MICROS = 31;
 
     private static final double LIST_CALL_MICROS = 115;

@@ -229,7 +229,7 @@ class ProtobufBombsTest {
         }
     }
 
-    /** The strict figure; its line goes to docs/figures.md. */
+    /** The strict figure; its line goes to docs/figures/promises.md. */
     @Test
     @Tag("figures")
     void worstOfAll() {

@@ -34,7 +34,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Figures R8, R9 and R27 of docs/figures.md, with a method that needs 10 ms of a processor. Callers and server share
+ * Figures R8, R9 and R27 of docs/figures/promises.md, with a method that needs 10 ms of a processor. Callers and server share
  * the machine; bounds leave room for others on it.
  */
 @Tag("figures")
