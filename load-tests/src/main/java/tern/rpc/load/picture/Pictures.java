@@ -1,0 +1,296 @@
+package tern.rpc.load.picture;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Draws the pictures of the documentation from its own pages and from the sources, as SVG: {@code load-tests/pictures}. It uses only
+ * the JDK and stands in one file, so that {@code java Pictures.java ROOT} runs it without a build.
+ */
+public final class Pictures {
+
+    private static final int WIDTH = 960;
+    private static final int LINE = 26;
+    private static final String OURS = "#0b6e99";
+    private static final String OTHERS = "#a9b4bd";
+    private static final String BAD = "#c65d3b";
+
+    private final Path root;
+
+    private Pictures(Path root) {
+        this.root = root;
+    }
+
+    public static void main(String[] arguments) throws IOException {
+        Path root = Path.of(arguments.length == 0 ? "." : arguments[0]);
+        Path folder = Files.createDirectories(root.resolve("docs/pictures"));
+        for (Map.Entry<String, String> picture : draw(root).entrySet()) {
+            Files.writeString(folder.resolve(picture.getKey()), picture.getValue());
+            System.out.println("docs/pictures/" + picture.getKey());
+        }
+    }
+
+    /** The pictures by file name. The same pages and sources give the same text. */
+    static Map<String, String> draw(Path root) throws IOException {
+        Pictures pictures = new Pictures(root);
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("call.svg", pictures.call());
+        all.put("waiting.svg", pictures.waiting());
+        all.put("rounds.svg", pictures.rounds());
+        all.put("peers.svg", pictures.peers());
+        return all;
+    }
+
+    /** One bar: its label, its value, the text at its end and its color. */
+    private record Bar(String label, double value, String text, String color) {}
+
+    // --- CPU per call beside other frameworks
+    // ---------------------------------------------------------------------------
+
+    private static final Map<String, String> FRAMEWORKS = Map.ofEntries(
+            Map.entry("tern-dubbo", "Tern, dubbo protocol"),
+            Map.entry("tern-tri", "Tern, Triple"),
+            Map.entry("tern-proto", "Tern, gRPC"),
+            Map.entry("tern-http", "Tern, JSON over HTTP/1.1"),
+            Map.entry("dubbo-hessian2", "Dubbo 3.3, hessian2"),
+            Map.entry("dubbo-fastjson2", "Dubbo 3.3, fastjson2"),
+            Map.entry("dubbo-tri", "Dubbo 3.3, Triple"),
+            Map.entry("dubbo-proto", "Dubbo 3.3, gRPC"),
+            Map.entry("grpc-java", "grpc-java"),
+            Map.entry("armeria", "Armeria, gRPC"),
+            Map.entry("http-json", "Jetty with Gson"),
+            Map.entry("rmi", "Java RMI"),
+            Map.entry("floor", "bare Netty, no values"));
+
+    private String peers() throws IOException {
+        List<Bar> bars = new ArrayList<>();
+        for (List<String> row : table("docs/figures/calls.md", "| CPU µs per call, both sides |")) {
+            String peer = row.get(0).replace("`", "");
+            double micros = number(row.get(1));
+            String color = peer.startsWith("tern") ? OURS : OTHERS;
+            bars.add(new Bar(FRAMEWORKS.getOrDefault(peer, peer), micros, row.get(1) + " µs", color));
+        }
+        bars.sort((one, other) -> Double.compare(one.value(), other.value()));
+        return bars(
+                "Processor time of a small call, client and server together",
+                "Scene existUser with 200 callers, from docs/figures/calls.md. Shorter is better.",
+                bars,
+                220);
+    }
+
+    // --- The five rounds
+    // ------------------------------------------------------------------------------------------------
+
+    private String rounds() throws IOException {
+        List<Bar> bars = new ArrayList<>();
+        for (List<String> row : table("docs/replay.md", "| round | settings |")) {
+            boolean fixed = row.get(0).contains("fixed") || row.get(0).equals("5");
+            String label = row.get(0).contains("fixed")
+                    ? "    after the fix"
+                    : "Round " + row.get(0) + ": " + firstCause(row.get(8));
+            bars.add(new Bar(label, number(row.get(2)), row.get(2) + " calls/s", fixed ? OURS : BAD));
+        }
+        return bars(
+                "Five rounds: the cause that Tern named first, and the rate before and after the fix",
+                "Highest rate at which 99 of 100 calls end within 100 ms, from docs/replay.md. Longer is better.",
+                bars,
+                530);
+    }
+
+    /** The finding without its evidence. */
+    private static String firstCause(String finding) {
+        int colon = finding.indexOf(": ");
+        return colon < 0 ? finding : finding.substring(0, colon);
+    }
+
+    // --- The waiting report
+    // ---------------------------------------------------------------------------------------------
+
+    private static final Pattern WAIT = Pattern.compile(" +(\\d+) +\\d+ % +(\\d+ ms) {2,}(.+?) {2,}(.+)");
+
+    private String waiting() throws IOException {
+        List<String> lines = lines("docs/waiting.md");
+        List<Bar> bars = new ArrayList<>();
+        String head = "";
+        for (String line : lines) {
+            if (line.matches("\\d+ of \\d+ threads .* wait")) {
+                head = line;
+            }
+            Matcher wait = WAIT.matcher(line);
+            if (wait.matches()) {
+                String threads = wait.group(1);
+                String text = threads + " threads, up to " + wait.group(2) + ": " + wait.group(4);
+                bars.add(new Bar(wait.group(3), number(threads), text, bars.isEmpty() ? BAD : OURS));
+            }
+        }
+        return bars(
+                "The waiting report under load: " + head,
+                "Each row is one wait, its threads and the property to change, from the example in docs/waiting.md.",
+                bars,
+                200);
+    }
+
+    // --- The way of a call
+    // ----------------------------------------------------------------------------------------------
+
+    /** A step of a call: the class that does it, the step in words, and the thread. */
+    private record Step(String type, String words, int lane) {}
+
+    private static final List<String> LANES = List.of("caller's thread", "event loop", "event loop", "worker thread");
+
+    private static final List<Step> WAY = List.of(
+            new Step("ServiceProxy", "a method of the interface", 0),
+            new Step("EndpointInvoker", "chooses an address", 0),
+            new Step("ConnectionPool", "chooses a connection, encodes", 0),
+            new Step("WriteQueue", "many frames, one flush", 1),
+            new Step("ProtocolDetector", "which protocol is it?", 2),
+            new Step("Dispatcher", "limits: admit or refuse", 2),
+            new Step("WorkerPool", "queue, one wake-up", 3),
+            new Step("ServedCall", "deadline, identity, decode", 3),
+            new Step("MethodHandler", "filters, then your bean", 3),
+            new Step("WriteQueue", "the answer", 2),
+            new Step("PendingCalls", "finds the waiting call", 1),
+            new Step("PendingCall", "the caller decodes", 0));
+
+    private String call() throws IOException {
+        int lane = WIDTH / LANES.size();
+        int box = lane - 26;
+        int step = 70;
+        int height = 128 + WAY.size() * step;
+        StringBuilder svg = head(
+                height,
+                "The way of a call",
+                "Each box is a class with its module. A call changes threads only where it changes columns.");
+        for (int i = 0; i < LANES.size(); i++) {
+            String side = i < 2 ? "client" : "server";
+            rectangle(svg, i * lane + 6, 74, lane - 12, height - 88, i < 2 ? "#f1f6f9" : "#f8f4ee", 8);
+            text(svg, i * lane + lane / 2, 94, 13, "#333", "middle", side + ": " + LANES.get(i));
+        }
+        for (int i = 0; i < WAY.size(); i++) {
+            Step here = WAY.get(i);
+            int x = here.lane() * lane + 13;
+            int y = 106 + i * step;
+            rectangle(svg, x, y, box, 56, "#ffffff\" stroke=\"" + OURS, 5);
+            text(svg, x + box / 2, y + 17, 13, OURS, "middle", here.type());
+            text(svg, x + box / 2, y + 33, 12, "#333", "middle", here.words());
+            text(svg, x + box / 2, y + 48, 11, "#777", "middle", module(here.type()));
+            if (i + 1 < WAY.size()) {
+                arrow(svg, x + box / 2, y + 56, WAY.get(i + 1).lane() * lane + 13 + box / 2, y + step);
+            }
+        }
+        return svg.append("</svg>\n").toString();
+    }
+
+    private static void arrow(StringBuilder svg, int x, int y, int toX, int toY) {
+        int middle = (y + toY) / 2;
+        String path = x == toX ? "M%d %dV%d".formatted(x, y, toY) : "M%d %dV%dH%dV%d".formatted(x, y, middle, toX, toY);
+        svg.append("<path d=\"%s\" fill=\"none\" stroke=\"#555\" stroke-width=\"1.5\" marker-end=\"url(#end)\"/>\n"
+                .formatted(path));
+    }
+
+    /** The module whose sources have the class. A name that is nowhere fails, so that the picture follows the code. */
+    private String module(String type) throws IOException {
+        try (Stream<Path> modules = Files.list(root)) {
+            List<Path> libraries = modules.filter(folder -> Files.isDirectory(folder.resolve("src/main/java")))
+                    .sorted()
+                    .toList();
+            for (Path library : libraries) {
+                try (Stream<Path> files = Files.walk(library.resolve("src/main/java"))) {
+                    if (files.anyMatch(file -> file.endsWith(type + ".java"))) {
+                        return library.getFileName().toString();
+                    }
+                }
+            }
+        }
+        throw new IllegalStateException("no module has a class " + type);
+    }
+
+    // --- Reading pages
+    // --------------------------------------------------------------------------------------------------
+
+    private List<String> lines(String page) throws IOException {
+        return Files.readAllLines(root.resolve(page));
+    }
+
+    /** The cells of the rows below the table head that begins like this. */
+    private List<List<String>> table(String page, String head) throws IOException {
+        List<List<String>> rows = new ArrayList<>();
+        boolean inside = false;
+        for (String line : lines(page)) {
+            if (!inside) {
+                inside = line.startsWith(head);
+            } else if (!line.startsWith("|")) {
+                break;
+            } else if (!line.startsWith("| ---")) {
+                rows.add(Stream.of(line.substring(1).split("\\|"))
+                        .map(String::strip)
+                        .toList());
+            }
+        }
+        if (rows.isEmpty()) {
+            throw new IllegalStateException(page + " has no table that begins with " + head);
+        }
+        return rows;
+    }
+
+    private static double number(String text) {
+        return Double.parseDouble(text.replace(",", ""));
+    }
+
+    // --- Drawing
+    // --------------------------------------------------------------------------------------------------------
+
+    private static String bars(String title, String note, List<Bar> bars, int labels) {
+        int room = WIDTH - labels - 30;
+        double longest = bars.stream().mapToDouble(Bar::value).max().orElse(1);
+        int longestText =
+                bars.stream().mapToInt(bar -> bar.text().length()).max().orElse(0);
+        double scale = (room - longestText * 6.6) / longest;
+        StringBuilder svg = head(90 + bars.size() * LINE, title, note);
+        int y = 78;
+        for (Bar bar : bars) {
+            int width = (int) Math.max(2, Math.round(bar.value() * scale));
+            text(svg, labels, y + 15, 13, "#222", "end", bar.label());
+            rectangle(svg, labels + 8, y + 2, width, LINE - 8, bar.color(), 2);
+            text(svg, labels + 14 + width, y + 15, 12, "#333", "start", bar.text());
+            y += LINE;
+        }
+        return svg.append("</svg>\n").toString();
+    }
+
+    private static StringBuilder head(int height, String title, String note) {
+        StringBuilder svg = new StringBuilder("""
+                <svg xmlns="http://www.w3.org/2000/svg" width="%1$d" height="%2$d" viewBox="0 0 %1$d %2$d" role="img" \
+                font-family="system-ui, sans-serif">
+                <title>%3$s</title>
+                <defs><marker id="end" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">\
+                <path d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>
+                """.formatted(WIDTH, height, escaped(title)));
+        rectangle(svg, 0, 0, WIDTH, height, "#ffffff", 8);
+        text(svg, 20, 32, 17, "#111", "start", title);
+        text(svg, 20, 54, 12, "#555", "start", note);
+        return svg;
+    }
+
+    private static void rectangle(StringBuilder svg, int x, int y, int width, int height, String fill, int round) {
+        svg.append("<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"%d\" fill=\"%s\"/>\n"
+                .formatted(x, y, width, height, round, fill));
+    }
+
+    private static void text(StringBuilder svg, int x, int y, int size, String color, String anchor, String words) {
+        svg.append("<text x=\"%d\" y=\"%d\" font-size=\"%d\" fill=\"%s\" text-anchor=\"%s\">%s</text>\n"
+                .formatted(x, y, size, color, anchor, escaped(words)));
+    }
+
+    private static String escaped(String words) {
+        return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
+    }
+}
