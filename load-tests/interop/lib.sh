@@ -12,6 +12,8 @@ set -euo pipefail
 
 interop="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 root="$(cd "$interop/../.." && pwd)"
+. "$root/.mvn/checks.sh"
+check_jdk load-tests/interop
 tools="$root/load-tests/target/interop" # everything that is installed or written, ignored by git
 protos="$interop/src/main/protobuf"
 KNOWN_FAILURES="${KNOWN_FAILURES:-$interop/known-failures.txt}"
