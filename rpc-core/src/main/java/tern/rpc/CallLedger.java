@@ -33,6 +33,9 @@ public final class CallLedger {
     /** The ledger of threads that serve no call. It records nothing. */
     private static final CallLedger NONE = new CallLedger(() -> 0, 0, Phase.OWN, null, false);
 
+    /** The ledger of a call that is no RPC call, such as a web request. */
+    private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
+
     private final NanoClock clock;
     private final long begun;
     private final @Nullable CallLedger parent; // the ledger of the whole call; null if this is it
@@ -89,7 +92,32 @@ public final class CallLedger {
      */
     public static CallLedger current() {
         ServerContext serving = ServerContext.current();
-        return serving == null ? NONE : serving.ledger();
+        if (serving != null) {
+            return serving.ledger();
+        }
+        return ofOtherCall();
+    }
+
+    /** The ledger set by {@link #replace}; {@link #none()} if there is none. */
+    public static CallLedger ofOtherCall() {
+        CallLedger other = OTHER_CALL.get();
+        return other == null ? NONE : other;
+    }
+
+    /**
+     * Sets the ledger of the call that the current thread works on and that is no RPC call, such as a web request.
+     *
+     * @param ledger null for none
+     * @return the ledger before, which the caller sets again at the end of its work
+     */
+    public static @Nullable CallLedger replace(@Nullable CallLedger ledger) {
+        CallLedger before = OTHER_CALL.get();
+        if (ledger == null) {
+            OTHER_CALL.remove();
+        } else {
+            OTHER_CALL.set(ledger);
+        }
+        return before;
     }
 
     /** Whether this ledger records anything; false for {@link #none()} alone. */

@@ -119,7 +119,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private @Nullable Object call(ClientMethod method, Object[] arguments) throws Throwable {
         long started = clock.nanoTime();
         ServerContext serving = ServerContext.current();
-        CallLedger ledger = serving == null ? CallLedger.none() : serving.ledger();
+        CallLedger ledger = serving == null ? CallLedger.ofOtherCall() : serving.ledger();
         Phase interrupted = ledger.enter(Phase.RPC);
         Throwable failure = null;
         try {
@@ -162,7 +162,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private CompletableFuture<@Nullable Object> callAsync(
             ClientMethod method, Object[] arguments, @Nullable ServerContext serving) {
         long started = clock.nanoTime();
-        CallLedger ledger = serving == null ? CallLedger.none() : serving.ledger();
+        CallLedger ledger = serving == null ? CallLedger.ofOtherCall() : serving.ledger();
         ledger.beganElsewhere(Phase.RPC);
         CallFuture<@Nullable Object> future = new CallFuture<>(executor);
         if (method.filtered() == null) {

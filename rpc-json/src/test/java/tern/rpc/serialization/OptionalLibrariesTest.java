@@ -18,7 +18,6 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
-import tern.rpc.serialization.json.JsonMethod;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;

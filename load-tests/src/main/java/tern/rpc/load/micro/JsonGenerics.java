@@ -12,9 +12,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.json.JsonCodec;
-import tern.rpc.serialization.json.JsonMethod;
 import tern.sample.api.User;
 import tools.jackson.databind.json.JsonMapper;
 

@@ -4,6 +4,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
+import tern.rpc.serialization.JsonError;
+import tern.rpc.serialization.JsonFormat;
+import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -14,7 +17,10 @@ import tools.jackson.databind.json.JsonMapper;
  * enums by name, null properties omitted, {@code byte[]} in base64, {@code BigDecimal} as a plain number, protobuf
  * messages in their canonical form. A repeated name in one object is rejected, and JSON never names classes.
  */
-public final class JsonCodec {
+public final class JsonCodec implements JsonFormat {
+
+    /** Methods on protobuf messages are optional. */
+    private static final boolean MESSAGES = isPresent("tern.rpc.serialization.protobuf.ProtobufCodec");
 
     private final JsonMapper mapper;
     private final JsonMapper textMapper;
@@ -31,7 +37,7 @@ public final class JsonCodec {
      * @throws IllegalArgumentException if the mapper has default typing
      */
     public JsonCodec(JsonMapper mapper, JsonLimits limits) {
-        this.mapper = WireMapper.of(mapper, limits, new ProtobufCodec());
+        this.mapper = WireMapper.of(mapper, limits, MESSAGES ? new ProtobufCodec() : null);
         this.textMapper = this.mapper.isEnabled(MapperFeature.ALLOW_COERCION_OF_SCALARS)
                 ? this.mapper
                 : this.mapper
@@ -40,19 +46,25 @@ public final class JsonCodec {
                         .build();
     }
 
-    /** The error in the body of an answer; null if the body does not have the form of Tern, Dubbo and Connect. */
+    @Override
     public @Nullable JsonError error(byte[] json, int offset, int length) {
-        return JsonError.read(mapper, json, offset, length);
+        return ErrorBody.read(mapper, json, offset, length);
     }
 
-    /**
-     * The codec of a method. Its types are resolved at the first call, which is expensive, so it should happen at
-     * start-up.
-     */
+    @Override
     public JsonMethod method(MethodDescriptor method) {
         JsonMethod known = methods.get(method);
         return known != null
                 ? known
-                : methods.computeIfAbsent(method, added -> new JsonMethod(added, mapper, textMapper));
+                : methods.computeIfAbsent(method, added -> new JacksonMethod(added, mapper, textMapper));
+    }
+
+    private static boolean isPresent(String className) {
+        try {
+            Class.forName(className, false, JsonCodec.class.getClassLoader());
+            return true;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
     }
 }

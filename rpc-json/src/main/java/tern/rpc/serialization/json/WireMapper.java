@@ -1,6 +1,7 @@
 package tern.rpc.serialization.json;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 import tools.jackson.core.Base64Variant;
 import tools.jackson.core.Base64Variants;
@@ -33,8 +34,11 @@ final class WireMapper extends JsonMapper.Builder {
         _streamFactory = factory;
     }
 
-    /** @throws IllegalArgumentException if the mapper lets JSON name classes */
-    static JsonMapper of(JsonMapper user, JsonLimits limits, ProtobufCodec messages) {
+    /**
+     * @param messages null without methods on protobuf messages
+     * @throws IllegalArgumentException if the mapper lets JSON name classes
+     */
+    static JsonMapper of(JsonMapper user, JsonLimits limits, @Nullable ProtobufCodec messages) {
         JavaType any = user.constructType(Object.class);
         if (user.deserializationConfig().getDefaultTyper(any) != null
                 || user.serializationConfig().getDefaultTyper(any) != null) {

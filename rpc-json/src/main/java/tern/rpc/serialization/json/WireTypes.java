@@ -1,5 +1,6 @@
 package tern.rpc.serialization.json;
 
+import org.jspecify.annotations.Nullable;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 import tools.jackson.core.Version;
 import tools.jackson.databind.JacksonModule;
@@ -11,9 +12,9 @@ import tools.jackson.databind.JacksonModule;
 final class WireTypes extends JacksonModule {
 
     private final JsonLimits limits;
-    private final ProtobufCodec messages;
+    private final @Nullable ProtobufCodec messages;
 
-    WireTypes(JsonLimits limits, ProtobufCodec messages) {
+    WireTypes(JsonLimits limits, @Nullable ProtobufCodec messages) {
         this.limits = limits;
         this.messages = messages;
     }
@@ -30,8 +31,10 @@ final class WireTypes extends JacksonModule {
 
     @Override
     public void setupModule(SetupContext context) {
-        context.addDeserializers(new MessageTypes.Reading(messages));
-        context.addSerializers(new MessageTypes.Writing(messages));
+        if (messages != null) {
+            context.addDeserializers(new MessageTypes.Reading(messages));
+            context.addSerializers(new MessageTypes.Writing(messages));
+        }
         context.addDeserializerModifier(new CostlyScalars(limits));
         context.addDeserializerModifier(new HashedContainers(limits));
         context.addDeserializerModifier(new PlainTimesRead()); // the last one is called first

@@ -42,6 +42,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 

@@ -22,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Cost;
 import tern.rpc.transport.Fuzz;

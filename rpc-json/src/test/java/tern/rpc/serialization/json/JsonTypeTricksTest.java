@@ -16,6 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.hessian.ForbiddenClassesTest;
 import tools.jackson.databind.DefaultTyping;

@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tern.rpc.ServiceDescriptor;
+import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.MessageTooLargeException;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;

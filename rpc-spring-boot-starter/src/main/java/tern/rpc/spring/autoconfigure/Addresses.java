@@ -7,6 +7,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.server.RpcServer;
+import tern.rpc.settings.InvalidPropertyException;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.transport.InMemoryTransport;
 
 /**

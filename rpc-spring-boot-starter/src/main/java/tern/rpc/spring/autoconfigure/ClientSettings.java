@@ -16,6 +16,9 @@ import tern.rpc.ServiceKey;
 import tern.rpc.client.MethodSettings;
 import tern.rpc.client.RpcClient;
 import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.settings.InvalidPropertyException;
+import tern.rpc.settings.PropertyCheck;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcConnectionDetails;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.transport.Tls;
@@ -59,7 +62,7 @@ record ClientSettings(
                 PropertyCheck.notNegative("rpc.client.check-timeout", client.checkTimeout()),
                 PropertyCheck.moreThanZero("rpc.client.resolve-interval", client.resolveInterval()),
                 Addresses.parse("rpc.client.url", client.url()),
-                client.token() == null ? null : PropertyCheck.usable("rpc.client.token", client.token()),
+                client.token() == null ? null : SettingCheck.usable("rpc.client.token", client.token()),
                 client.services(),
                 tls(client.services(), bundles),
                 details);
@@ -89,7 +92,7 @@ record ClientSettings(
                 defaults.probeAfter(),
                 defaults.probeTimeout(),
                 PropertyCheck.between("rpc.limits.max-calls-per-connection", limits.maxCallsPerConnection(), 1, 65_536),
-                PropertyCheck.between(
+                SettingCheck.between(
                                 "rpc.limits.max-unsent",
                                 limits.maxUnsent(),
                                 DataSize.ofBytes(ServerSettings.maxRequestBytes(limits)),
@@ -105,7 +108,7 @@ record ClientSettings(
         Addresses.parse(prefix + ".url", service.url());
         checkTimeout(prefix, service.timeout());
         if (service.token() != null) {
-            PropertyCheck.usable(prefix + ".token", service.token());
+            SettingCheck.usable(prefix + ".token", service.token());
         }
         if (service.connections() != null) {
             PropertyCheck.between(prefix + ".connections", service.connections(), 0, 1_024);

@@ -58,6 +58,11 @@ final class FirstCalls {
 
     private FirstCalls() {}
 
+    /** Makes no calls, because their values are Java values. */
+    static FirstCalls none() {
+        return new FirstCalls();
+    }
+
     /** Makes the calls before it returns, without opening a port. Never fails. */
     static FirstCalls inMemory(Serializer serializer) {
         return made("in memory", () -> {

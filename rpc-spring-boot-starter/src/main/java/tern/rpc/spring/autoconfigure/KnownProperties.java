@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
@@ -19,13 +20,16 @@ import org.springframework.util.Assert;
 /** The names of Tern's properties, read from the records to which they are bound. Immutable. */
 final class KnownProperties {
 
-    static final List<Class<? extends Record>> TYPES = List.of(
-            RpcServerProperties.class,
-            RpcClientProperties.class,
-            RpcLimitsProperties.class,
-            RpcSloProperties.class,
-            RpcPoolsProperties.class,
-            RpcLoggingProperties.class);
+    /** Those of the starter for insight are known if the application has it. */
+    static final List<Class<? extends Record>> TYPES = Stream.of(
+                    RpcServerProperties.class.getName(),
+                    RpcClientProperties.class.getName(),
+                    RpcLimitsProperties.class.getName(),
+                    RpcSloProperties.class.getName(),
+                    "tern.rpc.spring.autoconfigure.pool.RpcPoolsProperties",
+                    "tern.rpc.spring.autoconfigure.pool.RpcLoggingProperties")
+            .<Class<? extends Record>>flatMap(KnownProperties::load)
+            .toList();
 
     private static final String ANY = "*";
 
@@ -79,6 +83,15 @@ final class KnownProperties {
             Assert.state(annotation != null, () -> type + " has no root");
             roots.add(annotation.value());
             addAll(List.of(annotation.value().split("\\.")), type);
+        }
+    }
+
+    private static Stream<Class<? extends Record>> load(String name) {
+        try {
+            return Stream.of(Class.forName(name, false, KnownProperties.class.getClassLoader())
+                    .asSubclass(Record.class));
+        } catch (ClassNotFoundException e) {
+            return Stream.empty();
         }
     }
 

@@ -10,6 +10,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.serialization.Serializer;
 import tern.rpc.server.RpcServer;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.transport.InMemoryTransport;
 
 /**

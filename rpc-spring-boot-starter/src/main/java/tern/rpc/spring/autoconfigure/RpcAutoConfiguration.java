@@ -8,7 +8,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
@@ -19,10 +19,10 @@ import tern.rpc.netty.triple.Http1Protocol;
 import tern.rpc.netty.triple.HttpSettings;
 import tern.rpc.netty.triple.TripleCodecs;
 import tern.rpc.netty.triple.TripleProtocol;
+import tern.rpc.serialization.JsonFormat;
+import tern.rpc.serialization.NoSerializer;
 import tern.rpc.serialization.Serializer;
-import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.spring.RpcConnectionDetails;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The common beans of client and server: validated settings, event loops, protocol and serialization. */
 @AutoConfiguration
@@ -30,9 +30,9 @@ import tools.jackson.databind.json.JsonMapper;
     RpcServerProperties.class,
     RpcClientProperties.class,
     RpcLimitsProperties.class,
-    RpcSloProperties.class,
-    RpcLoggingProperties.class
+    RpcSloProperties.class
 })
+@Import(JsonConfiguration.class)
 @ImportRuntimeHints(TokenHints.class)
 public final class RpcAutoConfiguration {
 
@@ -41,11 +41,6 @@ public final class RpcAutoConfiguration {
     @Bean
     static UnknownPropertyCheck rpcUnknownPropertyCheck(Environment environment) {
         return new UnknownPropertyCheck(environment);
-    }
-
-    @Bean
-    static SettingOrigins rpcSettingOrigins(Environment environment) {
-        return new SettingOrigins(environment);
     }
 
     @Bean
@@ -85,12 +80,15 @@ public final class RpcAutoConfiguration {
     @Lazy
     @ConditionalOnMissingBean(Serializer.class)
     Serializer rpcSerializer(RpcLimitsProperties limits) {
-        return Serializers.hessian(limits);
+        return OptionalModules.hasHessian() ? HessianSettings.serializer(limits) : new NoSerializer();
     }
 
     @Bean(FIRST_CALLS)
     @Lazy
     FirstCalls rpcFirstCalls(Serializer serializer, ObjectProvider<EventLoops> loops, ListableBeanFactory beans) {
+        if (!OptionalModules.hasHessian()) {
+            return FirstCalls.none();
+        }
         boolean listens = beans.getBeanNamesForType(NettyServerTransport.class, true, false).length > 0;
         return listens
                 ? FirstCalls.overLoopback(serializer, loops.getObject())
@@ -100,7 +98,7 @@ public final class RpcAutoConfiguration {
     @Bean
     @Lazy
     @ConditionalOnMissingBean
-    TripleCodecs rpcTripleCodecs(Serializer serializer, ObjectProvider<JsonCodec> json, ServerSettings settings) {
+    TripleCodecs rpcTripleCodecs(Serializer serializer, ObjectProvider<JsonFormat> json, ServerSettings settings) {
         return new TripleCodecs(
                 serializer, json.getIfAvailable(), settings.exceptionFrames(), settings.unpackedRatio());
     }
@@ -126,23 +124,11 @@ public final class RpcAutoConfiguration {
         return new Http1Protocol(codecs, http);
     }
 
-    /** JSON with the mapper of the application, if it has Jackson. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(JsonMapper.class)
-    static class JsonConfiguration {
-
-        @Bean
-        @Lazy
-        @ConditionalOnMissingBean
-        JsonCodec rpcJsonCodec(ObjectProvider<JsonMapper> mapper, RpcLimitsProperties limits) {
-            return new JsonCodec(
-                    mapper.getIfAvailable(() -> JsonMapper.builder().build()), Serializers.jsonLimits(limits));
-        }
-    }
-
+    /** The {@code dubbo} protocol sends Java values alone. */
     @Bean
     @Lazy
     @ConditionalOnMissingBean
+    @ConditionalOnClass(name = OptionalModules.HESSIAN_SERIALIZER)
     DubboProtocol rpcDubboProtocol(Serializer serializer, ServerSettings settings) {
         return new DubboProtocol(serializer, settings.exceptionFrames());
     }

@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -56,6 +57,7 @@ public final class RpcClientAutoConfiguration {
 
         @Bean(destroyMethod = "")
         @Lazy
+        @ConditionalOnClass(name = OptionalModules.HESSIAN_SERIALIZER)
         NettyClientTransport rpcClientTransport(
                 ClientTransportSettings settings, EventLoops loops, DubboProtocol protocol) {
             return new NettyClientTransport(settings, loops, protocol);

@@ -9,10 +9,9 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
-import tern.rpc.advice.Goal;
-import tern.rpc.advice.Sizing;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 
@@ -23,24 +22,13 @@ import tern.rpc.metrics.Slo;
             "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
             "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration"
         })
+@Import(InsightConfiguration.class)
 public final class RpcMetricsAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
     Slo rpcSlo(RpcSloProperties properties) {
         return properties.target();
-    }
-
-    @Bean
-    @ConditionalOnMissingBean
-    Goal rpcGoal(Slo slo) {
-        return new Goal(slo.qps(), slo.latency());
-    }
-
-    @Bean
-    @ConditionalOnMissingBean
-    Sizing rpcSizing(Goal goal, ServerSettings server) {
-        return new Sizing(goal, server.threads());
     }
 
     @Bean

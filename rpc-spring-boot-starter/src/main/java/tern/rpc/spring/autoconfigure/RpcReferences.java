@@ -13,6 +13,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import tern.rpc.RpcException;
 import tern.rpc.client.RpcClient;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
 /**
@@ -69,6 +70,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
         if (wanted.isLocal()) {
             LocalCalls.checkServer(beans, where);
         }
+        OptionalModules.checkProtocol(wanted.protocol(), where);
         String name = ClientSettings.nameOf(type, annotation, this::withoutPlaceholders);
         RpcClient made = client.getObject(); // outside the lock, because the bean factory has its own locks
         synchronized (this) {

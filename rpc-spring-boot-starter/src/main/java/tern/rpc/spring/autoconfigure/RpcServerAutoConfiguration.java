@@ -9,7 +9,6 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigureOrder;
 import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
@@ -21,22 +20,23 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.DependsOn;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.security.core.context.SecurityContextHolder;
-import org.springframework.util.ClassUtils;
 import tern.rpc.RpcAuthorizer;
 import tern.rpc.ServerFilter;
-import tern.rpc.health.HealthService;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerProtocol;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.serialization.JsonFormat;
 import tern.rpc.server.RpcServer;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.RpcService;
 import tern.rpc.transport.ServerTransport;
@@ -44,6 +44,7 @@ import tern.rpc.transport.ServerTransport;
 /** Creates a server for beans with {@link RpcService}, if there are any. */
 @AutoConfiguration(after = {RpcAutoConfiguration.class, RpcMetricsAutoConfiguration.class})
 @AutoConfigureOrder(Ordered.LOWEST_PRECEDENCE)
+@Import({HealthConfiguration.class, ReflectionConfiguration.class, ServerInsightConfiguration.class})
 @Conditional({RpcServerAutoConfiguration.Enabled.class, RpcServerAutoConfiguration.SomethingToServe.class})
 public final class RpcServerAutoConfiguration {
 
@@ -74,7 +75,8 @@ public final class RpcServerAutoConfiguration {
             RpcMeters meters,
             CallObservations observations,
             ConfigurableListableBeanFactory beans,
-            ObjectProvider<HealthService> health,
+            ObjectProvider<BuiltInService> builtIns,
+            ObjectProvider<JsonFormat> json,
             ObjectProvider<RpcAuthorizer> authorizers,
             ObjectProvider<ServerFilter> filters,
             ObjectProvider<RpcServerCustomizer> customizers) {
@@ -86,11 +88,10 @@ public final class RpcServerAutoConfiguration {
         observations.serverFilters().forEach(server::filter);
         filters.orderedStream().forEach(server::filter);
         customizers.orderedStream().forEach(customizer -> customizer.customize(server));
-        BuiltInServices.addTo(server, settings, health.getIfAvailable());
+        builtIns.orderedStream().forEach(builtIn -> builtIn.addTo(server));
         settings.limits().applyTo(server);
-        boolean json = ClassUtils.isPresent(
-                "tools.jackson.databind.json.JsonMapper", getClass().getClassLoader());
-        if (json && settings.arePagesLetIn(authorizers.stream().findAny().isPresent())) {
+        if (json.getIfAvailable() != null
+                && settings.arePagesLetIn(authorizers.stream().findAny().isPresent())) {
             LOG.warn(
                     "Pages in browsers of this network can call this server: it listens on all addresses, asks nobody who"
                             + " calls, and answers JSON under any host name. Set rpc.server.token, rpc.server.allowed-hosts or"
@@ -107,11 +108,6 @@ public final class RpcServerAutoConfiguration {
     }
 
     @Bean
-    WorkerPoolSource rpcWorkerPoolSource(RpcServer server, ServerSettings settings, SettingOrigins origins) {
-        return new WorkerPoolSource(server, settings, origins);
-    }
-
-    @Bean
     WorkerThreads rpcWorkerThreads(Environment environment) {
         return WorkerThreads.of(environment);
     }
@@ -122,30 +118,13 @@ public final class RpcServerAutoConfiguration {
             ServerSettings settings,
             WorkerThreads threads,
             ObjectProvider<ServerProtocol> protocols,
-            ObjectProvider<HealthService> health,
+            ObjectProvider<BuiltInService> builtIns,
             EventLoops loops,
             ApplicationContext context) {
         String names = protocols.orderedStream().map(ServerProtocol::name).collect(Collectors.joining(" and "));
         String description =
                 names + settings.security() + " over " + loops.kind() + ", " + settings.threads() + " " + threads;
-        return new RpcServerLifecycle(server, settings, health.getIfAvailable(), description, context);
-    }
-
-    /** Reports to gRPC callers whether the server accepts calls. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnBooleanProperty(name = "rpc.server.health", matchIfMissing = true)
-    static class HealthConfiguration {
-
-        @Bean
-        @ConditionalOnMissingBean
-        HealthService rpcHealthService() {
-            return new HealthService();
-        }
-
-        @Bean
-        HealthReadiness rpcHealthReadiness(HealthService health) {
-            return new HealthReadiness(health);
-        }
+        return new RpcServerLifecycle(server, settings, builtIns.orderedStream().toList(), description, context);
     }
 
     /** Sets the authenticated caller where the application's methods use Spring Security. */

@@ -21,8 +21,8 @@ import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
-import tern.rpc.health.HealthService;
 import tern.rpc.server.RpcServer;
+import tern.rpc.settings.RpcStartException;
 
 /**
  * Starts the server after everything else, and drains it before anything else ends: when the context begins to close,
@@ -38,25 +38,25 @@ public final class RpcServerLifecycle
 
     private final RpcServer server;
     private final ServerSettings settings;
-    private final @Nullable HealthService health;
+    private final List<BuiltInService> builtIns;
     private final String description;
     private final ConfigurableApplicationContext context;
     private final CountDownLatch stopped = new CountDownLatch(1);
     private volatile boolean running;
 
     /**
-     * @param health notified when the shutdown begins; null if there is none
+     * @param builtIns notified when the shutdown begins
      * @param description protocols, event loops and threads, for the log
      */
     RpcServerLifecycle(
             RpcServer server,
             ServerSettings settings,
-            @Nullable HealthService health,
+            List<BuiltInService> builtIns,
             String description,
             ApplicationContext context) {
         this.server = server;
         this.settings = settings;
-        this.health = health;
+        this.builtIns = builtIns;
         this.description = description;
         this.context = (ConfigurableApplicationContext) context;
     }
@@ -72,7 +72,7 @@ public final class RpcServerLifecycle
         running = true;
         publishPort(server.port());
         keepAlive();
-        List<String> services = BuiltInServices.others(server.exports());
+        List<String> services = BuiltInService.others(server.exports());
         LOG.info(
                 "RPC server started on port {} ({}) with {} services: {}",
                 server.port(),
@@ -150,9 +150,7 @@ public final class RpcServerLifecycle
         }
         running = false;
         Duration atMost = settings.shutdownTimeout();
-        if (health != null) {
-            health.shutDown(); // first, so that load balancers use other servers
-        }
+        builtIns.forEach(BuiltInService::shutDown); // first, so that load balancers use other servers
         LOG.info("Draining the RPC server for {} s at the most", atMost.toSeconds());
         server.drain(atMost);
         destroy();

@@ -4,6 +4,7 @@ import java.time.Duration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import tern.rpc.metrics.Slo;
+import tern.rpc.settings.PropertyCheck;
 
 /**
  * Values as they are written.

@@ -7,6 +7,8 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.env.Environment;
+import tern.rpc.settings.InvalidPropertyException;
+import tern.rpc.settings.RpcStartException;
 
 /** Shows the mistake and the change instead of a stack trace, with the place where a property was set. */
 final class RpcStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartException> {

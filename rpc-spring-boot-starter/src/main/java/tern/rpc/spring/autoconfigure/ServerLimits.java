@@ -11,6 +11,8 @@ import tern.rpc.limit.GradientLimit;
 import tern.rpc.limit.Limit;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
+import tern.rpc.settings.InvalidPropertyException;
+import tern.rpc.settings.RpcStartException;
 
 /**
  * The validated limits of concurrent calls, of the server and of single methods.

@@ -10,6 +10,9 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.triple.Cors;
 import tern.rpc.netty.triple.HttpSettings;
 import tern.rpc.server.RpcServer;
+import tern.rpc.settings.InvalidPropertyException;
+import tern.rpc.settings.PropertyCheck;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.transport.Tls.ClientAuth;
 import tern.rpc.transport.Token;
 
@@ -83,7 +86,7 @@ record ServerSettings(
         if (set.isEmpty()) {
             throw new InvalidPropertyException("rpc.server.token", "empty", "one token or more");
         }
-        set.forEach(token -> PropertyCheck.usable("rpc.server.token", token));
+        set.forEach(token -> SettingCheck.usable("rpc.server.token", token));
         return List.copyOf(set);
     }
 
@@ -101,13 +104,13 @@ record ServerSettings(
                 maxRequestBytes(limits),
                 maxResponseBytes(limits),
                 maxInboundBytes(limits),
-                Math.toIntExact(PropertyCheck.between(
+                Math.toIntExact(SettingCheck.between(
                                 "rpc.limits.max-unsent-per-stream",
                                 limits.maxUnsentPerStream(),
                                 DataSize.ofKilobytes(64),
                                 MAX_MESSAGE)
                         .toBytes()),
-                PropertyCheck.between(
+                SettingCheck.between(
                                 "rpc.limits.max-unsent-answers",
                                 limits.maxUnsentAnswers(),
                                 limits.maxUnsentPerStream(),
@@ -124,7 +127,7 @@ record ServerSettings(
         DataSize set = limits.maxInboundBytes();
         return set == null
                 ? Math.max(ServerTransportSettings.defaultInboundBytes(), maxRequestBytes(limits))
-                : PropertyCheck.between(
+                : SettingCheck.between(
                                 "rpc.limits.max-inbound-bytes",
                                 set,
                                 DataSize.ofBytes(maxRequestBytes(limits)),
@@ -235,8 +238,8 @@ record ServerSettings(
     }
 
     private static int messageBytes(String property, @Nullable DataSize set, RpcLimitsProperties limits) {
-        DataSize both = PropertyCheck.between("rpc.limits.max-message", limits.maxMessage(), MIN_MESSAGE, MAX_MESSAGE);
-        DataSize size = set == null ? both : PropertyCheck.between(property, set, MIN_MESSAGE, MAX_MESSAGE);
+        DataSize both = SettingCheck.between("rpc.limits.max-message", limits.maxMessage(), MIN_MESSAGE, MAX_MESSAGE);
+        DataSize size = set == null ? both : SettingCheck.between(property, set, MIN_MESSAGE, MAX_MESSAGE);
         return Math.toIntExact(size.toBytes());
     }
 

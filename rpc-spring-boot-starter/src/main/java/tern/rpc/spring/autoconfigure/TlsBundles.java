@@ -15,6 +15,8 @@ import org.springframework.boot.ssl.NoSuchSslBundleException;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.ssl.SslStoreBundle;
+import tern.rpc.settings.InvalidPropertyException;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.transport.Tls;
 import tern.rpc.transport.Tls.ClientAuth;
 

@@ -18,6 +18,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
+import tern.rpc.settings.RpcStartException;
 
 /**
  * Rejects unknown properties below Tern's roots, which are usually typing errors, and Dubbo's properties below Dubbo's

@@ -9,6 +9,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.env.Profiles;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.settings.InvalidPropertyException;
+import tern.rpc.settings.RpcStartException;
 
 /**
  * Settings that weaken the protection of a server. One warning at the start names them, and each has a gauge. In

@@ -9,6 +9,7 @@ import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.advice.PoolSource;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.server.RpcServer;
+import tern.rpc.spring.autoconfigure.pool.SettingOrigins;
 
 /** The worker threads of the server as a pool. */
 final class WorkerPoolSource implements PoolSource {

@@ -5,6 +5,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.advice.RpcAdviceAutoConfiguration;
+import tern.rpc.spring.autoconfigure.insight.InsightActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.waiting.RpcWaitingAutoConfiguration;
 
@@ -34,6 +35,7 @@ final class Applications {
                         RpcPoolsAutoConfiguration.class,
                         RpcAdviceAutoConfiguration.class,
                         RpcWaitingAutoConfiguration.class,
+                        InsightActuatorAutoConfiguration.class,
                         RpcActuatorAutoConfiguration.class))
                 .withPropertyValues("rpc.client.timeout=1m")
                 .withUserConfiguration(configurations);

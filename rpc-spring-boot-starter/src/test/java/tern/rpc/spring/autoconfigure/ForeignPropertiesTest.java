@@ -17,6 +17,7 @@ import org.springframework.core.env.SimpleCommandLinePropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.core.io.ByteArrayResource;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.firstday.Messages;
 
 /** Properties below {@code rpc.} that are not ours: those of Dubbo stop the start, others may be the application's. */

@@ -13,6 +13,7 @@ import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.context.annotation.Lazy;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 import tern.rpc.spring.firstday.Messages;

@@ -28,6 +28,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.client.RpcClient;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -14,6 +15,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.json.JsonParserFactory;
+import tern.rpc.spring.autoconfigure.pool.RpcPoolsProperties;
 
 /**
  * The metadata that editors show is complete, and so is the table made from it. This writes the table after a change:
@@ -95,15 +97,22 @@ class PropertyTableTest {
     }
 
     static Map<String, Property> properties() throws IOException, URISyntaxException {
-        Path classes = Path.of(RpcAutoConfiguration.class
-                .getProtectionDomain()
-                .getCodeSource()
-                .getLocation()
-                .toURI());
-        Path metadata = classes.resolve("META-INF/spring-configuration-metadata.json");
-        try (InputStream json = Files.newInputStream(metadata)) {
+        Map<String, Property> properties = new TreeMap<>();
+        for (Class<?> one : List.of(RpcAutoConfiguration.class, RpcPoolsProperties.class)) {
+            addProperties(one, properties);
+        }
+        return properties;
+    }
+
+    /** Those of the jar or folder from which the class comes. */
+    private static void addProperties(Class<?> one, Map<String, Property> properties)
+            throws IOException, URISyntaxException {
+        String classes = one.getProtectionDomain().getCodeSource().getLocation().toString();
+        String root = classes.endsWith(".jar") ? "jar:" + classes + "!/" : classes;
+        try (InputStream json = new URI(root + "META-INF/spring-configuration-metadata.json")
+                .toURL()
+                .openStream()) {
             String text = new String(json.readAllBytes(), StandardCharsets.UTF_8);
-            Map<String, Property> properties = new TreeMap<>();
             for (Object entry :
                     (List<?>) JsonParserFactory.getJsonParser().parseMap(text).get("properties")) {
                 Property property = property((Map<?, ?>) entry);
@@ -111,7 +120,6 @@ class PropertyTableTest {
                     properties.put(property.name(), property);
                 }
             }
-            return properties;
         }
     }
 

@@ -21,6 +21,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.netty.ClientTransportSettings;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.settings.RpcStartException;
 
 /** What properties mean, and what stops the start. */
 class RpcPropertiesTest {

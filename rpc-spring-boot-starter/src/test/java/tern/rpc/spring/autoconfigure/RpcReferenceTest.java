@@ -20,6 +20,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tern.rpc.client.RpcClient;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
 /** Where references may stand, what they get, and what is wrong with those that get nothing. */

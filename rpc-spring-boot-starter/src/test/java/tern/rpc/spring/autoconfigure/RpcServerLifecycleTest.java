@@ -27,6 +27,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import tern.rpc.server.RpcServer;
+import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.LocalRpcPort;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;

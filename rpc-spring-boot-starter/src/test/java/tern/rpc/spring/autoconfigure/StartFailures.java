@@ -1,5 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
+import tern.rpc.settings.RpcStartException;
+
 /** Finds what a failure analyzer would find. */
 final class StartFailures {
 

@@ -1,5 +1,7 @@
 package tern.rpc.spring.firstday;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -28,7 +30,8 @@ import org.w3c.dom.NodeList;
 final class StarterJars {
 
     /** On the class path of our tests, and in poms of others with the scope of tests, which their parents set. */
-    private static final Set<String> OF_OUR_TESTS = Set.of("org.mockito:mockito-core", "commons-io:commons-io");
+    private static final Set<String> OF_OUR_TESTS =
+            Set.of("org.mockito:mockito-core", "commons-io:commons-io", "com.google.code.gson:gson");
 
     private static final List<Path> MODULES = Stream.of(
                     "rpc-core",
@@ -36,13 +39,15 @@ final class StarterJars {
                     "rpc-protobuf",
                     "rpc-json",
                     "rpc-insight",
+                    "rpc-insight-spring-boot-starter",
                     "rpc-transport",
                     "rpc-spring-boot-starter")
             .map(module -> Path.of("..", module))
             .toList();
 
     private final Map<String, Path> jars = new LinkedHashMap<>(); // by group:artifact
-    private final List<Path> classes = new ArrayList<>();
+    private final Map<Path, Path> classes = new LinkedHashMap<>(); // by the folder of the module
+    private final List<Path> more = new ArrayList<>();
 
     private StarterJars() {}
 
@@ -55,10 +60,11 @@ final class StarterJars {
         Set<String> known = new HashSet<>();
         for (Path module : MODULES) {
             left.addAll(dependencies(module.resolve("pom.xml")));
-            resolved.classes.add(own.stream()
+            Path classes = own.stream()
                     .filter(path -> isMainOf(module, path))
                     .findFirst()
-                    .orElseThrow(() -> new AssertionError(module + " is not on the class path")));
+                    .orElseThrow(() -> new AssertionError(module + " is not on the class path"));
+            resolved.classes.put(module, classes);
         }
         while (!left.isEmpty()) {
             String artifact = left.pop();
@@ -140,6 +146,27 @@ final class StarterJars {
         return element == null ? otherwise : element.getTextContent().strip();
     }
 
+    /** Leaves out modules of ours, as an exclusion in a pom does. */
+    StarterJars without(String... modules) {
+        for (String module : modules) {
+            assertThat(classes.remove(Path.of("..", module))).as(module).isNotNull();
+        }
+        return this;
+    }
+
+    /** Adds the libraries of gRPC and the generated services of the tests. */
+    StarterJars withGrpc() {
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            Path path = Path.of(entry);
+            String text = path.toAbsolutePath().normalize().toString().replace(File.separatorChar, '/');
+            boolean generated = text.contains("/rpc-protobuf/") && !isMainOf(Path.of("..", "rpc-protobuf"), path);
+            if (generated || text.contains("/io/grpc/") || text.contains("/com/google/")) {
+                more.add(path);
+            }
+        }
+        return this;
+    }
+
     /** Group and artifact of each jar that is not ours. */
     Set<String> artifacts() {
         return jars.keySet();
@@ -154,7 +181,8 @@ final class StarterJars {
      */
     String run(Path folder, Class<?> main, String... arguments) throws Exception {
         copyClasses(main, folder);
-        String classPath = Stream.of(Stream.of(folder), classes.stream(), jars.values().stream())
+        String classPath = Stream.of(
+                        Stream.of(folder), classes.values().stream(), jars.values().stream(), more.stream())
                 .flatMap(paths -> paths)
                 .map(Path::toString)
                 .collect(Collectors.joining(File.pathSeparator));

@@ -8,8 +8,8 @@ import tern.rpc.netty.triple.Http1Protocol;
 import tern.rpc.netty.triple.HttpSettings;
 import tern.rpc.netty.triple.TripleCodecs;
 import tern.rpc.netty.triple.TripleProtocol;
+import tern.rpc.serialization.JsonFormat;
 import tern.rpc.serialization.Serializer;
-import tern.rpc.serialization.json.JsonCodec;
 
 /** Creates all protocols of one port. */
 public final class ServerProtocols {
@@ -24,7 +24,7 @@ public final class ServerProtocols {
      * @param json for calls with JSON; null to serve none
      * @param http the HTTP features besides calls with JSON and protobuf
      */
-    public static List<ServerProtocol> all(Serializer serializer, @Nullable JsonCodec json, HttpSettings http) {
+    public static List<ServerProtocol> all(Serializer serializer, @Nullable JsonFormat json, HttpSettings http) {
         TripleCodecs codecs = new TripleCodecs(serializer, json, 0);
         return List.of(
                 new DubboProtocol(serializer, 0), new TripleProtocol(codecs, http), new Http1Protocol(codecs, http));

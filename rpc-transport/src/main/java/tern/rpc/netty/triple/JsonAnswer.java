@@ -15,10 +15,10 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.serialization.JsonError;
+import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.SerializationException;
-import tern.rpc.serialization.json.JsonError;
-import tern.rpc.serialization.json.JsonMethod;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.RemoteFailures;
 

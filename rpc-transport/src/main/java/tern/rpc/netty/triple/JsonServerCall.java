@@ -17,9 +17,9 @@ import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.SerializationException;
-import tern.rpc.serialization.json.JsonMethod;
 import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.ServiceLookup;
 

@@ -16,6 +16,9 @@ import tern.rpc.transport.ServiceLookup;
 /** The codecs of all methods, each created once. Thread-safe. */
 final class PayloadCodecs {
 
+    /** Methods on protobuf messages are optional. */
+    private static final boolean MESSAGES = isPresent("tern.rpc.serialization.protobuf.ProtobufCodec");
+
     private final CoderPool coders;
     private final ConcurrentMap<MethodDescriptor, PayloadCodec> known = new ConcurrentHashMap<>();
 
@@ -32,9 +35,26 @@ final class PayloadCodecs {
     private PayloadCodec create(MethodDescriptor method) {
         return switch (method.payload()) {
             case JAVA -> new WrapperCodec(coders, method);
-            case PROTOBUF -> new PayloadCodec.Protobuf(method);
+            case PROTOBUF -> protobuf(method);
             case RAW -> new PayloadCodec.Raw(method);
         };
+    }
+
+    private static PayloadCodec protobuf(MethodDescriptor method) {
+        if (!MESSAGES) {
+            throw new IllegalArgumentException(method + " takes or returns protobuf messages, which need"
+                    + " io.github.tern-rpc:tern-rpc-protobuf on the class path");
+        }
+        return new PayloadCodec.Protobuf(method);
+    }
+
+    private static boolean isPresent(String className) {
+        try {
+            Class.forName(className, false, PayloadCodecs.class.getClassLoader());
+            return true;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
     }
 
     /**

@@ -16,13 +16,13 @@ import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.Coder;
 import tern.rpc.serialization.CoderPool;
+import tern.rpc.serialization.JsonError;
+import tern.rpc.serialization.JsonFormat;
+import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.Serializer;
-import tern.rpc.serialization.json.JsonCodec;
-import tern.rpc.serialization.json.JsonError;
-import tern.rpc.serialization.json.JsonMethod;
 
 /** The codecs for messages of Triple, gRPC, gRPC-Web, Connect and JSON. Thread-safe. */
 public final class TripleCodecs {
@@ -41,25 +41,25 @@ public final class TripleCodecs {
     public static final int UNPACKED_RATIO = 100;
 
     private final Gzip gzip;
-    private final @Nullable JsonCodec json;
+    private final @Nullable JsonFormat json;
     private final int exceptionFrames;
 
     /**
      * @param serializer the serializer of values in Triple's wrappers
-     * @param json null without Jackson; JSON is then refused
+     * @param json null if JSON is refused
      * @param exceptionFrames the stack frames sent with an exception
      */
-    public TripleCodecs(Serializer serializer, @Nullable JsonCodec json, int exceptionFrames) {
+    public TripleCodecs(Serializer serializer, @Nullable JsonFormat json, int exceptionFrames) {
         this(serializer, json, exceptionFrames, UNPACKED_RATIO);
     }
 
     /**
      * @param serializer the serializer of values in Triple's wrappers
-     * @param json null without Jackson; JSON is then refused
+     * @param json null if JSON is refused
      * @param exceptionFrames the stack frames sent with an exception
      * @param unpackedRatio the largest ratio of decompressed to compressed bytes of a message above 1 MiB
      */
-    public TripleCodecs(Serializer serializer, @Nullable JsonCodec json, int exceptionFrames, int unpackedRatio) {
+    public TripleCodecs(Serializer serializer, @Nullable JsonFormat json, int exceptionFrames, int unpackedRatio) {
         this.gzip = new Gzip(unpackedRatio);
         this.coders = new CoderPool(serializer);
         this.payloads = new PayloadCodecs(coders);
@@ -98,12 +98,15 @@ public final class TripleCodecs {
      * @throws RpcException UNIMPLEMENTED if JSON is not served, for this method or at all
      */
     JsonMethod json(MethodDescriptor method) {
-        JsonCodec codec = json;
+        JsonFormat codec = json;
         if (codec == null || method.payload() == Payload.RAW) {
             throw new HttpRefusal(
                     HttpResponseStatus.NOT_IMPLEMENTED,
                     method + " is not served as JSON"
-                            + (codec == null ? "; tools.jackson.core:jackson-databind is not on the class path" : ""));
+                            + (codec == null
+                                    ? "; that needs io.github.tern-rpc:tern-rpc-json and"
+                                            + " tools.jackson.core:jackson-databind on the class path"
+                                    : ""));
         }
         return codec.method(method);
     }

@@ -3,9 +3,9 @@ package tern.rpc.netty.triple;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.MessageKind;
 import tern.rpc.serialization.OutputBuffer;
-import tern.rpc.serialization.json.JsonMethod;
 
 /**
  * Java values as {@code google.protobuf.Value}, converted by JSON, for callers that know the method by server

@@ -7,7 +7,6 @@ import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.info.InfoContributor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
@@ -16,24 +15,15 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.RpcReportPart;
 import tern.rpc.server.RpcServer;
 import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcReferences;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerLifecycle;
-import tern.rpc.spring.autoconfigure.advice.CapacityAdvice;
-import tern.rpc.spring.autoconfigure.advice.RpcAdviceAutoConfiguration;
-import tern.rpc.spring.autoconfigure.waiting.RpcWaitingAutoConfiguration;
-import tern.rpc.spring.autoconfigure.waiting.WaitingReporter;
 
 /** Endpoint, health and info, for applications with Actuator. */
-@AutoConfiguration(
-        after = {
-            RpcServerAutoConfiguration.class,
-            RpcClientAutoConfiguration.class,
-            RpcAdviceAutoConfiguration.class,
-            RpcWaitingAutoConfiguration.class
-        })
+@AutoConfiguration(after = {RpcServerAutoConfiguration.class, RpcClientAutoConfiguration.class})
 @ConditionalOnClass(Endpoint.class)
 public final class RpcActuatorAutoConfiguration {
 
@@ -62,20 +52,6 @@ public final class RpcActuatorAutoConfiguration {
         @ConditionalOnMissingBean
         RpcActuatorEndpoint rpcActuatorEndpoint(RpcReporter reporter, ObjectProvider<RpcReportPart> parts) {
             return new RpcActuatorEndpoint(reporter, parts);
-        }
-
-        @Bean
-        @ConditionalOnAvailableEndpoint(endpoint = RpcActuatorEndpoint.class)
-        @ConditionalOnBean(WaitingReporter.class)
-        RpcReportPart rpcWaitingPart(WaitingReporter reporter) {
-            return new WaitingPart(reporter);
-        }
-
-        @Bean
-        @ConditionalOnAvailableEndpoint(endpoint = RpcActuatorEndpoint.class)
-        @ConditionalOnBean(CapacityAdvice.class)
-        RpcReportPart rpcAdvicePart(CapacityAdvice advice) {
-            return new AdvicePart(advice);
         }
     }
 

@@ -5,6 +5,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import tern.rpc.metrics.RpcReportPart;
 
 /**
  * Shows services, references and the last minute under {@code /actuator/rpc}, and each {@link RpcReportPart} below it,

@@ -30,11 +30,12 @@ import tern.rpc.advice.Situation;
 import tern.rpc.advice.Situation.LoggingMode;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.RpcReportPart;
 import tern.rpc.spring.autoconfigure.RpcAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
-import tern.rpc.spring.autoconfigure.actuate.RpcReportPart;
+import tern.rpc.spring.autoconfigure.insight.InsightActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.HikariAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
@@ -240,6 +241,7 @@ class CapacityAdviceTest {
                         RpcPoolsAutoConfiguration.class,
                         HikariAutoConfiguration.class,
                         RpcAdviceAutoConfiguration.class,
+                        InsightActuatorAutoConfiguration.class,
                         RpcActuatorAutoConfiguration.class,
                         DataSourceAutoConfiguration.class))
                 .withPropertyValues(

@@ -20,7 +20,6 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.advice.PoolSource;
 import tern.rpc.advice.Situation.LoggingMode;
-import tern.rpc.spring.autoconfigure.SettingOrigins;
 
 /** The ring of Log4j 2, before a disk that stands still. */
 class AsyncLoggingTest {

@@ -1,0 +1,18 @@
+package tern.rpc.serialization;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+
+/** Arguments and results of methods as JSON (docs/wire-protocol.md 4.2). Thread-safe. */
+public interface JsonFormat {
+
+    /**
+     * Returns the codec of a method. Its types are resolved at the first call, which is expensive, so it should happen
+     * at start-up.
+     */
+    JsonMethod method(MethodDescriptor method);
+
+    /** Decodes the error in the body of an answer; null if the body does not have the form of Tern, Dubbo and Connect. */
+    @Nullable
+    JsonError error(byte[] json, int offset, int length);
+}

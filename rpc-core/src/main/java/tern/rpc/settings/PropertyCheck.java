@@ -1,0 +1,42 @@
+package tern.rpc.settings;
+
+import java.time.Duration;
+
+/** Refuses values out of range with a message that names property, value and range. */
+public final class PropertyCheck {
+
+    private PropertyCheck() {}
+
+    public static int between(String property, int value, int least, int most) {
+        if (value < least || value > most) {
+            throw new InvalidPropertyException(property, value, least + " to " + most);
+        }
+        return value;
+    }
+
+    public static int atLeast(String property, int value, int least) {
+        if (value < least) {
+            throw new InvalidPropertyException(property, value, least + " or more");
+        }
+        return value;
+    }
+
+    public static Duration moreThanZero(String property, Duration value) {
+        if (value.isNegative() || value.isZero()) {
+            throw new InvalidPropertyException(property, text(value), "more than 0");
+        }
+        return value;
+    }
+
+    public static Duration notNegative(String property, Duration value) {
+        if (value.isNegative()) {
+            throw new InvalidPropertyException(property, text(value), "0 or more");
+        }
+        return value;
+    }
+
+    /** The value in the notation of properties. */
+    private static String text(Duration value) {
+        return value.toMillis() % 1_000 == 0 ? value.toSeconds() + "s" : value.toMillis() + "ms";
+    }
+}

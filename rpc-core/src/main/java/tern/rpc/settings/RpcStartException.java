@@ -1,0 +1,25 @@
+package tern.rpc.settings;
+
+import org.jspecify.annotations.Nullable;
+
+/** The application cannot start for a reason that its author can remove. */
+public class RpcStartException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final String action;
+
+    /**
+     * @param description the mistake and its place
+     * @param action what to change
+     */
+    public RpcStartException(String description, String action, @Nullable Throwable cause) {
+        super(description, cause);
+        this.action = action;
+    }
+
+    /** Returns what to change, as a sentence. */
+    public String action() {
+        return action;
+    }
+}

@@ -1,0 +1,52 @@
+package tern.rpc.settings;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Finds the values of secret properties: under their own keys, in command lines and in JSON documents. Thread-safe. */
+public final class SecretText {
+
+    public static final String HIDDEN = "******";
+
+    private static final Pattern JSON_ROOT = Pattern.compile("(?i)\"rpc[\"._]");
+    private static final Pattern JSON_SECRET = Pattern.compile("(?i)token|url");
+
+    private final Pattern key;
+    private final Pattern assigned;
+
+    /**
+     * @param keys a regular expression for the secret keys, in any notation
+     * @param boundedKeys the same with bounded repetitions, which keep the time linear in the length of the text
+     */
+    public SecretText(String keys, String boundedKeys) {
+        this.key = Pattern.compile("(?i)" + keys);
+        // In a command line: up to the next argument, because a list may have spaces after its commas.
+        this.assigned =
+                Pattern.compile("(?i)((?:" + boundedKeys + ")\\s*[=:]\\s*).*?(?=\\s--?[\\w]|\\s@|$)", Pattern.DOTALL);
+    }
+
+    /** Whether the value of this key is a secret. */
+    public boolean isSecret(String name) {
+        return key.matcher(name).matches();
+    }
+
+    /** Returns the text with its secrets replaced by {@link #HIDDEN}; the same text if there are none. */
+    public String hide(String text) {
+        if (isSecretJson(text)) {
+            return HIDDEN;
+        }
+        if (!text.contains("rpc") && !text.contains("RPC")) {
+            return text;
+        }
+        return assigned.matcher(text).replaceAll("$1" + Matcher.quoteReplacement(HIDDEN));
+    }
+
+    /** Whether the text is JSON with secrets, nested or flat, where it is unclear which text belongs to a token. */
+    private static boolean isSecretJson(String text) {
+        if (!text.stripLeading().startsWith("{")) {
+            return false;
+        }
+        Matcher root = JSON_ROOT.matcher(text);
+        return root.find() && JSON_SECRET.matcher(text).find(root.end());
+    }
+}

@@ -1,0 +1,56 @@
+package tern.rpc.spring.autoconfigure.insight;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.RpcReportPart;
+import tern.rpc.spring.autoconfigure.advice.CapacityAdvice;
+import tern.rpc.spring.autoconfigure.advice.RpcAdviceAutoConfiguration;
+import tern.rpc.spring.autoconfigure.waiting.RpcWaitingAutoConfiguration;
+import tern.rpc.spring.autoconfigure.waiting.WaitingReporter;
+
+/** Shows the waiting report and the advice, for applications with Actuator. */
+@AutoConfiguration(after = {RpcAdviceAutoConfiguration.class, RpcWaitingAutoConfiguration.class})
+@ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
+public final class InsightActuatorAutoConfiguration {
+
+    @Bean
+    @ConditionalOnAvailableEndpoint(endpoint = InsightEndpoint.class)
+    @ConditionalOnBean(WaitingReporter.class)
+    RpcReportPart rpcWaitingPart(WaitingReporter reporter) {
+        return new WaitingPart(reporter);
+    }
+
+    @Bean
+    @ConditionalOnAvailableEndpoint(endpoint = InsightEndpoint.class)
+    @ConditionalOnBean(CapacityAdvice.class)
+    RpcReportPart rpcAdvicePart(CapacityAdvice advice) {
+        return new AdvicePart(advice);
+    }
+
+    /** Without the endpoint of the RPC starter, which shows these reports as well. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnMissingClass("tern.rpc.spring.autoconfigure.actuate.RpcActuatorEndpoint")
+    static final class AloneConfiguration {
+
+        @Bean
+        @ConditionalOnAvailableEndpoint
+        InsightEndpoint rpcInsightEndpoint(RpcMeters meters, ObjectProvider<RpcReportPart> parts) {
+            return new InsightEndpoint(meters, parts);
+        }
+
+        /** Hides addresses of Redis with a password, even if the application shows property values. */
+        @Bean
+        SanitizingFunction rpcPoolSanitizer() {
+            return new SecretAddresses();
+        }
+    }
+}

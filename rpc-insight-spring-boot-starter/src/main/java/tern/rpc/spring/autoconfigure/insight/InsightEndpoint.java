@@ -1,0 +1,53 @@
+package tern.rpc.spring.autoconfigure.insight;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import tern.rpc.metrics.LatencyWindow;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.RpcReportPart;
+
+/**
+ * Shows the last minute of an application without RPC under {@code /actuator/rpc}, and each {@link RpcReportPart} below
+ * it. With RPC, the endpoint of its starter shows services and references as well.
+ */
+@Endpoint(id = "rpc")
+public final class InsightEndpoint {
+
+    private final RpcMeters meters;
+    private final ObjectProvider<RpcReportPart> parts;
+
+    InsightEndpoint(RpcMeters meters, ObjectProvider<RpcReportPart> parts) {
+        this.meters = meters;
+        this.parts = parts;
+    }
+
+    /**
+     * The target and the last minute.
+     *
+     * @param parts the names of the reports below this one
+     */
+    public record Summary(int qps, double latencyMillis, LatencyWindow.Report served, List<String> parts) {}
+
+    @ReadOperation
+    public Summary summary() {
+        return new Summary(
+                meters.slo().qps(),
+                meters.slo().latency().toNanos() / 1e6,
+                meters.served(),
+                parts.orderedStream().map(RpcReportPart::name).toList());
+    }
+
+    /** The part; null for an unknown name, which becomes 404. */
+    @ReadOperation
+    public @Nullable Object part(@Selector String name) {
+        return parts.orderedStream()
+                .filter(part -> part.name().equals(name))
+                .findFirst()
+                .map(RpcReportPart::report)
+                .orElse(null);
+    }
+}

@@ -1,0 +1,45 @@
+package tern.rpc.spring.autoconfigure.insight;
+
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.env.Environment;
+import tern.rpc.settings.InvalidPropertyException;
+import tern.rpc.settings.RpcStartException;
+
+/** Shows the mistake and the change instead of a stack trace, with the place where a property was set. */
+final class InsightStartFailureAnalyzer extends AbstractFailureAnalyzer<RpcStartException> {
+
+    private final Environment environment;
+
+    InsightStartFailureAnalyzer(Environment environment) {
+        this.environment = environment;
+    }
+
+    @Override
+    protected FailureAnalysis analyze(Throwable rootFailure, RpcStartException cause) {
+        String description = cause instanceof InvalidPropertyException invalid
+                ? cause.getMessage() + origin(invalid.property())
+                : String.valueOf(cause.getMessage());
+        return new FailureAnalysis(sentence(description), cause.action(), cause);
+    }
+
+    /** The description as a sentence. A question already has its mark. */
+    private static String sentence(String description) {
+        return description.endsWith("?") || description.endsWith(".") ? description : description + ".";
+    }
+
+    private String origin(String property) {
+        ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
+        for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+            ConfigurationProperty found = source.getConfigurationProperty(name);
+            if (found != null) {
+                return found.getOrigin() == null ? "" : " (set in " + found.getOrigin() + ")";
+            }
+        }
+        return "";
+    }
+}

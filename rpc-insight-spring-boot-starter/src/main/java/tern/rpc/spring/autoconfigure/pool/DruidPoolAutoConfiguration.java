@@ -1,0 +1,68 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import com.alibaba.druid.pool.DruidDataSource;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import tern.rpc.advice.Sizing;
+
+/**
+ * Creates a Druid pool for {@code spring.datasource.url} with sizes and waits from the target. Properties below {@code
+ * spring.datasource.druid} take precedence.
+ */
+@AutoConfiguration(
+        after = RpcPoolsAutoConfiguration.class,
+        beforeName = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")
+@ConditionalOnClass({DruidDataSource.class, DataSourceProperties.class})
+public final class DruidPoolAutoConfiguration {
+
+    @Bean
+    static DruidWatch rpcDruidWatch(ObjectProvider<PoolSources> sources, ObjectProvider<SettingOrigins> origins) {
+        return new DruidWatch(sources, origins);
+    }
+
+    @Bean
+    DataSourcePoolMetadataProvider rpcDruidPoolMetadata() {
+        return DruidMetadata::of;
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Conditional(DruidChosen.class)
+    @ConditionalOnBooleanProperty(name = "rpc.pools.tuned", matchIfMissing = true)
+    @ConditionalOnMissingClass({
+        "com.alibaba.druid.spring.boot4.autoconfigure.DruidDataSourceAutoConfigure",
+        "com.alibaba.druid.spring.boot3.autoconfigure.DruidDataSourceAutoConfigure"
+    })
+    @ConditionalOnMissingBean(value = DataSource.class, type = "javax.sql.XADataSource")
+    @EnableConfigurationProperties(DataSourceProperties.class)
+    static class PoolConfiguration {
+
+        @Bean(initMethod = "init", destroyMethod = "close")
+        DruidDataSource dataSource(
+                DataSourceProperties properties,
+                ObjectProvider<JdbcConnectionDetails> connection,
+                Sizing sizing,
+                SettingOrigins origins) {
+            DruidDataSource pool = new DruidDataSource();
+            JdbcConnectionDetails server = connection.getIfAvailable();
+            pool.setUrl(server == null ? properties.determineUrl() : server.getJdbcUrl());
+            pool.setUsername(server == null ? properties.determineUsername() : server.getUsername());
+            pool.setPassword(server == null ? properties.determinePassword() : server.getPassword());
+            pool.setDriverClassName(
+                    server == null ? properties.determineDriverClassName() : server.getDriverClassName());
+            new DruidTuning(sizing, origins).apply(pool);
+            return pool;
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import com.alibaba.druid.pool.DruidDataSource;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.advice.Sizing;
+import tern.rpc.settings.InvalidPropertyException;
+import tern.rpc.settings.PropertyCheck;
+
+/** Values for a pool that fails fast, opens all connections at the start, and wakes no thread without need. */
+final class DruidTuning {
+
+    static final String PREFIX = "spring.datasource.druid";
+
+    private static final String MARIADB = "jdbc:mariadb:";
+
+    private static final int MAX_CONNECTIONS = 10_000;
+    private static final int STATEMENTS_PER_CONNECTION = 20;
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
+    private static final Duration READ_TIMEOUT = Duration.ofSeconds(5);
+
+    private final Sizing sizing;
+    private final SettingOrigins origins;
+
+    DruidTuning(Sizing sizing, SettingOrigins origins) {
+        this.sizing = sizing;
+        this.origins = origins;
+    }
+
+    /** Sets the values. Called before the pool's {@code init}. */
+    void apply(DruidDataSource pool) {
+        Integer wanted = number("max-active");
+        int max = wanted == null
+                ? Math.max(sizing.connections(), atLeastZero("min-idle"))
+                : PropertyCheck.between(PREFIX + ".max-active", wanted, 1, MAX_CONNECTIONS);
+        Integer idle = number("min-idle");
+        int minIdle = idle == null ? Math.min(max, sizing.connections()) : idle;
+        pool.setName("druid");
+        pool.setMaxActive(max);
+        pool.setMinIdle(minIdle);
+        pool.setInitialSize(minIdle);
+        pool.setMaxWait(sizing.jdbcWait().toMillis());
+        pool.setConnectTimeout((int) CONNECT_TIMEOUT.toMillis());
+        pool.setSocketTimeout((int) READ_TIMEOUT.toMillis());
+        pool.setUseUnfairLock(true); // set explicitly, in case a later release changes the default
+        pool.setKeepAlive(true);
+        pool.setPoolPreparedStatements(true);
+        pool.setMaxPoolPreparedStatementPerConnectionSize(STATEMENTS_PER_CONNECTION);
+        pool.setValidationQuery("SELECT 1");
+        pool.setTestWhileIdle(true);
+        origins.bind(PREFIX, pool);
+        check(pool);
+        if (String.valueOf(pool.getUrl()).startsWith(MARIADB)) {
+            tellDriver(pool, "connectTimeout", pool.getConnectTimeout());
+            tellDriver(pool, "socketTimeout", pool.getSocketTimeout());
+        }
+    }
+
+    /**
+     * Sets a time limit for the driver. Druid does this itself for other drivers. Values in the URL or the connection
+     * properties are kept.
+     */
+    private static void tellDriver(DruidDataSource pool, String name, int millis) {
+        boolean said = pool.getUrl().contains(name + '=')
+                || pool.getConnectProperties().containsKey(name);
+        if (millis > 0 && !said) {
+            pool.addConnectionProperty(name, String.valueOf(millis));
+        }
+    }
+
+    private static void check(DruidDataSource pool) {
+        int max = pool.getMaxActive();
+        PropertyCheck.between(PREFIX + ".min-idle", pool.getMinIdle(), 0, max);
+        PropertyCheck.between(PREFIX + ".initial-size", pool.getInitialSize(), 0, max);
+        if (pool.getMaxWait() < -1) {
+            throw new InvalidPropertyException(PREFIX + ".max-wait", pool.getMaxWait(), "-1 or more milliseconds");
+        }
+        PropertyCheck.atLeast(PREFIX + ".connect-timeout", pool.getConnectTimeout(), 0);
+        PropertyCheck.atLeast(PREFIX + ".socket-timeout", pool.getSocketTimeout(), 0);
+    }
+
+    private int atLeastZero(String property) {
+        Integer value = number(property);
+        return value == null ? 0 : PropertyCheck.between(PREFIX + "." + property, value, 0, MAX_CONNECTIONS);
+    }
+
+    private @Nullable Integer number(String property) {
+        return origins.value(PREFIX + "." + property, Integer.class);
+    }
+}

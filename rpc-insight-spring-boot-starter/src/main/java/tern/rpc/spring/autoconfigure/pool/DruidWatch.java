@@ -1,0 +1,72 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import com.alibaba.druid.pool.DruidDataSource;
+import java.time.Duration;
+import java.util.List;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import tern.rpc.advice.PoolKind;
+import tern.rpc.advice.PoolSetting;
+import tern.rpc.advice.PoolSetting.Source;
+import tern.rpc.advice.PoolSetting.Use;
+import tern.rpc.advice.PoolSnapshot;
+
+/** Adds the counting filter to every Druid pool, of Tern or of the application, before it opens. */
+final class DruidWatch implements BeanPostProcessor {
+
+    private final ObjectProvider<PoolSources> sources;
+    private final ObjectProvider<SettingOrigins> origins;
+
+    DruidWatch(ObjectProvider<PoolSources> sources, ObjectProvider<SettingOrigins> origins) {
+        this.sources = sources;
+        this.origins = origins;
+    }
+
+    @Override
+    public Object postProcessBeforeInitialization(Object bean, String beanName) {
+        if (bean instanceof DruidDataSource pool && !pool.isInited()) {
+            DruidLedgerFilter filter = new DruidLedgerFilter();
+            pool.getProxyFilters().add(filter);
+            boolean ours = "druid".equals(pool.getName());
+            String name = sources.getObject().nameFor(ours ? "druid" : beanName);
+            sources.getObject().add(name, () -> snapshot(name, pool, filter.borrowings(), ours));
+        }
+        return bean;
+    }
+
+    private PoolSnapshot snapshot(String name, DruidDataSource pool, Borrowings borrowings, boolean ours) {
+        long wait = pool.getMaxWait();
+        return borrowings
+                .into(PoolSnapshot.builder(name, PoolKind.JDBC, pool.getMaxActive()))
+                .fair(!pool.isUseUnfairLock())
+                .now(pool.getActiveCount(), pool.getPoolingCount(), borrowings.waiting())
+                .queueCapacity(pool.getMaxWaitThreadCount() > 0 ? pool.getMaxWaitThreadCount() : Integer.MAX_VALUE)
+                .waitLimit(wait <= 0 ? PoolSnapshot.UNKNOWN : Duration.ofMillis(wait))
+                .settings(settings(pool, ours))
+                .build();
+    }
+
+    /** The settings of a pool. A pool that the application builds itself keeps all of its values. */
+    private List<PoolSetting> settings(DruidDataSource pool, boolean ours) {
+        Source otherwise = ours ? Source.TUNED : Source.USER;
+        return List.of(
+                setting("max-active", pool.getMaxActive(), otherwise, Use.MAX).accepting(PoolSources.SIZES),
+                setting("min-idle", pool.getMinIdle(), otherwise, Use.OTHER),
+                setting("initial-size", pool.getInitialSize(), otherwise, Use.OTHER),
+                setting("max-wait", pool.getMaxWait(), otherwise, Use.WAIT_LIMIT),
+                setting("use-unfair-lock", pool.isUseUnfairLock(), otherwise, Use.FAIRNESS),
+                setting("connect-timeout", pool.getConnectTimeout(), otherwise, Use.OTHER),
+                setting("socket-timeout", pool.getSocketTimeout(), otherwise, Use.OTHER),
+                setting("pool-prepared-statements", pool.isPoolPreparedStatements(), otherwise, Use.OTHER),
+                setting(
+                        "max-pool-prepared-statement-per-connection-size",
+                        pool.getMaxPoolPreparedStatementPerConnectionSize(),
+                        otherwise,
+                        Use.OTHER),
+                setting("keep-alive", pool.isKeepAlive(), otherwise, Use.OTHER));
+    }
+
+    private PoolSetting setting(String key, Object value, Source otherwise, Use use) {
+        return origins.getObject().setting(DruidTuning.PREFIX + "." + key, value, otherwise, use);
+    }
+}

@@ -1,0 +1,73 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.util.List;
+import org.apache.hc.client5.http.impl.ChainElement;
+import org.apache.hc.client5.http.impl.classic.HttpClientBuilder;
+import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager;
+import org.apache.hc.core5.pool.PoolStats;
+import org.apache.hc.core5.util.Timeout;
+import org.springframework.boot.http.client.HttpComponentsClientHttpRequestFactoryBuilder;
+import org.springframework.boot.http.client.autoconfigure.ClientHttpRequestFactoryBuilderCustomizer;
+import tern.rpc.advice.PoolKind;
+import tern.rpc.advice.PoolSetting.Source;
+import tern.rpc.advice.PoolSetting.Use;
+import tern.rpc.advice.PoolSnapshot;
+
+/** Sets Tern's limits on a client created by Boot, and measures its exchanges. */
+final class HttpPoolCustomizer
+        implements ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> {
+
+    private final HttpPoolSettings settings;
+    private final SettingOrigins origins;
+    private final PoolSources sources;
+
+    HttpPoolCustomizer(HttpPoolSettings settings, SettingOrigins origins, PoolSources sources) {
+        this.settings = settings;
+        this.origins = origins;
+        this.sources = sources;
+    }
+
+    @Override
+    public HttpComponentsClientHttpRequestFactoryBuilder customize(
+            HttpComponentsClientHttpRequestFactoryBuilder builder) {
+        HttpComponentsClientHttpRequestFactoryBuilder watched = builder.withHttpClientCustomizer(this::watch);
+        if (!origins.isTuned()) {
+            return watched;
+        }
+        return watched.withConnectionManagerCustomizer(
+                        pool -> pool.setMaxConnTotal(settings.maxTotal()).setMaxConnPerRoute(settings.maxPerHost()))
+                .withDefaultRequestConfigCustomizer(
+                        request -> request.setConnectionRequestTimeout(Timeout.of(settings.maxWait())));
+    }
+
+    private void watch(HttpClientBuilder client) {
+        HttpExchanges exchanges = new HttpExchanges();
+        client.addExecInterceptorBefore(ChainElement.CONNECT.name(), "rpcConnection", exchanges::connect);
+        client.addExecInterceptorBefore(ChainElement.MAIN_TRANSPORT.name(), "rpcExchange", exchanges::exchange);
+        if (client.getConnManager() instanceof PoolingHttpClientConnectionManager pool) {
+            String name = sources.nameFor("http");
+            sources.add(name, () -> snapshot(name, pool, exchanges));
+        }
+    }
+
+    private PoolSnapshot snapshot(String name, PoolingHttpClientConnectionManager pool, HttpExchanges exchanges) {
+        Source otherwise = origins.isTuned() ? Source.TUNED : Source.LIBRARY;
+        PoolStats now = pool.getTotalStats();
+        int total = pool.getMaxTotal();
+        int perHost = pool.getDefaultMaxPerRoute();
+        return exchanges
+                .borrowings()
+                .into(PoolSnapshot.builder(name, PoolKind.HTTP, total))
+                .hosts(Math.min(total, perHost), exchanges.hosts())
+                .now(now.getLeased(), now.getAvailable(), now.getPending())
+                .waitLimit(origins.isTuned() ? settings.maxWait() : PoolSnapshot.UNKNOWN)
+                .settings(List.of(
+                        origins.setting(HttpPoolSettings.PREFIX + ".max-total", total, otherwise, Use.MAX)
+                                .accepting(PoolSources.SIZES),
+                        origins.setting(HttpPoolSettings.PREFIX + ".max-per-host", perHost, otherwise, Use.MAX_PER_HOST)
+                                .accepting(PoolSources.SIZES),
+                        origins.setting(
+                                HttpPoolSettings.PREFIX + ".max-wait", settings.maxWait(), otherwise, Use.WAIT_LIMIT)))
+                .build();
+    }
+}

@@ -1,0 +1,26 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.providers.PooledConnectionProvider;
+import tern.rpc.advice.Sizing;
+
+/** Creates a Jedis client without Spring Data, if {@code rpc.pools.jedis.url} is set. */
+@AutoConfiguration(after = RpcPoolsAutoConfiguration.class)
+@ConditionalOnClass({UnifiedJedis.class, PooledConnectionProvider.class})
+@ConditionalOnProperty("rpc.pools.jedis.url")
+public final class JedisAutoConfiguration {
+
+    @Bean(destroyMethod = "close")
+    @ConditionalOnMissingBean
+    UnifiedJedis rpcJedis(RpcPoolsProperties properties, Sizing sizing, SettingOrigins origins, PoolSources sources) {
+        WatchedJedis pool = WatchedJedis.open(JedisSettings.of(properties.jedis(), sizing));
+        String name = sources.nameFor("jedis");
+        sources.add(name, () -> pool.snapshot(name, origins));
+        return pool.client();
+    }
+}

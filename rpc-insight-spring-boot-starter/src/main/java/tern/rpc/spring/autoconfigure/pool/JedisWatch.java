@@ -1,0 +1,70 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.util.List;
+import org.apache.commons.pool2.PooledObjectFactory;
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import org.springframework.boot.data.redis.autoconfigure.JedisClientConfigurationBuilderCustomizer;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration.JedisClientConfigurationBuilder;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.builders.AbstractClientBuilder;
+import redis.clients.jedis.executors.DefaultCommandExecutor;
+import tern.rpc.advice.PoolSetting;
+import tern.rpc.advice.PoolSetting.Source;
+import tern.rpc.advice.PoolSetting.Use;
+import tern.rpc.advice.PoolSnapshot;
+
+/** Sets measured connections in the client that Spring Data creates for one server. */
+final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
+
+    private final PoolSources sources;
+    private final SettingOrigins origins;
+
+    JedisWatch(PoolSources sources, SettingOrigins origins) {
+        this.sources = sources;
+        this.origins = origins;
+    }
+
+    @Override
+    public void customize(JedisClientConfigurationBuilder configuration) {
+        configuration.customizeClient(client -> watch(client, configuration.build()));
+    }
+
+    private void watch(AbstractClientBuilder<?, ?> builder, JedisClientConfiguration configuration) {
+        GenericObjectPoolConfig<?> config = configuration.getPoolConfig().orElse(null);
+        if (config == null || !configuration.isUsePooling() || !(builder.build() instanceof RedisClient plain)) {
+            return; // clusters and sentinels have several pools
+        }
+        PooledObjectFactory<Connection> factory = plain.getPool().getFactory();
+        plain.close(); // it has no connection yet; its factory knows the address and the credentials
+        WatchedConnections connections = WatchedConnections.of(factory, typed(config));
+        builder.connectionProvider(connections).commandExecutor(new DefaultCommandExecutor(connections));
+        String name = sources.nameFor("jedis");
+        sources.add(name, () -> snapshot(name, connections, configuration));
+    }
+
+    private static GenericObjectPoolConfig<Connection> typed(GenericObjectPoolConfig<?> config) {
+        @SuppressWarnings("unchecked") // the type is only used for the eviction policy, which reads no object
+        GenericObjectPoolConfig<Connection> typed = (GenericObjectPoolConfig<Connection>) config;
+        return typed;
+    }
+
+    private PoolSnapshot snapshot(String name, WatchedConnections connections, JedisClientConfiguration configuration) {
+        return connections
+                .snapshot(name)
+                .settings(List.of(
+                        setting(".jedis.pool.max-active", connections.getPool().getMaxTotal(), Use.MAX)
+                                .accepting(PoolSources.SIZES),
+                        setting(".jedis.pool.max-idle", connections.getPool().getMaxIdle(), Use.OTHER),
+                        setting(".jedis.pool.min-idle", connections.getPool().getMinIdle(), Use.OTHER),
+                        setting(".jedis.pool.max-wait", connections.getPool().getMaxWaitDuration(), Use.WAIT_LIMIT),
+                        setting(".connect-timeout", configuration.getConnectTimeout(), Use.OTHER),
+                        setting(".timeout", configuration.getReadTimeout(), Use.OTHER)))
+                .build();
+    }
+
+    private PoolSetting setting(String key, Object value, Use use) {
+        return origins.setting(JedisTuning.PREFIX + key, value, origins.isTuned() ? Source.TUNED : Source.LIBRARY, use);
+    }
+}

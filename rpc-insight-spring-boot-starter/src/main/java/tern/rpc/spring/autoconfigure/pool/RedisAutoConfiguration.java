@@ -1,0 +1,54 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.RedisClient;
+import tern.rpc.advice.Sizing;
+
+/** Measures the connections of Spring Data Redis, and tunes the pool if the client is Jedis. */
+@AutoConfiguration(
+        after = RpcPoolsAutoConfiguration.class,
+        beforeName = "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration")
+@ConditionalOnClass({RedisConnectionFactory.class, DataRedisProperties.class, ProxyFactory.class})
+public final class RedisAutoConfiguration {
+
+    @Bean
+    static RedisWatch rpcRedisWatch() {
+        return new RedisWatch();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({Jedis.class, RedisClient.class})
+    static class WatchConfiguration {
+
+        /** Runs first, so that the application's customizers take precedence. */
+        @Bean
+        @Order(Ordered.HIGHEST_PRECEDENCE)
+        JedisWatch rpcJedisWatch(PoolSources sources, SettingOrigins origins) {
+            return new JedisWatch(sources, origins);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(Jedis.class)
+    @ConditionalOnBooleanProperty(name = "rpc.pools.tuned", matchIfMissing = true)
+    static class TuningConfiguration {
+
+        @Bean
+        static JedisTuning rpcJedisTuning(
+                ObjectProvider<Sizing> sizing, ObjectProvider<SettingOrigins> origins, Environment environment) {
+            return new JedisTuning(sizing, origins, environment);
+        }
+    }
+}

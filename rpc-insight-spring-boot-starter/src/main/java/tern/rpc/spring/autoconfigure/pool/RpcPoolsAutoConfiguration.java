@@ -1,0 +1,68 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
+import tern.rpc.advice.Goal;
+import tern.rpc.advice.Sizing;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+
+/** The common beans of all pools, and the thread pools that the application configures. */
+@AutoConfiguration(
+        afterName = {
+            "tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration"
+        })
+@EnableConfigurationProperties({RpcPoolsProperties.class, RpcLoggingProperties.class, SloProperties.class})
+public final class RpcPoolsAutoConfiguration {
+
+    @Bean
+    static SettingOrigins rpcSettingOrigins(Environment environment) {
+        return new SettingOrigins(environment);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    Slo rpcSlo(SloProperties properties) {
+        return properties.target();
+    }
+
+    @Bean
+    @Lazy
+    @ConditionalOnMissingBean
+    RpcMeters rpcMeters(ObjectProvider<MeterRegistry> registry, Slo slo) {
+        MeterRegistry own = registry.getIfUnique();
+        return new RpcMeters(own == null ? new CompositeMeterRegistry() : own, slo);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    Goal rpcGoal(Slo slo) {
+        return new Goal(slo.qps(), slo.latency());
+    }
+
+    /** Sizes for the threads of the web server, if no RPC server has workers. */
+    @Bean
+    @ConditionalOnMissingBean
+    Sizing rpcSizing(Goal goal, SettingOrigins origins) {
+        return new Sizing(goal, WebThreads.configured(origins));
+    }
+
+    @Bean
+    static PoolSources rpcPoolSources(ConfigurableListableBeanFactory beans, ObjectProvider<MeterRegistry> registries) {
+        return new PoolSources(beans, registries);
+    }
+
+    @Bean
+    static BusinessPools rpcBusinessPools(Environment environment) {
+        return new BusinessPools(environment);
+    }
+}

@@ -1,0 +1,55 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.core.env.Environment;
+import tern.rpc.advice.PoolSetting;
+import tern.rpc.advice.PoolSetting.Source;
+import tern.rpc.advice.PoolSetting.Use;
+
+/** Finds the properties that the user has set, in any notation. */
+public final class SettingOrigins {
+
+    private final Binder binder;
+
+    public SettingOrigins(Environment environment) {
+        this.binder = Binder.get(environment);
+    }
+
+    /** Whether pools get Tern's values where the user has set none. */
+    public boolean isTuned() {
+        return binder.bind("rpc.pools.tuned", Bindable.of(Boolean.class)).orElse(true);
+    }
+
+    public boolean isSet(String property) {
+        return binder.bind(property, Bindable.of(Object.class)).isBound();
+    }
+
+    /** The value; null if it is not set. */
+    public <T> @Nullable T value(String property, Class<T> type) {
+        return binder.bind(property, Bindable.of(type)).orElse(null);
+    }
+
+    /** @param otherwise the source of the value if the property is not set */
+    public PoolSetting setting(String property, Object value, Source otherwise, Use use) {
+        return new PoolSetting(property, text(value), isSet(property) ? Source.USER : otherwise, use);
+    }
+
+    public PoolSetting setting(String property, Object value, Source otherwise) {
+        return setting(property, value, otherwise, Use.OTHER);
+    }
+
+    private static String text(Object value) {
+        if (value instanceof Duration time) {
+            return time.toMillis() % 1_000 == 0 ? time.toSeconds() + "s" : time.toMillis() + "ms";
+        }
+        return value.toString();
+    }
+
+    /** Binds the user's properties below a prefix to an object. */
+    public void bind(String prefix, Object target) {
+        binder.bind(prefix, Bindable.ofInstance(target));
+    }
+}

@@ -1,0 +1,24 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.time.Duration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import tern.rpc.metrics.Slo;
+import tern.rpc.settings.PropertyCheck;
+
+/**
+ * Values as they are written.
+ *
+ * @param qps Number of calls per second that the application is meant to serve.
+ * @param latency Time within which a call is meant to end at that rate.
+ */
+@ConfigurationProperties("rpc.slo")
+record SloProperties(
+        @DefaultValue("500") int qps, @DefaultValue("100ms") Duration latency) {
+
+    Slo target() {
+        PropertyCheck.atLeast("rpc.slo.qps", qps, 1);
+        PropertyCheck.moreThanZero("rpc.slo.latency", latency);
+        return new Slo(qps, latency);
+    }
+}

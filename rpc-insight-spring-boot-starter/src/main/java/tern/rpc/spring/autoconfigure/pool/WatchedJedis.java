@@ -1,0 +1,94 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.util.List;
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import redis.clients.jedis.CommandObject;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.ConnectionFactory;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.UnifiedJedis;
+import redis.clients.jedis.executors.CommandExecutor;
+import redis.clients.jedis.util.JedisURIHelper;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.advice.PoolSetting;
+import tern.rpc.advice.PoolSetting.Source;
+import tern.rpc.advice.PoolSetting.Use;
+import tern.rpc.advice.PoolSnapshot;
+
+/** A client that counts commands, each with its wait for a connection. Thread-safe. */
+final class WatchedJedis implements CommandExecutor {
+
+    private final JedisSettings settings;
+    private final WatchedConnections connections;
+
+    private WatchedJedis(JedisSettings settings, WatchedConnections connections) {
+        this.settings = settings;
+        this.connections = connections;
+    }
+
+    static WatchedJedis open(JedisSettings settings) {
+        GenericObjectPoolConfig<Connection> pool = new GenericObjectPoolConfig<>();
+        pool.setMaxTotal(settings.maxTotal());
+        pool.setMaxIdle(settings.maxTotal());
+        pool.setMaxWait(settings.maxWait());
+        pool.setJmxEnabled(false);
+        ConnectionFactory factory =
+                new ConnectionFactory(JedisURIHelper.getHostAndPort(settings.address()), client(settings));
+        return new WatchedJedis(settings, WatchedConnections.of(factory, pool));
+    }
+
+    private static JedisClientConfig client(JedisSettings settings) {
+        return DefaultJedisClientConfig.builder()
+                .user(JedisURIHelper.getUser(settings.address()))
+                .password(JedisURIHelper.getPassword(settings.address()))
+                .database(JedisURIHelper.getDBIndex(settings.address()))
+                .ssl(JedisURIHelper.isRedisSSLScheme(settings.address()))
+                .connectionTimeoutMillis((int) settings.connectTimeout().toMillis())
+                .socketTimeoutMillis((int) settings.readTimeout().toMillis())
+                .build();
+    }
+
+    UnifiedJedis client() {
+        return RedisClient.builder()
+                .hostAndPort(JedisURIHelper.getHostAndPort(settings.address()))
+                .clientConfig(client(settings))
+                .connectionProvider(connections)
+                .commandExecutor(this)
+                .build();
+    }
+
+    @Override
+    public <T> T executeCommand(CommandObject<T> command) {
+        CallLedger ledger = CallLedger.current();
+        Phase outer = ledger.enter(Phase.REDIS);
+        try (Connection connection = connections.getConnection(command.getArguments())) {
+            return connection.executeCommand(command);
+        } finally {
+            ledger.leave(outer);
+        }
+    }
+
+    @Override
+    public void close() {
+        connections.close();
+    }
+
+    PoolSnapshot snapshot(String name, SettingOrigins origins) {
+        return connections
+                .snapshot(name)
+                .settings(List.of(
+                        setting(origins, "max-total", settings.maxTotal(), Use.MAX)
+                                .accepting(PoolSources.SIZES),
+                        setting(origins, "max-wait", settings.maxWait(), Use.WAIT_LIMIT),
+                        setting(origins, "connect-timeout", settings.connectTimeout(), Use.OTHER),
+                        setting(origins, "read-timeout", settings.readTimeout(), Use.OTHER)))
+                .build();
+    }
+
+    private static PoolSetting setting(SettingOrigins origins, String key, Object value, Use use) {
+        return origins.setting(JedisSettings.PREFIX + "." + key, value, Source.TUNED, use);
+    }
+}

@@ -1,0 +1,17 @@
+package plain;
+
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/** A web application with a database and without one line of RPC. */
+@SpringBootConfiguration
+@EnableAutoConfiguration
+public class ShopApplication {
+
+    @Bean
+    OrderController orders(JdbcTemplate database) {
+        return new OrderController(database);
+    }
+}

@@ -1,0 +1,198 @@
+package tern.rpc.spring.autoconfigure.web;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import plain.OrderController;
+import plain.ShopApplication;
+import tern.rpc.Phase;
+import tern.rpc.RunningCall;
+import tern.rpc.metrics.PhaseMeters;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.waiting.CallSource;
+
+/** A plain web application of Spring Boot that has the starter for insight and no RPC. */
+@Timeout(120)
+class InsightAloneTest {
+
+    private final HttpClient http = HttpClient.newHttpClient();
+
+    private static ConfigurableApplicationContext start(String kind, String... properties) {
+        return new SpringApplicationBuilder(ShopApplication.class)
+                .properties(
+                        "spring.main.web-application-type=" + kind,
+                        "server.port=0",
+                        "spring.main.banner-mode=off",
+                        "management.endpoints.web.exposure.include=*",
+                        "spring.datasource.url=jdbc:h2:mem:insight")
+                .properties(properties)
+                .run();
+    }
+
+    private HttpResponse<String> get(ConfigurableApplicationContext there, String path)
+            throws IOException, InterruptedException {
+        return http.send(request(there, path), HttpResponse.BodyHandlers.ofString());
+    }
+
+    private static HttpRequest request(ConfigurableApplicationContext there, String path) {
+        return HttpRequest.newBuilder(URI.create(
+                        "http://localhost:" + there.getEnvironment().getProperty("local.server.port") + path))
+                .build();
+    }
+
+    private static Timer timer(ConfigurableApplicationContext there, String method, String outcome) {
+        return there.getBean(MeterRegistry.class)
+                .get("rpc.server.requests")
+                .tag("method", method)
+                .tag("outcome", outcome)
+                .timer();
+    }
+
+    private static long calls(ConfigurableApplicationContext there) {
+        return there.getBean(RpcMeters.class).servedMethods().stream()
+                .mapToLong(method -> method.sums().calls())
+                .sum();
+    }
+
+    private static long successes(ConfigurableApplicationContext there) {
+        return there.getBean(MeterRegistry.class).find("rpc.server.requests").tag("outcome", "ok").timers().stream()
+                .mapToLong(Timer::count)
+                .sum();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"servlet", "reactive"})
+    void webRequestsAreTheCallsOfTheApplication(String kind) throws Exception {
+        try (var there = start(kind)) {
+            assertThat(get(there, "/orders/7").body()).isEqualTo("order 7");
+            assertThat(get(there, "/orders/8").body()).isEqualTo("order 8");
+
+            awaitNoCalls(there);
+            assertThat(timer(there, "GET /orders/{id}", "ok").count()).isEqualTo(2);
+            assertThat(calls(there)).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void timeOfARequestIsAttributedToPhases() throws Exception {
+        try (var there = start("servlet")) {
+            get(there, "/orders/7");
+
+            awaitNoCalls(there);
+            PhaseMeters phases = there.getBean(RpcMeters.class).phases().get(0);
+            assertThat(phases.method()).isEqualTo("GET /orders/{id}");
+            assertThat(phases.operations(Phase.JDBC_CONNECTION)).isEqualTo(1);
+            assertThat(phases.totalTime(Phase.OWN, TimeUnit.NANOSECONDS)).isPositive();
+        }
+    }
+
+    @Test
+    void requestThatAnotherThreadCompletesIsOneCall() throws Exception {
+        try (var there = start("servlet")) {
+            assertThat(get(there, "/later/7").body()).isEqualTo("later 7");
+
+            awaitNoCalls(there);
+            assertThat(timer(there, "GET /later/{id}", "ok").count()).isEqualTo(1);
+        }
+    }
+
+    /** The answer arrives before the container completes the request. */
+    private static void awaitNoCalls(ConfigurableApplicationContext there) {
+        CallSource calls = there.getBean(CallSource.class);
+        while (!calls.runningCalls().isEmpty()) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"servlet", "reactive"})
+    void requestThatFailsIsNoSuccess(String kind) throws Exception {
+        try (var there = start(kind)) {
+            assertThat(get(there, "/broken").statusCode()).isEqualTo(503);
+            assertThat(get(there, "/failing").statusCode()).isEqualTo(500);
+            assertThat(get(there, "/none").statusCode()).isEqualTo(404);
+
+            awaitNoCalls(there);
+            assertThat(calls(there)).isEqualTo(3);
+            assertThat(successes(there)).as("only the answer 404").isEqualTo(1);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"servlet", "reactive"})
+    void runningRequestIsSeenWithItsThread(String kind) throws Exception {
+        try (var there = start(kind)) {
+            OrderController orders = there.getBean(OrderController.class);
+            CompletableFuture<HttpResponse<String>> answer =
+                    http.sendAsync(request(there, "/held"), HttpResponse.BodyHandlers.ofString());
+            assertThat(orders.held.await(60, TimeUnit.SECONDS)).isTrue();
+
+            List<RunningCall> running = there.getBean(CallSource.class).runningCalls();
+
+            assertThat(running).extracting(RunningCall::method).containsExactly("GET /held");
+            if (kind.equals("servlet")) {
+                assertThat(get(there, "/actuator/rpc/waiting").body())
+                        .contains("\"calls\":1", "plain.OrderController.held");
+            }
+            orders.release.countDown();
+            assertThat(answer.get(60, TimeUnit.SECONDS).body()).isEqualTo("released true");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"servlet", "reactive"})
+    void reportsAreShownAndRequestsForThemAreNotCounted(String kind) throws Exception {
+        try (var there = start(kind)) {
+            assertThat(get(there, "/actuator/rpc").body()).contains("\"qps\":500", "waiting", "advice");
+            assertThat(get(there, "/actuator/rpc/advice").body()).contains("\"pools\":[", "\"hikari\"");
+            assertThat(get(there, "/actuator/rpc/none").statusCode()).isEqualTo(404);
+            assertThat(calls(there)).isZero();
+        }
+    }
+
+    @Test
+    void targetIsConfigured() {
+        try (var there = start("servlet", "rpc.slo.qps=50", "rpc.slo.latency=1s")) {
+            assertThat(there.getBean(RpcMeters.class).slo().qps()).isEqualTo(50);
+        }
+    }
+
+    @Test
+    void poolThatCannotBeIsRefusedWithItsProperty() {
+        assertThatThrownBy(() -> start("servlet", "rpc.pools.executors.mail.threads=0"))
+                .hasStackTraceContaining("rpc.pools.executors.mail.threads is 0; expected 1 to");
+    }
+
+    @Test
+    void unknownPropertyOfAPoolIsRefused() {
+        assertThatThrownBy(() -> start("servlet", "rpc.pools.tund=false")).hasStackTraceContaining("rpc.pools.tund");
+    }
+
+    @Test
+    void passwordInAnAddressOfRedisIsHidden() throws Exception {
+        String[] properties = {
+            "rpc.pools.jedis.url=redis://me:s3cret@localhost:1", "management.endpoint.env.show-values=always"
+        };
+        try (var there = start("servlet", properties)) {
+            assertThat(get(there, "/actuator/env/rpc.pools.jedis.url").body())
+                    .contains("******")
+                    .doesNotContain("s3cret");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+package tern.rpc.serialization.json;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.JavaShape;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.ValueType;
+import tern.rpc.serialization.JsonMethod;
+import tern.rpc.serialization.OutputBuffer;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The codec of one method with Jackson. Its types are resolved once. */
+final class JacksonMethod implements JsonMethod {
+
+    private final JsonMapper mapper;
+    private final String fullName;
+    private final Position[] parameters;
+    private final @Nullable Position result;
+    private final BodyArguments body;
+    private final QueryArguments query;
+    private final List<String> warnings = new ArrayList<>();
+
+    /** @param textMapper the same mapper, which also converts text to numbers */
+    JacksonMethod(MethodDescriptor method, JsonMapper mapper, JsonMapper textMapper) {
+        this.mapper = mapper;
+        this.fullName = method.fullName();
+        List<String> names = method.parameterNames();
+        if (lacksNames(method)) {
+            warnings.add(
+                    fullName + ": its class file has no names of parameters (compile with -parameters); in JSON and"
+                            + " queries they are called " + String.join(", ", names));
+        }
+        int count = method.parameters().size();
+        this.parameters = new Position[count];
+        Position[] texts = new Position[count];
+        for (int i = 0; i < count; i++) {
+            ValueType type = method.parameters().get(i);
+            String where = fullName + ", parameter " + (i + 1) + " (" + names.get(i) + ')';
+            parameters[i] = position(type, where);
+            texts[i] = parameters[i].forText(textMapper);
+        }
+        ValueType answered = method.result();
+        this.result = answered.raw() == void.class ? null : position(answered, fullName + ", result");
+        this.body = new BodyArguments(mapper, fullName, names, parameters);
+        this.query = new QueryArguments(mapper, names, texts);
+    }
+
+    /** Whether the class file lacks parameter names. The only use of the Java method. */
+    private static boolean lacksNames(MethodDescriptor method) {
+        Method java = method.javaMethod();
+        return java != null
+                && method.requests() == JavaShape.VALUE
+                && Arrays.stream(java.getParameters()).anyMatch(parameter -> !parameter.isNamePresent());
+    }
+
+    private Position position(ValueType type, String where) {
+        Position position = new Position(mapper, type, where);
+        if (position.problem() != null) {
+            warnings.add(position.problem());
+        }
+        return position;
+    }
+
+    @Override
+    public List<String> warnings() {
+        return List.copyOf(warnings);
+    }
+
+    @Override
+    public @Nullable Object[] readArguments(byte[] json, int offset, int length, boolean strict) {
+        return body.read(json, offset, length, strict);
+    }
+
+    @Override
+    public @Nullable Object[] readQuery(Map<String, List<String>> parameters) {
+        return query.read(parameters);
+    }
+
+    @Override
+    public void writeArguments(@Nullable Object[] arguments, OutputBuffer out) {
+        write(out, fullName, generator -> {
+            switch (parameters.length) {
+                case 0 -> {
+                    generator.writeStartObject();
+                    generator.writeEndObject();
+                }
+                case 1 -> parameters[0].write(generator, arguments[0]);
+                default -> {
+                    generator.writeStartArray();
+                    for (int i = 0; i < parameters.length; i++) {
+                        parameters[i].write(generator, arguments[i]);
+                    }
+                    generator.writeEndArray();
+                }
+            }
+        });
+    }
+
+    @Override
+    public @Nullable Object readResult(byte[] json, int offset, int length) {
+        return result == null ? null : body.value(result, json, offset, length);
+    }
+
+    @Override
+    public void writeResult(@Nullable Object value, OutputBuffer out) {
+        write(out, fullName, generator -> {
+            if (result == null) {
+                generator.writeNull();
+            } else {
+                result.write(generator, value);
+            }
+        });
+    }
+
+    private interface Content {
+        void write(JsonGenerator generator);
+    }
+
+    private void write(OutputBuffer out, String where, Content content) {
+        int start = out.position();
+        try (JsonGenerator generator = mapper.createGenerator(out.asStream())) {
+            content.write(generator);
+        } catch (RuntimeException e) {
+            out.rewind(start);
+            throw JsonErrors.writing(where, e);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package tern.rpc.spring.autoconfigure;
+
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import tern.rpc.advice.Goal;
+import tern.rpc.advice.Sizing;
+import tern.rpc.metrics.Slo;
+import tern.rpc.spring.autoconfigure.pool.SettingOrigins;
+
+/** Gives the sizes of pools that fit to the workers of the server, if the application has the starter for insight. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(SettingOrigins.class)
+class InsightConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    Sizing rpcSizing(Slo slo, ServerSettings server) {
+        return new Sizing(new Goal(slo.qps(), slo.latency()), server.threads());
+    }
+}

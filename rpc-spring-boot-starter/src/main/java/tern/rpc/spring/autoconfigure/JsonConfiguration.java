@@ -1,0 +1,35 @@
+package tern.rpc.spring.autoconfigure;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import tern.rpc.serialization.JsonFormat;
+import tern.rpc.serialization.json.JsonCodec;
+import tern.rpc.serialization.json.JsonLimits;
+import tools.jackson.databind.json.JsonMapper;
+
+/** JSON with the mapper of the application, if it has Jackson and tern-rpc-json. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass({JsonMapper.class, JsonCodec.class})
+class JsonConfiguration {
+
+    @Bean
+    @Lazy
+    @ConditionalOnMissingBean(JsonFormat.class)
+    JsonCodec rpcJsonCodec(ObjectProvider<JsonMapper> mapper, RpcLimitsProperties limits) {
+        JsonLimits defaults = JsonLimits.defaults();
+        ReadingLimits reading = ReadingLimits.of(limits);
+        return new JsonCodec(
+                mapper.getIfAvailable(() -> JsonMapper.builder().build()),
+                new JsonLimits(
+                        reading.depth(),
+                        defaults.numberDigits(),
+                        defaults.nameLength(),
+                        reading.keys().nonScalarKeys(),
+                        reading.keys().equalKeys(),
+                        reading.keys().keySteps()));
+    }
+}

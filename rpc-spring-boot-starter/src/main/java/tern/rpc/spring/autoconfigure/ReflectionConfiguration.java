@@ -1,0 +1,41 @@
+package tern.rpc.spring.autoconfigure;
+
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.util.ClassUtils;
+import tern.rpc.reflection.ReflectionService;
+import tern.rpc.server.RpcServer;
+import tern.rpc.settings.RpcStartException;
+
+/** Tells gRPC tools which services there are, if the application asks for it. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnBooleanProperty(name = "rpc.server.reflection")
+class ReflectionConfiguration {
+
+    private static final String PROTOBUF = "com.google.protobuf.Message";
+
+    /** The last service, because it lists all others. */
+    @Bean
+    @Order(Ordered.LOWEST_PRECEDENCE)
+    BuiltInService rpcBuiltInReflection() {
+        OptionalModules.checkProtobuf("rpc.server.reflection=true");
+        if (!ClassUtils.isPresent(PROTOBUF, getClass().getClassLoader())) {
+            throw new RpcStartException(
+                    "rpc.server.reflection is true, but protobuf is not on the class path",
+                    "Add com.google.protobuf:protobuf-java, or leave out rpc.server.reflection.",
+                    null);
+        }
+        return new Reflection();
+    }
+
+    private static final class Reflection implements BuiltInService {
+
+        @Override
+        public void addTo(RpcServer.Builder server) {
+            ReflectionService.of(server.exports()).forEach(server::export);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package tern.rpc.spring.autoconfigure;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import tern.rpc.server.RpcServer;
+import tern.rpc.spring.RpcServerCustomizer;
+import tern.rpc.spring.autoconfigure.pool.SettingOrigins;
+import tern.rpc.spring.autoconfigure.waiting.WaitingWatch;
+import tern.rpc.waiting.CallSource;
+
+/** Shows the server's calls and workers to the starter for insight, if the application has it. */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(SettingOrigins.class)
+class ServerInsightConfiguration {
+
+    @Bean
+    WorkerPoolSource rpcWorkerPoolSource(RpcServer server, ServerSettings settings, Environment environment) {
+        return new WorkerPoolSource(server, settings, new SettingOrigins(environment));
+    }
+
+    @Bean
+    CallSource rpcServerCalls(RpcServer server) {
+        return server::runningCalls;
+    }
+
+    @Bean
+    RpcServerCustomizer rpcWaitingCustomizer(ObjectProvider<WaitingWatch> watch) {
+        return server -> watch.ifAvailable(present -> server.onRefusal(present::refused));
+    }
+}

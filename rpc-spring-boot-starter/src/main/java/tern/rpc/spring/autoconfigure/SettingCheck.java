@@ -1,0 +1,41 @@
+package tern.rpc.spring.autoconfigure;
+
+import org.springframework.util.unit.DataSize;
+import tern.rpc.settings.InvalidPropertyException;
+import tern.rpc.transport.Token;
+
+/** Refuses sizes and tokens with a message that names property, value and range. */
+final class SettingCheck {
+
+    private static final String[] UNITS = {"B", "KB", "MB", "GB"};
+
+    private SettingCheck() {}
+
+    static DataSize between(String property, DataSize value, DataSize least, DataSize most) {
+        if (value.compareTo(least) < 0 || value.compareTo(most) > 0) {
+            throw new InvalidPropertyException(property, text(value), text(least) + " to " + text(most));
+        }
+        return value;
+    }
+
+    /** Checks a token. The message does not contain the token. */
+    static Token usable(String property, Token token) {
+        if (!token.isUsable()) {
+            throw new InvalidPropertyException(
+                    property,
+                    token.reveal().isEmpty() ? "empty" : "a text with spaces or characters beyond ASCII",
+                    "visible characters of ASCII");
+        }
+        return token;
+    }
+
+    private static String text(DataSize value) {
+        long bytes = value.toBytes();
+        int unit = 0;
+        while (bytes != 0 && bytes % 1_024 == 0 && unit < UNITS.length - 1) {
+            bytes /= 1_024;
+            unit++;
+        }
+        return bytes + UNITS[unit];
+    }
+}
