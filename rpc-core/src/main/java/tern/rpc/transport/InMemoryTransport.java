@@ -43,9 +43,10 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     private final AtomicLong late = new AtomicLong();
     private final AtomicLong unreadBytes = new AtomicLong();
     private final MemoryCall.Owner owner = new Calls();
-    private final @Nullable ScheduledExecutorService timer;
+    private final boolean sweepsItself;
     private final @Nullable Consumer<InMemoryTransport> starter;
     private volatile @Nullable CallHandler handler;
+    private @Nullable ScheduledExecutorService timer; // guarded by this; while started
     private volatile boolean draining;
     private volatile boolean closed;
 
@@ -81,7 +82,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
             @Nullable Consumer<InMemoryTransport> starter) {
         this.codec = new MemoryCodec(serializer, maxRequestBytes, maxResponseBytes);
         this.clock = NanoClock.SYSTEM;
-        this.timer = Executors.newSingleThreadScheduledExecutor(TimerThread::new);
+        this.sweepsItself = true;
         this.starter = starter;
     }
 
@@ -91,7 +92,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     public InMemoryTransport(Serializer serializer, NanoClock clock) {
         this.codec = new MemoryCodec(serializer, DEFAULT_MESSAGE_BYTES, DEFAULT_MESSAGE_BYTES);
         this.clock = clock;
-        this.timer = null;
+        this.sweepsItself = false;
         this.starter = null;
     }
 
@@ -105,15 +106,21 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         codec.prepare(service);
     }
 
-    /** @throws IllegalStateException if the transport was started or closed before */
+    /**
+     * Starts the transport, also after a close.
+     *
+     * @throws IllegalStateException if the transport is started
+     */
     @Override
     public synchronized void start(CallHandler served) {
-        if (handler != null || closed) {
-            throw new IllegalStateException(
-                    "an in-memory transport starts once; this one " + (closed ? "was closed" : "is started"));
+        if (handler != null) {
+            throw new IllegalStateException("this in-memory transport is started; close its server first");
         }
+        closed = false;
+        draining = false;
         handler = served;
-        if (timer != null) {
+        if (sweepsItself) {
+            timer = Executors.newSingleThreadScheduledExecutor(TimerThread::new);
             timer.scheduleWithFixedDelay(this::sweep, SWEEP_MILLIS, SWEEP_MILLIS, TimeUnit.MILLISECONDS);
         }
     }
@@ -161,11 +168,12 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
         synchronized (this) {
             closed = true;
             handler = null;
+            if (timer != null) {
+                timer.shutdownNow();
+                timer = null;
+            }
         }
         calls.forEach(MemoryCall::disconnect);
-        if (timer != null) {
-            timer.shutdownNow();
-        }
     }
 
     @Override

@@ -80,19 +80,27 @@ class InMemoryTransportTest {
     }
 
     @Test
-    void transportStartsOnce() {
+    void transportHasOneServerAtATime() {
         RpcServer another = RpcServer.builder(transport).build();
         server.start();
 
         assertThatThrownBy(another::start)
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("starts once; this one is started");
+                .hasMessageContaining("is started");
+    }
 
+    @Test
+    void transportServesAgainAfterADrainAndAClose() {
+        server.start();
         transport.drain();
         transport.close();
+        ClientConnection connection = connection();
+        assertThat(connection.isAvailable()).isFalse();
 
-        assertThatThrownBy(another::start)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("starts once; this one was closed");
+        try (RpcServer another = RpcServer.builder(transport).build()) {
+            another.start();
+
+            assertThat(connection.isAvailable()).isTrue();
+        }
     }
 }
