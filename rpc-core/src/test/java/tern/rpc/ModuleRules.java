@@ -52,6 +52,17 @@ public abstract class ModuleRules {
     }
 
     @Test
+    void filesKnowEachOtherInSmallCircles() {
+        assertThat(Circles.in(module))
+                .allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(mostInACircle()));
+    }
+
+    /** The most files of a package that may know each other in a circle. */
+    protected int mostInACircle() {
+        return 10;
+    }
+
+    @Test
     void everyPackageIsNullMarked() {
         Set<String> unmarked = new TreeSet<>();
 

@@ -1,6 +1,7 @@
 package tern.rpc;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
 import static com.tngtech.archunit.lang.conditions.ArchConditions.dependOnClassesThat;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
@@ -53,6 +54,20 @@ class ArchitectureTest {
                 .beFreeOfCycles()
                 .allowEmptyShould(true)
                 .check(TRANSPORT);
+    }
+
+    @Test
+    void filesKnowEachOtherInSmallCircles() {
+        assertThat(Circles.in(TRANSPORT))
+                .allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(10));
+    }
+
+    @Test
+    void handlersDoNotKnowTheAssembly() {
+        check(noClasses()
+                .that()
+                .haveSimpleNameEndingWith("Handler")
+                .should(dependOnClassesThat(simpleName("HttpDispatcher"))));
     }
 
     @Test

@@ -99,7 +99,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
             return;
         }
         head = headers;
-        if (isGrpc(headers.get(GrpcForm.CONTENT_TYPE)) && understands(headers.get(GrpcForm.ENCODING))) {
+        if (isGrpc(headers.get(GrpcHeaders.CONTENT_TYPE)) && understands(headers.get(GrpcHeaders.ENCODING))) {
             int maxBytes = connection.settings().maxResponseBytes();
             deframer = new MessageDeframer(Framing.GRPC, maxBytes, MessageKind.RESPONSE, this);
             deframer.request(demand, allowedBytes());
@@ -111,7 +111,7 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         if (encoding == null || "identity".contentEquals(encoding)) {
             return true;
         }
-        mayBeCompressed = GrpcForm.GZIP.contentEquals(encoding);
+        mayBeCompressed = GrpcHeaders.GZIP.contentEquals(encoding);
         if (!mayBeCompressed) {
             fail(
                     StatusCode.INTERNAL,
@@ -237,8 +237,8 @@ abstract class ClientCall implements MessageDeframer.Receiver {
 
     /** Whether the media type is gRPC's, with or without suffix and parameters, but not gRPC-Web's. */
     private static boolean isGrpc(@Nullable CharSequence type) {
-        int length = GrpcForm.GRPC.length();
-        if (type == null || !AsciiString.regionMatches(type, true, 0, GrpcForm.GRPC, 0, length)) {
+        int length = GrpcHeaders.GRPC.length();
+        if (type == null || !AsciiString.regionMatches(type, true, 0, GrpcHeaders.GRPC, 0, length)) {
             return false;
         }
         return type.length() == length || " ;+".indexOf(type.charAt(length)) >= 0;

@@ -112,7 +112,7 @@ final class ConnectAnswers {
     /** Turns the head into that of an error. */
     static Http2Headers failed(Http2Headers head, int httpStatus, byte[] body) {
         return head.status(HttpResponseStatus.valueOf(httpStatus).codeAsText())
-                .set(GrpcForm.CONTENT_TYPE, ConnectForm.JSON)
+                .set(GrpcHeaders.CONTENT_TYPE, ConnectForm.JSON)
                 .set(CONTENT_LENGTH, String.valueOf(body.length));
     }
 }

@@ -75,8 +75,8 @@ final class ConnectStreamForm implements HttpForm {
     /** The head of an answer. */
     Http2Headers head(boolean compressed) {
         Http2Headers head = new DefaultHttp2Headers(false, 4)
-                .status(GrpcForm.OK)
-                .set(GrpcForm.CONTENT_TYPE, isJson() ? JSON : PROTO)
+                .status(GrpcHeaders.OK)
+                .set(GrpcHeaders.CONTENT_TYPE, isJson() ? JSON : PROTO)
                 .set(ConnectHeaders.STREAM_ACCEPT_ENCODING, ConnectHeaders.GZIP);
         if (compressed) {
             head.set(ConnectHeaders.STREAM_CONTENT_ENCODING, ConnectHeaders.GZIP);

@@ -87,8 +87,8 @@ final class ConnectUnaryCall extends MessageCall {
             ConnectAnswers.failed(whole, StatusTable.httpStatus(failure.code()), body);
         } else {
             body = message == null ? new byte[0] : message;
-            whole.status(GrpcForm.OK)
-                    .set(GrpcForm.CONTENT_TYPE, json ? ConnectForm.JSON : ConnectForm.PROTO)
+            whole.status(GrpcHeaders.OK)
+                    .set(GrpcHeaders.CONTENT_TYPE, json ? ConnectForm.JSON : ConnectForm.PROTO)
                     .setInt("content-length", body.length);
             if (HttpMethod.GET.asciiName().contentEquals(exchange().head().method())) {
                 whole.add("vary", ConnectHeaders.ACCEPT_ENCODING); // the answer may be cached

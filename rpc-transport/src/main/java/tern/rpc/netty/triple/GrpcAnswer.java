@@ -35,18 +35,18 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
 
     /** Whether the message is an exception. The head contains this. */
     boolean isException() {
-        CharSequence code = head.get(GrpcForm.EXCEPTION);
+        CharSequence code = head.get(GrpcHeaders.EXCEPTION);
         return code != null && !NO_EXCEPTION.contentEquals(code);
     }
 
     /** Whether the call succeeded. */
     boolean isOk() {
-        CharSequence number = withStatus().get(GrpcForm.STATUS);
+        CharSequence number = withStatus().get(GrpcHeaders.STATUS);
         return number != null && StatusTable.fromNumber(number) == StatusCode.OK;
     }
 
     private Http2Headers withStatus() {
-        return end != null && end.contains(GrpcForm.STATUS) ? end : head;
+        return end != null && end.contains(GrpcHeaders.STATUS) ? end : head;
     }
 
     /**
@@ -58,7 +58,7 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
     @Nullable
     RpcException failure(Invocation call, Endpoint endpoint) {
         Http2Headers last = withStatus();
-        CharSequence number = last.get(GrpcForm.STATUS);
+        CharSequence number = last.get(GrpcHeaders.STATUS);
         if (number == null) {
             return withoutStatus(call, endpoint);
         }
@@ -66,11 +66,11 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
         if (code == StatusCode.OK) {
             return null;
         }
-        CharSequence message = last.get(GrpcForm.MESSAGE);
+        CharSequence message = last.get(GrpcHeaders.MESSAGE);
         Status status = new Status(code, message == null ? "" : GrpcMessage.decode(message));
-        CharSequence details = last.get(GrpcForm.DETAILS);
+        CharSequence details = last.get(GrpcHeaders.DETAILS);
         return new RpcException(
-                details == null ? status : detailed(status, details), GrpcForm.executed(last::get), trailers());
+                details == null ? status : detailed(status, details), GrpcHeaders.executed(last::get), trailers());
     }
 
     /** The status with its details, which repeat code and text. Details that cannot be decoded are ignored. */
@@ -89,7 +89,7 @@ record GrpcAnswer(Http2Headers head, @Nullable Http2Headers end) {
     private RpcException withoutStatus(Invocation call, Endpoint endpoint) {
         CharSequence status = head.status();
         int number = status != null && status.length() == 3 ? number(status.toString()) : 0;
-        CharSequence type = head.get(GrpcForm.CONTENT_TYPE);
+        CharSequence type = head.get(GrpcHeaders.CONTENT_TYPE);
         return new RpcException(
                 new Status(
                         StatusTable.fromHttpStatus(number),

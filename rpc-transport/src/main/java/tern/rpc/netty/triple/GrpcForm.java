@@ -1,48 +1,13 @@
 package tern.rpc.netty.triple;
 
-import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
-import java.util.Base64;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
-import tern.rpc.Metadata;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
-import tern.rpc.Status;
-import tern.rpc.StatusCode;
 import tern.rpc.transport.ServiceLookup;
 
 /** gRPC on HTTP/2, including Triple: framed messages and trailers (docs/wire-protocol.md 3). Stateless. */
 final class GrpcForm implements HttpForm {
-
-    static final AsciiString GRPC = AsciiString.cached("application/grpc");
-    static final AsciiString GRPC_PROTO = AsciiString.cached("application/grpc+proto");
-    static final AsciiString GRPC_JSON = AsciiString.cached("application/grpc+json");
-    /** The content type of Triple's wrappers in dubbo-go, which accepts no other content type in an answer. */
-    static final AsciiString GRPC_HESSIAN2 = AsciiString.cached("application/grpc+hessian2");
-
-    static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
-    static final AsciiString STATUS = AsciiString.cached("grpc-status");
-    static final AsciiString MESSAGE = AsciiString.cached("grpc-message");
-    static final AsciiString DETAILS = AsciiString.cached("grpc-status-details-bin");
-    static final AsciiString TIMEOUT = AsciiString.cached("grpc-timeout");
-    static final AsciiString ENCODING = AsciiString.cached("grpc-encoding");
-    static final AsciiString ACCEPT_ENCODING = AsciiString.cached("grpc-accept-encoding");
-    static final AsciiString GROUP = AsciiString.cached("tri-service-group");
-    static final AsciiString VERSION = AsciiString.cached("tri-service-version");
-    static final AsciiString EXCEPTION = AsciiString.cached("tri-exception-code");
-    static final AsciiString BUSINESS = AsciiString.cached("3"); // docs/wire-protocol.md 8.1
-
-    /** The header of failures that tells whether the method ran. If it did not, another server may be used. */
-    private static final AsciiString EXECUTED = AsciiString.cached("tern-executed");
-
-    private static final AsciiString YES = AsciiString.cached("yes");
-    private static final AsciiString NO = AsciiString.cached("no");
-    static final AsciiString GZIP = AsciiString.cached("gzip");
-    static final AsciiString OK = AsciiString.cached("200");
-    static final AsciiString ZERO = AsciiString.cached("0");
-    static final AsciiString ENCODINGS = AsciiString.cached("identity,gzip");
 
     private final TripleCodecs codecs;
     private final boolean json;
@@ -50,7 +15,7 @@ final class GrpcForm implements HttpForm {
     private final Routes<Route> routes = new Routes<>(Route::of);
 
     GrpcForm(TripleCodecs codecs, boolean json) {
-        this(codecs, json, json ? GRPC_JSON : GRPC);
+        this(codecs, json, json ? GrpcHeaders.GRPC_JSON : GrpcHeaders.GRPC);
     }
 
     /** @param contentType the content type of answers */
@@ -74,66 +39,33 @@ final class GrpcForm implements HttpForm {
         Http2Headers head = exchange.head();
         Route route = routes.of(services, head);
         return new GrpcServerCall(
-                this, exchange, route, ContentCoding.isGzip("grpc-encoding", head.get(ENCODING)), timeoutNanos(head));
+                this,
+                exchange,
+                route,
+                ContentCoding.isGzip("grpc-encoding", head.get(GrpcHeaders.ENCODING)),
+                GrpcHeaders.timeoutNanos(head));
     }
 
     @Override
     public HttpCall callNowhere(HttpExchange exchange) {
         Http2Headers head = exchange.head();
         return new GrpcServerCall(
-                this, exchange, Route.nowhere(head), ContentCoding.mayBeGzip(head.get(ENCODING)), timeoutNanos(head));
-    }
-
-    /** Adds whether a failed call was executed, if this is known. */
-    static void tellExecuted(Http2Headers head, Executed executed) {
-        if (executed != Executed.MAYBE) {
-            head.set(EXECUTED, executed == Executed.YES ? YES : NO);
-        }
-    }
-
-    /** Whether the call was executed, by the headers of an answer. */
-    static Executed executed(Function<AsciiString, @Nullable CharSequence> head) {
-        CharSequence told = head.apply(EXECUTED);
-        if (told == null) {
-            return Executed.MAYBE;
-        }
-        return NO.contentEquals(told) ? Executed.NO : YES.contentEquals(told) ? Executed.YES : Executed.MAYBE;
-    }
-
-    static @Nullable String text(Http2Headers head, AsciiString name) {
-        CharSequence value = head.get(name);
-        return value == null ? null : value.toString();
-    }
-
-    static long timeoutNanos(Http2Headers head) {
-        CharSequence value = head.get(TIMEOUT);
-        if (value == null) {
-            return -1;
-        }
-        try {
-            return GrpcTimeout.parseNanos(value);
-        } catch (IllegalArgumentException e) {
-            throw RpcException.refusal(StatusCode.INTERNAL, String.valueOf(e.getMessage()), Executed.NO);
-        }
+                this,
+                exchange,
+                Route.nowhere(head),
+                ContentCoding.mayBeGzip(head.get(GrpcHeaders.ENCODING)),
+                GrpcHeaders.timeoutNanos(head));
     }
 
     @Override
     public void refuse(HttpExchange exchange, RpcException reason) {
         Http2Headers head = head(false);
-        addStatus(head, reason.status());
-        tellExecuted(head, Executed.NO);
-        if (exchange.head().contains(ENCODING)) {
-            head.set(ACCEPT_ENCODING, ENCODINGS);
+        GrpcHeaders.addStatus(head, reason.status());
+        GrpcHeaders.tellExecuted(head, Executed.NO);
+        if (exchange.head().contains(GrpcHeaders.ENCODING)) {
+            head.set(GrpcHeaders.ACCEPT_ENCODING, GrpcHeaders.ENCODINGS);
         }
         exchange.send(new HttpWrite(exchange, null, null, head, true));
-    }
-
-    static Http2Headers head(AsciiString contentType) {
-        return new DefaultHttp2Headers(false, 4).status(OK).set(CONTENT_TYPE, contentType);
-    }
-
-    static Http2Headers okTrailers() {
-        return new DefaultHttp2Headers(false, 2).set(STATUS, ZERO);
     }
 
     /** The content type of messages and of complete answers. */
@@ -143,31 +75,10 @@ final class GrpcForm implements HttpForm {
 
     /** The head of an answer. */
     Http2Headers head(boolean compressed) {
-        Http2Headers head = head(contentType());
+        Http2Headers head = GrpcHeaders.head(contentType());
         if (compressed) {
-            head.set(ENCODING, GZIP);
+            head.set(GrpcHeaders.ENCODING, GrpcHeaders.GZIP);
         }
         return head;
-    }
-
-    static Http2Headers trailers(@Nullable Status failure, Metadata metadata) {
-        Http2Headers trailers = new DefaultHttp2Headers(false, 2 + metadata.size());
-        if (failure == null) {
-            trailers.set(STATUS, ZERO);
-        } else {
-            addStatus(trailers, failure);
-        }
-        TripleMetadata.write(metadata, trailers::add);
-        return trailers;
-    }
-
-    static void addStatus(Http2Headers headers, Status status) {
-        headers.set(STATUS, String.valueOf(status.code().ordinal()));
-        if (!status.description().isEmpty()) {
-            headers.set(MESSAGE, GrpcMessage.encode(status.description()));
-        }
-        if (!status.details().isEmpty()) {
-            headers.set(DETAILS, Base64.getEncoder().withoutPadding().encodeToString(StatusDetails.encode(status)));
-        }
     }
 }

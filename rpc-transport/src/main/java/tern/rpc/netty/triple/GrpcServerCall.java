@@ -31,7 +31,7 @@ final class GrpcServerCall extends MessageCall {
                 route,
                 new FramedBody(Framing.GRPC, exchange.connection().settings().maxRequestBytes(), compressed),
                 timeoutNanos,
-                ContentCoding.listsGzip(exchange.head(), GrpcForm.ACCEPT_ENCODING));
+                ContentCoding.listsGzip(exchange.head(), GrpcHeaders.ACCEPT_ENCODING));
         this.form = form;
     }
 
@@ -101,9 +101,9 @@ final class GrpcServerCall extends MessageCall {
 
     @Override
     HttpWrite end(@Nullable Http2Headers head, byte @Nullable [] message, @Nullable Status failure, Metadata metadata) {
-        Http2Headers trailers = GrpcForm.trailers(failure, metadata);
+        Http2Headers trailers = GrpcHeaders.trailers(failure, metadata);
         if (failure != null) {
-            GrpcForm.tellExecuted(trailers, executed());
+            GrpcHeaders.tellExecuted(trailers, executed());
         }
         if (head != null && failure != null) {
             return new HttpWrite(exchange(), null, null, head.setAll(trailers), true);
@@ -140,7 +140,7 @@ final class GrpcServerCall extends MessageCall {
                         MessageKind.RESPONSE,
                         false,
                         out -> wrapper.writeException(failure, codecs().exceptionFrames(), out));
-        Http2Headers head = form.head(false).set(GrpcForm.EXCEPTION, GrpcForm.BUSINESS);
-        return new HttpWrite(exchange(), head, message, GrpcForm.trailers(null, metadata), true);
+        Http2Headers head = form.head(false).set(GrpcHeaders.EXCEPTION, GrpcHeaders.BUSINESS);
+        return new HttpWrite(exchange(), head, message, GrpcHeaders.trailers(null, metadata), true);
     }
 }

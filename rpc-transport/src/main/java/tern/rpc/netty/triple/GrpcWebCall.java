@@ -30,7 +30,7 @@ final class GrpcWebCall extends MessageCall {
                 route,
                 body(form, exchange, gzip),
                 timeoutNanos,
-                ContentCoding.listsGzip(exchange.head(), GrpcForm.ACCEPT_ENCODING));
+                ContentCoding.listsGzip(exchange.head(), GrpcHeaders.ACCEPT_ENCODING));
         this.form = form;
         this.text = form.answersText(exchange.head());
     }
@@ -85,7 +85,7 @@ final class GrpcWebCall extends MessageCall {
 
     @Override
     HttpWrite end(@Nullable Http2Headers head, byte @Nullable [] message, @Nullable Status failure, Metadata metadata) {
-        Http2Headers trailers = GrpcForm.trailers(failure, metadata);
+        Http2Headers trailers = GrpcHeaders.trailers(failure, metadata);
         if (head != null && failure != null) {
             return new HttpWrite(exchange(), head.setAll(trailers), null, null, true);
         }

@@ -75,15 +75,15 @@ final class GrpcWebForm implements HttpForm {
         if (method.type() == MethodType.BIDI_STREAMING && !exchange.isHttp2()) {
             throw unimplemented(method + " streams both ways, which needs HTTP/2");
         }
-        boolean gzip = ContentCoding.isGzip("grpc-encoding", head.get(GrpcForm.ENCODING));
-        return new GrpcWebCall(this, exchange, route, gzip, GrpcForm.timeoutNanos(head));
+        boolean gzip = ContentCoding.isGzip("grpc-encoding", head.get(GrpcHeaders.ENCODING));
+        return new GrpcWebCall(this, exchange, route, gzip, GrpcHeaders.timeoutNanos(head));
     }
 
     @Override
     public HttpCall callNowhere(HttpExchange exchange) {
         Http2Headers head = exchange.head();
-        boolean gzip = ContentCoding.mayBeGzip(head.get(GrpcForm.ENCODING));
-        return new GrpcWebCall(this, exchange, Route.nowhere(head), gzip, GrpcForm.timeoutNanos(head));
+        boolean gzip = ContentCoding.mayBeGzip(head.get(GrpcHeaders.ENCODING));
+        return new GrpcWebCall(this, exchange, Route.nowhere(head), gzip, GrpcHeaders.timeoutNanos(head));
     }
 
     private static RpcException unimplemented(String description) {
@@ -93,9 +93,9 @@ final class GrpcWebForm implements HttpForm {
     @Override
     public void refuse(HttpExchange exchange, RpcException reason) {
         Http2Headers head = head(answersText(exchange.head()), false);
-        GrpcForm.addStatus(head, reason.status());
-        if (exchange.head().contains(GrpcForm.ENCODING)) {
-            head.set(GrpcForm.ACCEPT_ENCODING, GrpcForm.ENCODINGS);
+        GrpcHeaders.addStatus(head, reason.status());
+        if (exchange.head().contains(GrpcHeaders.ENCODING)) {
+            head.set(GrpcHeaders.ACCEPT_ENCODING, GrpcHeaders.ENCODINGS);
         }
         exchange.send(new HttpWrite(exchange, head, null, null, true));
     }
@@ -103,10 +103,10 @@ final class GrpcWebForm implements HttpForm {
     /** The head of an answer. */
     Http2Headers head(boolean asText, boolean compressed) {
         Http2Headers head = new DefaultHttp2Headers(false, 4)
-                .status(GrpcForm.OK)
-                .set(GrpcForm.CONTENT_TYPE, (asText ? TEXT : BINARY) + suffix);
+                .status(GrpcHeaders.OK)
+                .set(GrpcHeaders.CONTENT_TYPE, (asText ? TEXT : BINARY) + suffix);
         if (compressed) {
-            head.set(GrpcForm.ENCODING, GrpcForm.GZIP);
+            head.set(GrpcHeaders.ENCODING, GrpcHeaders.GZIP);
         }
         return head;
     }

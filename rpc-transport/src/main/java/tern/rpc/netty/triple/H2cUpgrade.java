@@ -39,10 +39,10 @@ final class H2cUpgrade {
      * @param rest the bytes after the request, which are HTTP/2; owned by this object
      */
     Http2ServerHandler start(
-            ChannelHandlerContext context, ServerConnection connection, HttpDispatcher dispatcher, ByteBuf rest) {
+            ChannelHandlerContext context, ServerConnection connection, HttpRequests requests, ByteBuf rest) {
         context.writeAndFlush(ByteBufUtil.writeAscii(
                 context.alloc(), "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n"));
-        Http2ServerHandler http2 = Http2ServerHandler.of(connection, dispatcher);
+        Http2ServerHandler http2 = Http2ServerHandler.of(connection, requests);
         context.pipeline().remove(JoinedWrites.class); // HTTP/2 adds its own
         context.pipeline().replace(context.handler(), null, http2);
         ByteBuf whole = body;

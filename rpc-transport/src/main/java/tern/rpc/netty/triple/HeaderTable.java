@@ -123,7 +123,7 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
 
     /** Writes a field of the block, in at most 20 bytes and its texts. */
     void write(ByteBuf out, AsciiString name, AsciiString value) {
-        if (name.equals(GrpcForm.TIMEOUT)) {
+        if (name.equals(GrpcHeaders.TIMEOUT)) {
             writeTimeout(out, value);
             return;
         }
@@ -167,11 +167,11 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
         if (timeoutName >= 0) {
             Http2Frames.number(out, Http2Frames.NOT_REMEMBERED, 4, index(timeoutName));
             Http2Frames.text(out, value);
-        } else if (remember(GrpcForm.TIMEOUT, value)) {
+        } else if (remember(GrpcHeaders.TIMEOUT, value)) {
             timeoutName = entries - 1;
-            literal(out, Http2Frames.REMEMBERED, 6, GrpcForm.TIMEOUT, value);
+            literal(out, Http2Frames.REMEMBERED, 6, GrpcHeaders.TIMEOUT, value);
         } else {
-            literal(out, Http2Frames.NOT_REMEMBERED, 4, GrpcForm.TIMEOUT, value);
+            literal(out, Http2Frames.NOT_REMEMBERED, 4, GrpcHeaders.TIMEOUT, value);
         }
     }
 

@@ -107,7 +107,7 @@ final class Http1Exchange extends HttpExchange {
     }
 
     private void writeHead(Http2Headers head, HttpWrite part, ByteBuf out) {
-        HttpResponseStatus status = GrpcForm.OK.contentEquals(head.status())
+        HttpResponseStatus status = GrpcHeaders.OK.contentEquals(head.status())
                 ? HttpResponseStatus.OK
                 : HttpResponseStatus.parseLine(
                         Objects.requireNonNull(head.status()).toString());

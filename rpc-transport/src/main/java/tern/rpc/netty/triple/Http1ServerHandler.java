@@ -30,7 +30,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private static final int READ_AHEAD_BYTES = 64 << 10;
 
     private final ServerConnection connection;
-    private final HttpDispatcher dispatcher;
+    private final HttpRequests requests;
     private final Http1HeadReader heads = new Http1HeadReader();
     private final ArrivalClock clock;
     private @Nullable ChannelHandlerContext context;
@@ -45,9 +45,9 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     private boolean closing; // later bytes are dropped
     private boolean reading;
 
-    Http1ServerHandler(ServerConnection connection, HttpDispatcher dispatcher) {
+    Http1ServerHandler(ServerConnection connection, HttpRequests requests) {
         this.connection = connection;
-        this.dispatcher = dispatcher;
+        this.requests = requests;
         this.clock = new ArrivalClock(connection, this::tooSlow);
     }
 
@@ -140,7 +140,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
         Http1Exchange begun = new Http1Exchange(connection, head, this);
         exchange = begun;
-        dispatcher.begin(begun, false, null);
+        requests.begin(begun, false, null);
         if (body.isEnded()) {
             endRequest(begun);
         } else if (begun.call() != null) { // else the answer needs no body
@@ -197,7 +197,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             unread = Unpooled.EMPTY_BUFFER;
             upgrade = null;
             close();
-            Http2ServerHandler http2 = present.start(context(), connection, dispatcher, rest);
+            Http2ServerHandler http2 = present.start(context(), connection, requests, rest);
             if (draining) {
                 http2.drain();
             }

@@ -48,9 +48,6 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(Http2ServerHandler.class);
 
-    /** The settings of docs/wire-protocol.md 3.1. */
-    private static final int HEADER_LIST_BYTES = 32 << 10;
-
     /** The highest number of CONTINUATION frames in a header block (docs/limits.md). */
     private static final int CONTINUATIONS = 16;
 
@@ -80,7 +77,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private static final long LATE_END_MILLIS = 1_000;
 
     private final ServerConnection connection;
-    private final HttpDispatcher dispatcher;
+    private final HttpRequests requests;
     private final Http2Connection.PropertyKey exchangeKey;
     private final Http2Limits limits;
     private final RememberedBlocks blocks;
@@ -104,12 +101,12 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             Http2Limits limits,
             RememberedBlocks blocks,
             ServerConnection connection,
-            HttpDispatcher dispatcher) {
+            HttpRequests requests) {
         super(decoder, encoder, settings);
         this.limits = limits;
         this.blocks = blocks;
         this.connection = connection;
-        this.dispatcher = dispatcher;
+        this.requests = requests;
         this.exchangeKey = connection().newKey();
         connection().remote().maxActiveStreams(Integer.MAX_VALUE); // see refuse()
         Frames frames = new Frames();
@@ -122,7 +119,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
      * Creates the handler without Netty's builder, which supports neither our decoder of headers nor an encoder that
      * starts small (docs/decisions/0024).
      */
-    static Http2ServerHandler of(ServerConnection connection, HttpDispatcher dispatcher) {
+    static Http2ServerHandler of(ServerConnection connection, HttpRequests requests) {
         Http2Connection http2 = new DefaultHttp2Connection(true);
         // The weights of clients are ignored; all streams are served in turn.
         http2.remote()
@@ -130,23 +127,16 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         Http2Limits limits = new Http2Limits();
         Http2ConnectionEncoder encoder =
                 new LimitedEncoder(http2, new CountedDataWriter(new LateHeadersEncoder(), limits));
-        RememberedBlocks headers = new RememberedBlocks(Http2ServerHandler::newHeadersDecoder, HEADER_LIST_BYTES);
+        RememberedBlocks headers =
+                new RememberedBlocks(Http2ServerHandler::newHeadersDecoder, AnnouncedSettings.HEADER_LIST_BYTES);
         Http2ConnectionDecoder decoder =
                 new DefaultHttp2ConnectionDecoder(http2, encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS));
-        Http2Settings settings = dispatcher.settings(connection.settings().maxInFlight());
-        return new Http2ServerHandler(decoder, encoder, settings, limits, headers, connection, dispatcher);
+        Http2Settings settings = requests.announced().of(connection.settings().maxInFlight());
+        return new Http2ServerHandler(decoder, encoder, settings, limits, headers, connection, requests);
     }
 
     private static Http2HeadersDecoder newHeadersDecoder() {
-        return new DefaultHttp2HeadersDecoder(true, HEADER_LIST_BYTES);
-    }
-
-    /** The settings that a server announces. */
-    static Http2Settings newSettings(int maxStreams) {
-        return Http2Settings.defaultSettings()
-                .maxConcurrentStreams(maxStreams)
-                .initialWindowSize(ReceiveWindows.STREAM_BYTES)
-                .maxHeaderListSize(HEADER_LIST_BYTES);
+        return new DefaultHttp2HeadersDecoder(true, AnnouncedSettings.HEADER_LIST_BYTES);
     }
 
     @Override
@@ -167,7 +157,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         Http2Stream stream = connection().stream(Http2CodecUtil.HTTP_UPGRADE_STREAM_ID);
         Http2Exchange exchange = new Http2Exchange(connection, head, this, stream);
         stream.setProperty(exchangeKey, exchange);
-        dispatcher.begin(exchange, false, null);
+        requests.begin(exchange, false, null);
         HttpCall call = exchange.call();
         if (call != null && body.isReadable()) {
             call.data(body);
@@ -373,8 +363,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         out.writeBytes(message);
         int trailers = Http2Frames.begin(out);
         out.writeByte(Http2Frames.NOT_REMEMBERED);
-        Http2Frames.text(out, GrpcForm.STATUS);
-        Http2Frames.text(out, GrpcForm.ZERO);
+        Http2Frames.text(out, GrpcHeaders.STATUS);
+        Http2Frames.text(out, GrpcHeaders.ZERO);
         Http2Frames.end(out, trailers, Http2Frames.HEADERS, Http2Frames.END_HEADERS | Http2Frames.END_STREAM, id);
         stream.headersSent(false);
         stream.closeLocalSide();
@@ -638,7 +628,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             }
             Http2Exchange exchange = new Http2Exchange(connection, headers, Http2ServerHandler.this, stream);
             stream.setProperty(exchangeKey, exchange);
-            dispatcher.begin(exchange, headers.size() > MAX_FIELDS, hold(exchange, headers));
+            requests.begin(exchange, headers.size() > MAX_FIELDS, hold(exchange, headers));
             end(exchange, endOfStream);
         }
 

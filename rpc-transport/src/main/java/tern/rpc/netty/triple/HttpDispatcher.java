@@ -3,7 +3,6 @@ package tern.rpc.netty.triple;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http2.Http2Headers;
-import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.util.AsciiString;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -18,7 +17,7 @@ import tern.rpc.netty.ServerConnection;
 import tern.rpc.transport.AcceptedTokens;
 
 /** Selects the protocol of a request by method, content type and headers (docs/wire-protocol.md 7.2). Thread-safe. */
-final class HttpDispatcher {
+final class HttpDispatcher implements HttpRequests {
 
     private static final AsciiString TOKEN = AsciiString.cached(AcceptedTokens.ATTACHMENT);
     private static final AsciiString AUTHORIZATION = AsciiString.cached(AcceptedTokens.AUTHORIZATION);
@@ -34,14 +33,14 @@ final class HttpDispatcher {
     private final CorsGate cors;
     private final AllowedHosts hosts;
     private final String contentTypes;
-    private volatile @Nullable Http2Settings settings;
+    private final AnnouncedSettings announced = new AnnouncedSettings();
 
     HttpDispatcher(TripleCodecs codecs, HttpSettings settings) {
         posted.putAll(GrpcWebForm.all(codecs));
-        posted.put(GrpcForm.GRPC, new GrpcForm(codecs, false));
-        posted.put(GrpcForm.GRPC_PROTO, new GrpcForm(codecs, false));
-        posted.put(GrpcForm.GRPC_HESSIAN2, new GrpcForm(codecs, false, GrpcForm.GRPC_HESSIAN2));
-        posted.put(GrpcForm.GRPC_JSON, new GrpcForm(codecs, true));
+        posted.put(GrpcHeaders.GRPC, new GrpcForm(codecs, false));
+        posted.put(GrpcHeaders.GRPC_PROTO, new GrpcForm(codecs, false));
+        posted.put(GrpcHeaders.GRPC_HESSIAN2, new GrpcForm(codecs, false, GrpcHeaders.GRPC_HESSIAN2));
+        posted.put(GrpcHeaders.GRPC_JSON, new GrpcForm(codecs, true));
         posted.put(ConnectStreamForm.JSON, new ConnectStreamForm(codecs, ConnectAnswers.JSON));
         posted.put(ConnectStreamForm.PROTO, new ConnectStreamForm(codecs, ConnectAnswers.PROTO));
         posted.put(ConnectForm.PROTO, new ConnectForm(codecs, ConnectAnswers.PROTO));
@@ -53,23 +52,13 @@ final class HttpDispatcher {
         hosts = new AllowedHosts(settings.allowedHosts());
     }
 
-    /** The settings of an HTTP/2 server: one immutable object, because Netty keeps it for each connection. */
-    Http2Settings settings(int maxStreams) {
-        Http2Settings known = settings;
-        Long announced = known == null ? null : known.maxConcurrentStreams();
-        if (known == null || announced == null || announced != maxStreams) {
-            known = Http2ServerHandler.newSettings(maxStreams);
-            settings = known;
-        }
-        return known;
+    @Override
+    public AnnouncedSettings announced() {
+        return announced;
     }
 
-    /**
-     * The head of a request was read. Runs on the event loop.
-     *
-     * @param refused the reason why there is no room for it; null if there is
-     */
-    void begin(HttpExchange exchange, boolean tooManyFields, @Nullable RpcException refused) {
+    @Override
+    public void begin(HttpExchange exchange, boolean tooManyFields, @Nullable RpcException refused) {
         if (tooManyFields) {
             PlainAnswer.send(
                     exchange,
@@ -145,7 +134,7 @@ final class HttpDispatcher {
         String called = path.startsWith("/") ? path.substring(1) : path;
         checkOnce(tokens, called, head, TOKEN);
         checkOnce(tokens, called, head, AUTHORIZATION);
-        tokens.check(called, GrpcForm.text(head, TOKEN), GrpcForm.text(head, AUTHORIZATION));
+        tokens.check(called, GrpcHeaders.text(head, TOKEN), GrpcHeaders.text(head, AUTHORIZATION));
     }
 
     private static void checkOnce(AcceptedTokens tokens, String called, Http2Headers head, AsciiString name) {
@@ -164,10 +153,10 @@ final class HttpDispatcher {
      */
     private static boolean isProbe(Http2Headers head) {
         return PROBES.contains(Route.pathOf(head))
-                && !head.contains(GrpcForm.GROUP)
-                && !head.contains(GrpcForm.VERSION)
-                && !head.contains(JsonForm.REST_GROUP)
-                && !head.contains(JsonForm.REST_VERSION);
+                && !head.contains(GrpcHeaders.GROUP)
+                && !head.contains(GrpcHeaders.VERSION)
+                && !head.contains(HeadFields.REST_GROUP)
+                && !head.contains(HeadFields.REST_VERSION);
     }
 
     /** @return null if the request was answered */
@@ -177,7 +166,7 @@ final class HttpDispatcher {
         if (query != null) {
             return query.isMarked() ? connectGet : json; // checked again when the caller is known
         }
-        AsciiString type = mediaType(head);
+        AsciiString type = HeadFields.mediaType(head);
         HttpForm form = posted.get(type);
         if (form != null || isReserved(type)) {
             return posted(exchange, type, form);
@@ -225,16 +214,5 @@ final class HttpDispatcher {
                 "content type '" + PeerText.name(type.toString()) + "' is not served; expected one of " + contentTypes,
                 "accept-post",
                 contentTypes);
-    }
-
-    /** The content type without parameters; empty if there is none. */
-    static AsciiString mediaType(Http2Headers head) {
-        CharSequence value = head.get("content-type");
-        if (value == null) {
-            return AsciiString.EMPTY_STRING;
-        }
-        AsciiString text = AsciiString.of(value);
-        int end = text.indexOf(';', 0);
-        return (end < 0 ? text : text.subSequence(0, end)).trim().toLowerCase();
     }
 }

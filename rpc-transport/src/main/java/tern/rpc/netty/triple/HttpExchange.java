@@ -129,7 +129,7 @@ abstract class HttpExchange {
 
     /** Whether the answer is gRPC, which browsers do not read and which must be fast. */
     private static boolean isGrpc(Http2Headers head) {
-        return head.get(GrpcForm.CONTENT_TYPE) == GrpcForm.GRPC;
+        return head.get(GrpcHeaders.CONTENT_TYPE) == GrpcHeaders.GRPC;
     }
 
     private void count(long before, long after) {

@@ -61,7 +61,7 @@ final class HttpWrite extends WriteCommand {
     @Nullable
     Http2Headers head() {
         if (head == null && plainType != null) {
-            head = GrpcForm.head(plainType);
+            head = GrpcHeaders.head(plainType);
         }
         return head;
     }
@@ -72,7 +72,7 @@ final class HttpWrite extends WriteCommand {
 
     @Nullable
     Http2Headers trailers() {
-        return plainType == null ? trailers : GrpcForm.okTrailers();
+        return plainType == null ? trailers : GrpcHeaders.okTrailers();
     }
 
     boolean isEnd() {

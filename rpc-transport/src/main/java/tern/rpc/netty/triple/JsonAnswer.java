@@ -87,7 +87,7 @@ final class JsonAnswer implements Answer {
     }
 
     private RpcException failure(Invocation call, byte[] bytes, int length, Metadata metadata) {
-        Executed executed = GrpcForm.executed(answer::field);
+        Executed executed = GrpcHeaders.executed(answer::field);
         JsonError error = codecs.jsonError(bytes, length);
         return new RpcException(status(call, error, bytes, length, executed == Executed.NO), executed, metadata);
     }

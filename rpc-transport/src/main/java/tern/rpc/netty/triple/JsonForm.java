@@ -24,8 +24,6 @@ import tern.rpc.transport.ServiceLookup;
 final class JsonForm implements HttpForm {
 
     static final AsciiString CONTENT_TYPE = AsciiString.cached("content-type");
-    static final AsciiString REST_GROUP = AsciiString.cached("rest-service-group");
-    static final AsciiString REST_VERSION = AsciiString.cached("rest-service-version");
     static final AsciiString CONTENT_LENGTH = AsciiString.cached("content-length");
     private static final AsciiString JSON = AsciiString.cached("application/json");
     private static final AsciiString TEXT = AsciiString.cached("text/plain");
@@ -59,7 +57,7 @@ final class JsonForm implements HttpForm {
         Source source = source(head, method);
         checkStreams(exchange, method);
         checkLength(exchange);
-        AsciiString type = HttpDispatcher.mediaType(head);
+        AsciiString type = HeadFields.mediaType(head);
         JsonFormat format = method.type().serverStreams()
                 ? JsonFormat.JSON
                 : JsonFormat.choose(
@@ -72,7 +70,9 @@ final class JsonForm implements HttpForm {
         Http2Headers head = exchange.head();
         JsonTarget target = JsonTarget.of(head.path());
         Route route = Route.nowhere(
-                target.path(), either(head, GrpcForm.GROUP, REST_GROUP), either(head, GrpcForm.VERSION, REST_VERSION));
+                target.path(),
+                either(head, GrpcHeaders.GROUP, HeadFields.REST_GROUP),
+                either(head, GrpcHeaders.VERSION, HeadFields.REST_VERSION));
         boolean gzip = ContentCoding.mayBeGzip(head.get(ConnectHeaders.CONTENT_ENCODING));
         return new JsonServerCall(this, exchange, route, target, Source.JSON, JsonFormat.JSON, gzip);
     }
@@ -86,8 +86,8 @@ final class JsonForm implements HttpForm {
         Route route = Route.of(
                 services,
                 target.path(),
-                either(head, GrpcForm.GROUP, REST_GROUP),
-                either(head, GrpcForm.VERSION, REST_VERSION));
+                either(head, GrpcHeaders.GROUP, HeadFields.REST_GROUP),
+                either(head, GrpcHeaders.VERSION, HeadFields.REST_VERSION));
         List<MethodDescriptor> all = route.candidates();
         if (all.get(0).service() != route.service()) {
             throw unknown(route.methodName() + " has no form in JSON");
@@ -150,7 +150,7 @@ final class JsonForm implements HttpForm {
                     "allow",
                     method.isReadOnly() ? ANY_METHOD_READING : ANY_METHOD);
         }
-        return bodySource(HttpDispatcher.mediaType(head));
+        return bodySource(HeadFields.mediaType(head));
     }
 
     private static boolean is(String verb, HttpMethod method) {
@@ -208,7 +208,7 @@ final class JsonForm implements HttpForm {
     static long timeoutNanos(Http2Headers head) {
         long grpc;
         try {
-            grpc = GrpcForm.timeoutNanos(head);
+            grpc = GrpcHeaders.timeoutNanos(head);
         } catch (RpcException e) {
             throw new HttpRefusal(HttpResponseStatus.BAD_REQUEST, e.status().description());
         }
@@ -242,7 +242,7 @@ final class JsonForm implements HttpForm {
         if (reason instanceof HttpRefusal refusal && !refusal.headerName().isEmpty()) {
             head.set(refusal.headerName(), refusal.headerValue());
         }
-        GrpcForm.tellExecuted(head, reason.wasExecuted());
+        GrpcHeaders.tellExecuted(head, reason.wasExecuted());
         if (status.code() == HttpResponseStatus.UNAUTHORIZED.code()) {
             head.set("www-authenticate", "Bearer"); // required with this status (RFC 9110, 15.5.2)
         }

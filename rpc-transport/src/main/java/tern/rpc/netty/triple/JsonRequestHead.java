@@ -25,10 +25,10 @@ final class JsonRequestHead {
         append(head, "accept-encoding", Gzip.NAME);
         append(head, "user-agent", RequestHead.OURS);
         if (!service.version().isEmpty()) {
-            append(head, GrpcForm.VERSION, RequestHead.ascii("the version of " + service, service.version()));
+            append(head, GrpcHeaders.VERSION, RequestHead.ascii("the version of " + service, service.version()));
         }
         if (!service.group().isEmpty()) {
-            append(head, GrpcForm.GROUP, RequestHead.ascii("the group of " + service, service.group()));
+            append(head, GrpcHeaders.GROUP, RequestHead.ascii("the group of " + service, service.group()));
         }
         if (RequestHead.isAscii(application) && !application.isEmpty()) {
             append(head, RequestHead.APPLICATION, application);

@@ -149,7 +149,7 @@ final class JsonServerCall extends MessageCall {
 
     @Override
     Http2Headers head(Metadata headers, boolean compressed) {
-        Http2Headers head = new DefaultHttp2Headers(false, 8).status(GrpcForm.OK);
+        Http2Headers head = new DefaultHttp2Headers(false, 8).status(GrpcHeaders.OK);
         if (isStream()) {
             head.set(JsonForm.CONTENT_TYPE, EVENTS).set("cache-control", "no-cache");
         } else {

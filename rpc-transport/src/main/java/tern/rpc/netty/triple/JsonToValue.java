@@ -6,6 +6,7 @@ import java.math.RoundingMode;
 import java.nio.charset.StandardCharsets;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.ProtoReader;
+import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.serialization.SerializationException;
 
 /** Converts one JSON text to a {@code google.protobuf.Value}. Used once. */

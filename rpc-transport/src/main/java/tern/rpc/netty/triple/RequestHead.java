@@ -40,15 +40,15 @@ final class RequestHead {
     RequestHead(ServiceKey service, MethodDescriptor method, String application) {
         this.path = ascii("the path", "/" + service.interfaceName() + "/" + method.name());
         List<AsciiString> pairs = new ArrayList<>();
-        add(pairs, GrpcForm.CONTENT_TYPE, GrpcForm.GRPC_PROTO);
+        add(pairs, GrpcHeaders.CONTENT_TYPE, GrpcHeaders.GRPC_PROTO);
         add(pairs, TE, TRAILERS);
         add(pairs, USER_AGENT, OURS);
-        add(pairs, GrpcForm.ACCEPT_ENCODING, GrpcForm.GZIP);
+        add(pairs, GrpcHeaders.ACCEPT_ENCODING, GrpcHeaders.GZIP);
         if (!service.version().isEmpty()) {
-            add(pairs, GrpcForm.VERSION, ascii("the version of " + service, service.version()));
+            add(pairs, GrpcHeaders.VERSION, ascii("the version of " + service, service.version()));
         }
         if (!service.group().isEmpty()) {
-            add(pairs, GrpcForm.GROUP, ascii("the group of " + service, service.group()));
+            add(pairs, GrpcHeaders.GROUP, ascii("the group of " + service, service.group()));
         }
         if (isAscii(application) && !application.isEmpty()) {
             add(pairs, APPLICATION, new AsciiString(application));
@@ -92,10 +92,10 @@ final class RequestHead {
         }
         List<AsciiString> own = new ArrayList<>();
         if (call.deadline().isLimited()) {
-            add(own, GrpcForm.TIMEOUT, GrpcTimeout.format(timeoutNanos(call.deadline(), now)));
+            add(own, GrpcHeaders.TIMEOUT, GrpcTimeout.format(timeoutNanos(call.deadline(), now)));
         }
         if (call.isCompressed()) {
-            add(own, GrpcForm.ENCODING, GrpcForm.GZIP);
+            add(own, GrpcHeaders.ENCODING, GrpcHeaders.GZIP);
         }
         TripleMetadata.write(call.metadata(), (name, value) -> add(own, AsciiString.of(name), AsciiString.of(value)));
         if (own.isEmpty()) {
@@ -118,7 +118,7 @@ final class RequestHead {
             return last.fields;
         }
         AsciiString[] all = Arrays.copyOf(fixed, fixed.length + 2);
-        all[fixed.length] = GrpcForm.TIMEOUT;
+        all[fixed.length] = GrpcHeaders.TIMEOUT;
         all[fixed.length + 1] = GrpcTimeout.format(nanos);
         lastTimed = new Timed(nanos, all);
         return all;

@@ -26,7 +26,11 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
      * @throws RpcException UNIMPLEMENTED if nothing is exported there
      */
     static Route of(ServiceLookup services, Http2Headers head) {
-        return of(services, pathOf(head), GrpcForm.text(head, GrpcForm.GROUP), GrpcForm.text(head, GrpcForm.VERSION));
+        return of(
+                services,
+                pathOf(head),
+                GrpcHeaders.text(head, GrpcHeaders.GROUP),
+                GrpcHeaders.text(head, GrpcHeaders.VERSION));
     }
 
     /**
@@ -79,7 +83,8 @@ record Route(ServiceKey key, ServiceDescriptor service, String methodName, List<
 
     /** The route of an unknown method by Triple's headers for group and version. */
     static Route nowhere(Http2Headers head) {
-        return nowhere(pathOf(head), GrpcForm.text(head, GrpcForm.GROUP), GrpcForm.text(head, GrpcForm.VERSION));
+        return nowhere(
+                pathOf(head), GrpcHeaders.text(head, GrpcHeaders.GROUP), GrpcHeaders.text(head, GrpcHeaders.VERSION));
     }
 
     /** Whether the route has an exported method. */

@@ -28,10 +28,10 @@ final class Routes<R> {
     /** The route of the finder, perhaps from the cache. */
     R of(ServiceLookup services, Http2Headers head) {
         if (!(head.path() instanceof AsciiString path)
-                || head.contains(GrpcForm.GROUP)
-                || head.contains(GrpcForm.VERSION)
-                || head.contains(JsonForm.REST_GROUP)
-                || head.contains(JsonForm.REST_VERSION)) {
+                || head.contains(GrpcHeaders.GROUP)
+                || head.contains(GrpcHeaders.VERSION)
+                || head.contains(HeadFields.REST_GROUP)
+                || head.contains(HeadFields.REST_VERSION)) {
             return finder.apply(services, head);
         }
         Known<R> present = known;

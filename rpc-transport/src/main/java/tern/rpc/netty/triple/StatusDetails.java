@@ -8,6 +8,7 @@ import tern.rpc.Status;
 import tern.rpc.StatusDetail;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.ProtoReader;
+import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.serialization.SerializationException;
 
 /**

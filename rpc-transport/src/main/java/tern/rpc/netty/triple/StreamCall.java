@@ -155,7 +155,7 @@ final class StreamCall extends ClientCall {
         if (isForeign() && answer.isOk()) {
             fail(
                     StatusCode.INTERNAL,
-                    "its answer has content type " + answer.head().get(GrpcForm.CONTENT_TYPE),
+                    "its answer has content type " + answer.head().get(GrpcHeaders.CONTENT_TYPE),
                     Executed.YES);
             return;
         }

@@ -63,8 +63,8 @@ final class TripleMetadata {
             HeaderCase.NAME);
 
     /** Names of headers in every call. */
-    private static final Set<AsciiString> OF_ANSWERS =
-            Set.of(GrpcForm.STATUS, GrpcForm.CONTENT_TYPE, GrpcForm.TIMEOUT, AsciiString.cached("content-length"));
+    private static final Set<AsciiString> OF_ANSWERS = Set.of(
+            GrpcHeaders.STATUS, GrpcHeaders.CONTENT_TYPE, GrpcHeaders.TIMEOUT, AsciiString.cached("content-length"));
 
     private TripleMetadata() {}
 

@@ -19,6 +19,7 @@ import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.ProtoReader;
+import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.WrongArguments;
 

@@ -92,7 +92,7 @@ class HeaderTableTest {
                 .add("content-type", "application/grpc+proto")
                 .add("te", "trailers")
                 .add("long", "x".repeat(200))
-                .add(GrpcForm.TIMEOUT, new AsciiString(timeout + "m"));
+                .add(GrpcHeaders.TIMEOUT, new AsciiString(timeout + "m"));
     }
 
     private ByteBuf encoded(Http2Headers headers) throws Http2Exception {

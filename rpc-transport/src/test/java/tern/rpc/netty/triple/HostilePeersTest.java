@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.serialization.hessian.Bombs;
 import tern.rpc.server.RpcServer;
 

@@ -25,6 +25,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.CapturedLog;
 import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 

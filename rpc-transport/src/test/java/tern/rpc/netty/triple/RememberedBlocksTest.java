@@ -202,9 +202,9 @@ class RememberedBlocksTest {
                     AsciiString.of("/a.Service/call"),
                     AsciiString.of("http"),
                     AsciiString.of("localhost:1"),
-                    GrpcForm.CONTENT_TYPE,
-                    GrpcForm.GRPC_PROTO,
-                    GrpcForm.TIMEOUT,
+                    GrpcHeaders.CONTENT_TYPE,
+                    GrpcHeaders.GRPC_PROTO,
+                    GrpcHeaders.TIMEOUT,
                     AsciiString.of("2999000u"));
             table.encodeHeaders(1, sent, block);
 

@@ -14,6 +14,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.ForbiddenClassesContract;
 import tern.rpc.netty.peer.RawServer;
 import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;

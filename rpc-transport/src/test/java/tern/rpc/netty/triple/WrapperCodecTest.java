@@ -28,6 +28,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 import tern.rpc.serialization.CoderPool;
 import tern.rpc.serialization.OutputBuffer;
+import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.BuiltInMethods;

@@ -1,17 +1,16 @@
-package tern.rpc.netty.triple;
+package tern.rpc.serialization;
 
 import java.nio.charset.StandardCharsets;
-import tern.rpc.serialization.OutputBuffer;
 
 /** Writes fields of protobuf messages (protobuf, "Encoding"). */
-final class ProtoWriter {
+public final class ProtoWriter {
 
     private static final int BYTES = 2;
 
     private ProtoWriter() {}
 
     /** Writes a number. The default 0 is omitted. */
-    static void number(OutputBuffer out, int field, long value) {
+    public static void number(OutputBuffer out, int field, long value) {
         if (value != 0) {
             out.write(field << 3);
             varint(out, value);
@@ -19,13 +18,14 @@ final class ProtoWriter {
     }
 
     /** Writes text. The default, empty text, is omitted. */
-    static void text(OutputBuffer out, int field, String value) {
+    public static void text(OutputBuffer out, int field, String value) {
         if (!value.isEmpty()) {
             bytes(out, field, value.getBytes(StandardCharsets.UTF_8));
         }
     }
 
-    static void bytes(OutputBuffer out, int field, byte[] value) {
+    /** Writes bytes, also if there are none. */
+    public static void bytes(OutputBuffer out, int field, byte[] value) {
         out.write(field << 3 | BYTES);
         varint(out, value.length);
         out.write(value, 0, value.length);
@@ -36,13 +36,13 @@ final class ProtoWriter {
      *
      * @return the argument for {@link #end}
      */
-    static int begin(OutputBuffer out, int field) {
+    public static int begin(OutputBuffer out, int field) {
         out.write(field << 3 | BYTES);
         return out.claim(1);
     }
 
     /** Writes the length of everything since {@link #begin}. The bytes are moved if the length needs room. */
-    static void end(OutputBuffer out, int begun) {
+    public static void end(OutputBuffer out, int begun) {
         int content = begun + 1;
         int length = out.position() - content;
         int more = varintBytes(length) - 1;

@@ -1,0 +1,27 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http2.Http2Settings;
+import org.jspecify.annotations.Nullable;
+
+/** The settings that an HTTP/2 server announces. Thread-safe. */
+final class AnnouncedSettings {
+
+    /** The settings of docs/wire-protocol.md 3.1. */
+    static final int HEADER_LIST_BYTES = 32 << 10;
+
+    private volatile @Nullable Http2Settings last;
+
+    /** Returns one immutable object for all connections with this limit, because Netty keeps it for each connection. */
+    Http2Settings of(int maxStreams) {
+        Http2Settings known = last;
+        Long announced = known == null ? null : known.maxConcurrentStreams();
+        if (known == null || announced == null || announced != maxStreams) {
+            known = Http2Settings.defaultSettings()
+                    .maxConcurrentStreams(maxStreams)
+                    .initialWindowSize(ReceiveWindows.STREAM_BYTES)
+                    .maxHeaderListSize(HEADER_LIST_BYTES);
+            last = known;
+        }
+        return known;
+    }
+}
