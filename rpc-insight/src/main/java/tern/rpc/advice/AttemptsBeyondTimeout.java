@@ -2,6 +2,7 @@ package tern.rpc.advice;
 
 import java.time.Duration;
 import java.util.stream.Stream;
+import tern.rpc.pool.PoolSetting;
 
 /** More attempts than there is time for: the last are cut off, and their load is for nothing. */
 final class AttemptsBeyondTimeout implements Rule {

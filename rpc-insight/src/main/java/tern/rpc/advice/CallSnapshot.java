@@ -3,6 +3,7 @@ package tern.rpc.advice;
 import java.time.Duration;
 import java.util.Map;
 import tern.rpc.Phase;
+import tern.rpc.pool.PoolSetting;
 
 /**
  * The calls of one method in the last while.

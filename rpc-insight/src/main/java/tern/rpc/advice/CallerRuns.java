@@ -3,6 +3,9 @@ package tern.rpc.advice;
 import java.time.Duration;
 import java.util.stream.Stream;
 import tern.rpc.Phase;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
 
 /** A full pool that makes its callers work: those who serve calls do what was meant to be put off. */
 final class CallerRuns implements Rule {

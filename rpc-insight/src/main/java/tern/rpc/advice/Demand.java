@@ -3,6 +3,10 @@ package tern.rpc.advice;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
+import tern.rpc.pool.Goal;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
 
 /**
  * How much of a pool is wanted: now, by what was measured, and at the target, by Little's law.

@@ -1,6 +1,9 @@
 package tern.rpc.advice;
 
 import java.util.stream.Stream;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
 
 /** A pool that serves its waiters in order: under load each connection goes through a sleeping thread. */
 final class FairLock implements Rule {

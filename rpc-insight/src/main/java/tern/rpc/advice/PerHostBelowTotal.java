@@ -1,6 +1,9 @@
 package tern.rpc.advice;
 
 import java.util.stream.Stream;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
 
 /** A large pool of which one host may use a small part: raising the total then changes nothing. */
 final class PerHostBelowTotal implements Rule {

@@ -2,6 +2,9 @@ package tern.rpc.advice;
 
 import java.time.Duration;
 import java.util.stream.Stream;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Little's law: target rate × uses per call × time of a use has to fit into the pool. */
 final class PoolBelowDemand implements Rule {

@@ -2,6 +2,9 @@ package tern.rpc.advice;
 
 import java.time.Duration;
 import java.util.stream.Stream;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
 
 /** A queue that takes longer to drain than a call may take: it hides overload instead of refusing it. */
 final class QueueBeyondTarget implements Rule {

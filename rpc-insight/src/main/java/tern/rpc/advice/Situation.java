@@ -9,6 +9,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import tern.rpc.Phase;
+import tern.rpc.pool.Goal;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /**
  * All that advice looks at. At the start there are pools with their settings; calls and processor time come later.

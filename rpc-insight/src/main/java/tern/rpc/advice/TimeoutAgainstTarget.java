@@ -2,6 +2,7 @@ package tern.rpc.advice;
 
 import java.time.Duration;
 import java.util.stream.Stream;
+import tern.rpc.pool.PoolSetting;
 
 /** A timeout that calls run into, or one that lets them hang far beyond what they are meant to take. */
 final class TimeoutAgainstTarget implements Rule {

@@ -2,6 +2,9 @@ package tern.rpc.advice;
 
 import java.time.Duration;
 import java.util.stream.Stream;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Waits for a connection that may last longer than a call is meant to: threads pile up behind them. */
 final class WaitBeyondTarget implements Rule {

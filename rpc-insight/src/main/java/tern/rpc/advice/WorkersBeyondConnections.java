@@ -2,6 +2,9 @@ package tern.rpc.advice;
 
 import java.time.Duration;
 import java.util.stream.Stream;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Many threads for calls and few connections for them: the rest can only wait. */
 final class WorkersBeyondConnections implements Rule {

@@ -13,8 +13,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RunningCall;
-import tern.rpc.advice.PoolSetting;
-import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
 
 /**
  * What threads and calls wait for at one moment, most of them first.

@@ -12,10 +12,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.Phase;
-import tern.rpc.advice.PoolSetting.Source;
-import tern.rpc.advice.PoolSetting.Use;
 import tern.rpc.advice.Situation.Cpu;
 import tern.rpc.advice.Situation.LoggingMode;
+import tern.rpc.pool.Goal;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSetting.Source;
+import tern.rpc.pool.PoolSetting.Use;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Each rule as a table of numbers, for a target of 500 calls/s within 100 ms; and which of several comes first. */
 class AdvisorTest {

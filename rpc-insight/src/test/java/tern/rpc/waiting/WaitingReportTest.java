@@ -9,9 +9,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
-import tern.rpc.advice.PoolKind;
-import tern.rpc.advice.PoolSetting;
-import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
 
 class WaitingReportTest {
 

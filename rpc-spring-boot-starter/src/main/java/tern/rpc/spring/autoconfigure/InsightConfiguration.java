@@ -4,9 +4,9 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import tern.rpc.advice.Goal;
-import tern.rpc.advice.Sizing;
 import tern.rpc.metrics.Slo;
+import tern.rpc.pool.Goal;
+import tern.rpc.pool.Sizing;
 import tern.rpc.spring.autoconfigure.pool.SettingOrigins;
 
 /** Gives the sizes of pools that fit to the workers of the server, if the application has the starter for insight. */

@@ -1,13 +1,13 @@
 package tern.rpc.spring.autoconfigure;
 
 import java.util.List;
-import tern.rpc.advice.PoolKind;
-import tern.rpc.advice.PoolSetting.Range;
-import tern.rpc.advice.PoolSetting.Source;
-import tern.rpc.advice.PoolSetting.Use;
-import tern.rpc.advice.PoolSnapshot;
-import tern.rpc.advice.PoolSource;
 import tern.rpc.concurrent.WorkerPool;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting.Range;
+import tern.rpc.pool.PoolSetting.Source;
+import tern.rpc.pool.PoolSetting.Use;
+import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.PoolSource;
 import tern.rpc.server.RpcServer;
 import tern.rpc.spring.autoconfigure.pool.SettingOrigins;
 

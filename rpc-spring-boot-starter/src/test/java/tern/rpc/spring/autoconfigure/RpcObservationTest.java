@@ -28,9 +28,9 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tern.rpc.ServerContext;
-import tern.rpc.advice.PoolKind;
-import tern.rpc.advice.PoolSnapshot;
-import tern.rpc.advice.PoolSource;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.PoolSource;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 

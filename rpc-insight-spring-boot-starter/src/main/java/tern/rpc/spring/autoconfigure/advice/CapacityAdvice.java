@@ -11,11 +11,11 @@ import tern.rpc.NanoClock;
 import tern.rpc.advice.Advisor;
 import tern.rpc.advice.CallSnapshot;
 import tern.rpc.advice.Finding;
-import tern.rpc.advice.Goal;
-import tern.rpc.advice.PoolSnapshot;
-import tern.rpc.advice.PoolSource;
 import tern.rpc.advice.Situation;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.pool.Goal;
+import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.PoolSource;
 
 /**
  * Finds the causes of a missed target, at run time and in the configuration. It takes a snapshot every few seconds, so

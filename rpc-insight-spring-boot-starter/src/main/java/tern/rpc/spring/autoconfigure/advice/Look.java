@@ -12,13 +12,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 import tern.rpc.advice.CallSnapshot;
-import tern.rpc.advice.PoolSetting;
-import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.advice.Situation;
 import tern.rpc.client.RpcClient;
 import tern.rpc.metrics.MethodCalls;
 import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
 
 /**
  * A snapshot of counters. The difference of two shows the time between.

@@ -3,10 +3,10 @@ package tern.rpc.spring.autoconfigure.insight;
 import java.time.Duration;
 import java.util.List;
 import tern.rpc.advice.Finding;
-import tern.rpc.advice.PoolSetting;
-import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.advice.Severity;
 import tern.rpc.metrics.RpcReportPart;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.spring.autoconfigure.advice.CapacityAdvice;
 
 /** The findings and changes, with every pool and its effective settings. */

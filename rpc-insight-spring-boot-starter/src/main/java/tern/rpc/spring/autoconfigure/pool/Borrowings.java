@@ -2,7 +2,7 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
-import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Counts borrowings from a pool, their waits and their durations. Thread-safe. */
 final class Borrowings {

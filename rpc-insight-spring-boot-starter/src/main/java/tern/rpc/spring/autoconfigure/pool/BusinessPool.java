@@ -11,10 +11,10 @@ import java.util.concurrent.atomic.LongAdder;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.ServerContext;
-import tern.rpc.advice.PoolKind;
-import tern.rpc.advice.PoolSetting;
-import tern.rpc.advice.PoolSetting.Use;
-import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSetting.Use;
+import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsProperties.Rejection;
 
 /**

@@ -15,7 +15,7 @@ import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
-import tern.rpc.advice.Sizing;
+import tern.rpc.pool.Sizing;
 
 /**
  * Creates a Druid pool for {@code spring.datasource.url} with sizes and waits from the target. Properties below {@code

@@ -3,7 +3,7 @@ package tern.rpc.spring.autoconfigure.pool;
 import com.alibaba.druid.pool.DruidDataSource;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.advice.Sizing;
+import tern.rpc.pool.Sizing;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 

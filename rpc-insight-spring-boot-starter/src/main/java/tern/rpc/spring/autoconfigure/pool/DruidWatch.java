@@ -5,11 +5,11 @@ import java.time.Duration;
 import java.util.List;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import tern.rpc.advice.PoolKind;
-import tern.rpc.advice.PoolSetting;
-import tern.rpc.advice.PoolSetting.Source;
-import tern.rpc.advice.PoolSetting.Use;
-import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSetting.Source;
+import tern.rpc.pool.PoolSetting.Use;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Adds the counting filter to every Druid pool, of Tern or of the application, before it opens. */
 final class DruidWatch implements BeanPostProcessor {

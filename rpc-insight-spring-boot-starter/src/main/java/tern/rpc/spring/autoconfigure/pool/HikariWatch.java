@@ -15,12 +15,12 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.core.NativeDetector;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
-import tern.rpc.advice.PoolKind;
-import tern.rpc.advice.PoolSetting;
-import tern.rpc.advice.PoolSetting.Range;
-import tern.rpc.advice.PoolSetting.Source;
-import tern.rpc.advice.PoolSetting.Use;
-import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSetting.Range;
+import tern.rpc.pool.PoolSetting.Source;
+import tern.rpc.pool.PoolSetting.Use;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Wraps every HikariCP pool in a subclass, to measure borrowings. */
 final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware {

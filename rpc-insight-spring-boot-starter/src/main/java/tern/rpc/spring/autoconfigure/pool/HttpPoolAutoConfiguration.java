@@ -12,7 +12,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
-import tern.rpc.advice.Sizing;
+import tern.rpc.pool.Sizing;
 
 /** Tunes and measures the connections of Apache HttpClient that Boot creates for RestClient and RestTemplate. */
 @AutoConfiguration(

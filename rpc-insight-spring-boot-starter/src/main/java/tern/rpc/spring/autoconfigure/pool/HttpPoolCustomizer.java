@@ -8,10 +8,10 @@ import org.apache.hc.core5.pool.PoolStats;
 import org.apache.hc.core5.util.Timeout;
 import org.springframework.boot.http.client.HttpComponentsClientHttpRequestFactoryBuilder;
 import org.springframework.boot.http.client.autoconfigure.ClientHttpRequestFactoryBuilderCustomizer;
-import tern.rpc.advice.PoolKind;
-import tern.rpc.advice.PoolSetting.Source;
-import tern.rpc.advice.PoolSetting.Use;
-import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting.Source;
+import tern.rpc.pool.PoolSetting.Use;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Sets Tern's limits on a client created by Boot, and measures its exchanges. */
 final class HttpPoolCustomizer

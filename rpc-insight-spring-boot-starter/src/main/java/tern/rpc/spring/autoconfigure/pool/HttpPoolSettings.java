@@ -1,7 +1,7 @@
 package tern.rpc.spring.autoconfigure.pool;
 
 import java.time.Duration;
-import tern.rpc.advice.Sizing;
+import tern.rpc.pool.Sizing;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 

@@ -7,7 +7,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.providers.PooledConnectionProvider;
-import tern.rpc.advice.Sizing;
+import tern.rpc.pool.Sizing;
 
 /** Creates a Jedis client without Spring Data, if {@code rpc.pools.jedis.url} is set. */
 @AutoConfiguration(after = RpcPoolsAutoConfiguration.class)

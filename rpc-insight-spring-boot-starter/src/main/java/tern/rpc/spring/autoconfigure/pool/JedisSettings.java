@@ -4,7 +4,7 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
 import redis.clients.jedis.util.JedisURIHelper;
-import tern.rpc.advice.Sizing;
+import tern.rpc.pool.Sizing;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 

@@ -7,7 +7,7 @@ import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties.Pool;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
-import tern.rpc.advice.Sizing;
+import tern.rpc.pool.Sizing;
 import tern.rpc.settings.PropertyCheck;
 
 /** Sets Tern's values in Boot's properties where the application has none, before Boot creates the pool. */

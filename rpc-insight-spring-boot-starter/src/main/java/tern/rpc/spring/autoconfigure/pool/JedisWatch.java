@@ -10,10 +10,10 @@ import redis.clients.jedis.Connection;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.builders.AbstractClientBuilder;
 import redis.clients.jedis.executors.DefaultCommandExecutor;
-import tern.rpc.advice.PoolSetting;
-import tern.rpc.advice.PoolSetting.Source;
-import tern.rpc.advice.PoolSetting.Use;
-import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSetting.Source;
+import tern.rpc.pool.PoolSetting.Use;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Sets measured connections in the client that Spring Data creates for one server. */
 final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {

@@ -17,11 +17,11 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
-import tern.rpc.advice.PoolKind;
-import tern.rpc.advice.PoolSetting;
-import tern.rpc.advice.PoolSetting.Source;
-import tern.rpc.advice.PoolSnapshot;
 import tern.rpc.advice.Situation.LoggingMode;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSetting.Source;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Measures the lines of Log4j 2: those of callers in their ledgers, and the ring as a pool. */
 final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, DisposableBean {

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import tern.rpc.advice.PoolSetting;
-import tern.rpc.advice.PoolSnapshot;
-import tern.rpc.advice.PoolSource;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.PoolSource;
 
 /**
  * Registers pools. They are found while beans are created, and HTTP clients even later. Each becomes a bean of type

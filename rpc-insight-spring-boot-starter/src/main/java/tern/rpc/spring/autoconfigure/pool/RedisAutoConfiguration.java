@@ -14,7 +14,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.RedisClient;
-import tern.rpc.advice.Sizing;
+import tern.rpc.pool.Sizing;
 
 /** Measures the connections of Spring Data Redis, and tunes the pool if the client is Jedis. */
 @AutoConfiguration(

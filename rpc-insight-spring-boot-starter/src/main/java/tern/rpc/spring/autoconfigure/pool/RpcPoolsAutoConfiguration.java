@@ -10,10 +10,10 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
-import tern.rpc.advice.Goal;
-import tern.rpc.advice.Sizing;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
+import tern.rpc.pool.Goal;
+import tern.rpc.pool.Sizing;
 
 /** The common beans of all pools, and the thread pools that the application configures. */
 @AutoConfiguration(

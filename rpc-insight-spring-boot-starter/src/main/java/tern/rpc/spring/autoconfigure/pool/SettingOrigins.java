@@ -5,9 +5,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.core.env.Environment;
-import tern.rpc.advice.PoolSetting;
-import tern.rpc.advice.PoolSetting.Source;
-import tern.rpc.advice.PoolSetting.Use;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSetting.Source;
+import tern.rpc.pool.PoolSetting.Use;
 
 /** Finds the properties that the user has set, in any notation. */
 public final class SettingOrigins {

@@ -9,8 +9,8 @@ import redis.clients.jedis.Connection;
 import redis.clients.jedis.providers.PooledConnectionProvider;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
-import tern.rpc.advice.PoolKind;
-import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /** The connections of a Jedis client, which takes one for each command. Thread-safe. */
 final class WatchedConnections extends PooledConnectionProvider {

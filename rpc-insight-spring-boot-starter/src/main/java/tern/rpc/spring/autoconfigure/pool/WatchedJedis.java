@@ -13,10 +13,10 @@ import redis.clients.jedis.executors.CommandExecutor;
 import redis.clients.jedis.util.JedisURIHelper;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
-import tern.rpc.advice.PoolSetting;
-import tern.rpc.advice.PoolSetting.Source;
-import tern.rpc.advice.PoolSetting.Use;
-import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSetting.Source;
+import tern.rpc.pool.PoolSetting.Use;
+import tern.rpc.pool.PoolSnapshot;
 
 /** A client that counts commands, each with its wait for a connection. Thread-safe. */
 final class WatchedJedis implements CommandExecutor {

@@ -7,8 +7,8 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tern.rpc.NanoClock;
-import tern.rpc.advice.PoolSource;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.pool.PoolSource;
 import tern.rpc.spring.autoconfigure.web.InsightWebAutoConfiguration;
 import tern.rpc.waiting.CallSource;
 import tern.rpc.waiting.StackClassifier;

@@ -18,8 +18,8 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.mock.env.MockEnvironment;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
-import tern.rpc.advice.PoolSource;
 import tern.rpc.advice.Situation.LoggingMode;
+import tern.rpc.pool.PoolSource;
 
 /** The ring of Log4j 2, before a disk that stands still. */
 class AsyncLoggingTest {

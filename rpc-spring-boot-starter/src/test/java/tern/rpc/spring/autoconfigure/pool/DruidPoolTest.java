@@ -36,7 +36,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
-import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.pool.PoolSnapshot;
 
 /** The tuned pool of Druid, on H2. */
 class DruidPoolTest {

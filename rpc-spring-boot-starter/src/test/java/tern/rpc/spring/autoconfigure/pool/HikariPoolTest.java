@@ -23,7 +23,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
-import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.pool.PoolSnapshot;
 
 /** HikariCP, watched and not changed. */
 class HikariPoolTest {

@@ -35,7 +35,7 @@ import org.springframework.web.client.ResourceAccessException;
 import org.springframework.web.client.RestClient;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
-import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.pool.PoolSnapshot;
 
 /** The tuned client of Apache, behind RestClient and before a server that answers when it is told to. */
 class HttpPoolTest {

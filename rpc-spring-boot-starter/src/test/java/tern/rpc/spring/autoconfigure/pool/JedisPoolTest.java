@@ -33,7 +33,7 @@ import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
-import tern.rpc.advice.PoolSnapshot;
+import tern.rpc.pool.PoolSnapshot;
 
 /** The tuned pool of Jedis, by Spring Data and without it. */
 class JedisPoolTest {

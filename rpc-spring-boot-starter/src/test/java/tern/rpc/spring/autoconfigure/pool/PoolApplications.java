@@ -8,9 +8,9 @@ import java.util.stream.Stream;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
-import tern.rpc.advice.PoolSetting;
-import tern.rpc.advice.PoolSnapshot;
-import tern.rpc.advice.PoolSource;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.PoolSource;
 import tern.rpc.spring.autoconfigure.RpcAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 

@@ -1,4 +1,4 @@
-package tern.rpc.advice;
+package tern.rpc.pool;
 
 /** What a pool hands out. */
 public enum PoolKind {

@@ -1,4 +1,4 @@
-package tern.rpc.advice;
+package tern.rpc.pool;
 
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package tern.rpc.advice;
+package tern.rpc.pool;
 
 import java.time.Duration;
 
@@ -22,7 +22,7 @@ public record Goal(int qps, Duration latency) {
         return (int) Math.min(Integer.MAX_VALUE, (long) Math.ceil(qps * seconds()));
     }
 
-    double seconds() {
+    public double seconds() {
         return latency.toNanos() / 1e9;
     }
 }

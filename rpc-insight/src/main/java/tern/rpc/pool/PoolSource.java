@@ -1,4 +1,4 @@
-package tern.rpc.advice;
+package tern.rpc.pool;
 
 /** A pool that can be looked at. Thread-safe; called seldom, must not block. */
 @FunctionalInterface

@@ -1,4 +1,4 @@
-package tern.rpc.advice;
+package tern.rpc.pool;
 
 import java.time.Duration;
 
@@ -67,27 +67,27 @@ public record PoolSetting(String property, String value, Source source, Use use,
     }
 
     /** The accepted number that is nearest. */
-    int nearest(int wanted) {
+    public int nearest(int wanted) {
         return Math.toIntExact(accepted.nearest(wanted));
     }
 
     /** The accepted time that is nearest, in whole milliseconds. */
-    Duration nearest(Duration wanted) {
+    public Duration nearest(Duration wanted) {
         return Duration.ofMillis(accepted.nearest(wholeMillis(wanted)));
     }
 
     /** The line to paste for another number. */
-    String line(int wanted) {
+    public String line(int wanted) {
         return property + "=" + nearest(wanted);
     }
 
     /** The line to paste for another time, in the unit in which the value is written. */
-    String line(Duration wanted) {
+    public String line(Duration wanted) {
         return property + "=" + nearest(wanted).toMillis() + (value.endsWith("s") ? "ms" : "");
     }
 
     /** Rounded up, so that a short time does not become zero. */
-    static long wholeMillis(Duration time) {
+    public static long wholeMillis(Duration time) {
         return Math.max(1, time.plusNanos(999_999).toMillis());
     }
 }
