@@ -20,4 +20,9 @@ class InsightArchitectureTest extends ModuleRules {
     void waitingSeesBaseAndSnapshotsOfPoolsOnly() {
         onlySees("tern.rpc.waiting..", ADVICE);
     }
+
+    @Test
+    void evidenceSeesBaseOnly() {
+        onlySees("tern.rpc.evidence..");
+    }
 }

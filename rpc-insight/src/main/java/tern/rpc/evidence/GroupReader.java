@@ -1,0 +1,101 @@
+package tern.rpc.evidence;
+
+import java.util.ArrayList;
+import java.util.List;
+import tern.rpc.evidence.ControlGroups.Hierarchy;
+import tern.rpc.evidence.Machine.Memory;
+import tern.rpc.evidence.Machine.Quota;
+import tern.rpc.evidence.Machine.Quota.Level;
+
+/** Reads limits and counters of control groups of either version, in all levels up to the mounted one. */
+final class GroupReader {
+
+    /** Version 1 writes a limit of almost 2^63 for no limit. */
+    private static final long NO_LIMIT = 1L << 60;
+
+    private static final long KIB = 1024;
+    private static final long PAGE = 4096;
+
+    private GroupReader() {}
+
+    static Quota quota(SystemFiles files, Hierarchy cpu) {
+        List<Level> levels = new ArrayList<>();
+        for (String folder : cpu.folders()) {
+            double processors = cpu.second() ? secondQuota(files, folder) : firstQuota(files, folder);
+            if (processors > 0) {
+                String stat = files.text(folder + "/cpu.stat");
+                levels.add(new Level(
+                        folder,
+                        processors,
+                        Figures.named(stat, "nr_periods"),
+                        Figures.named(stat, "nr_throttled"),
+                        cpu.second()
+                                ? Figures.times(Figures.named(stat, "throttled_usec"), 1_000)
+                                : Figures.named(stat, "throttled_time")));
+            }
+        }
+        return new Quota(levels);
+    }
+
+    /** {@code max 100000}, or quota and period in microseconds. */
+    private static double secondQuota(SystemFiles files, String folder) {
+        String max = optional(files, folder + "/cpu.max");
+        return ratio(Figures.field(max, 0), Figures.field(max, 1));
+    }
+
+    private static double firstQuota(SystemFiles files, String folder) {
+        long quota = Figures.number(optional(files, folder + "/cpu.cfs_quota_us"));
+        return quota < 0 ? -1 : ratio(quota, Figures.number(optional(files, folder + "/cpu.cfs_period_us")));
+    }
+
+    private static double ratio(long quota, long period) {
+        return quota < 0 || period <= 0 ? -1 : (double) quota / period;
+    }
+
+    static Memory memory(SystemFiles files, Hierarchy memory, String status) {
+        String tightest = "";
+        long limit = NO_LIMIT;
+        for (String folder : memory.folders()) {
+            String file = folder + (memory.second() ? "/memory.max" : "/memory.limit_in_bytes");
+            long candidate = Figures.number(optional(files, file)); // "max" is no number
+            if (tightest.isEmpty() || (candidate >= 0 && candidate < limit)) {
+                tightest = folder;
+                limit = candidate < 0 ? NO_LIMIT : Math.min(limit, candidate);
+            }
+        }
+        String stat = files.text("proc/self/stat");
+        String afterName = stat.substring(stat.lastIndexOf(')') + 1);
+        String swaps = files.text("proc/vmstat");
+        String events = memory.second() && !tightest.isEmpty() ? optional(files, tightest + "/memory.events") : "";
+        return new Memory(
+                limit >= NO_LIMIT ? Figures.MISSING : limit,
+                tightest.isEmpty() ? Figures.MISSING : used(files, memory, tightest),
+                memory.second() ? Figures.named(events, "max") : firstFailures(files, tightest),
+                Figures.named(events, "high"),
+                memory.second() ? Figures.named(events, "oom_kill") : firstKills(files, tightest),
+                Figures.times(Figures.named(status, "VmRSS"), KIB),
+                Figures.times(Figures.named(status, "VmSwap"), KIB),
+                Figures.field(afterName, 7),
+                Figures.field(afterName, 9),
+                Figures.times(Figures.named(swaps, "pswpin"), PAGE),
+                Figures.times(Figures.named(swaps, "pswpout"), PAGE));
+    }
+
+    private static long used(SystemFiles files, Hierarchy memory, String folder) {
+        String file = folder + (memory.second() ? "/memory.current" : "/memory.usage_in_bytes");
+        return Figures.number(optional(files, file));
+    }
+
+    private static long firstFailures(SystemFiles files, String folder) {
+        return Figures.number(optional(files, folder + "/memory.failcnt"));
+    }
+
+    private static long firstKills(SystemFiles files, String folder) {
+        return Figures.named(optional(files, folder + "/memory.oom_control"), "oom_kill");
+    }
+
+    /** The topmost group has no limits, so its missing files are not worth a word. */
+    private static String optional(SystemFiles files, String path) {
+        return files.exists(path) ? files.text(path) : "";
+    }
+}

@@ -1,0 +1,95 @@
+package tern.rpc.evidence;
+
+import java.nio.file.Path;
+import tern.rpc.evidence.Machine.Descriptors;
+import tern.rpc.evidence.Machine.Disk;
+import tern.rpc.evidence.Machine.Processors;
+import tern.rpc.evidence.Machine.Tcp;
+
+/** Reads the counters of {@code /proc} and of the control groups. Thread-safe. */
+public final class MachineReader {
+
+    /** A tick of {@code /proc/stat} as the kernel shows it to processes (USER_HZ is 100 on every Linux). */
+    private static final long NANOS_A_TICK = 10_000_000;
+
+    private final Path root;
+    private final OwnProcess own;
+    private final ControlGroups groups;
+
+    /** @param root the folder that holds {@code proc} and {@code sys}; {@code /} in production */
+    public MachineReader(Path root) {
+        this(root, OwnProcess.ofThisJvm());
+    }
+
+    MachineReader(Path root, OwnProcess own) {
+        this.root = root;
+        this.own = own;
+        this.groups = ControlGroups.find(new SystemFiles(root));
+    }
+
+    /** Reads everything that the system provides; about twenty small files. */
+    public Machine read() {
+        SystemFiles files = new SystemFiles(root);
+        String status = files.text("proc/self/status");
+        return new Machine(
+                processors(files, status),
+                GroupReader.quota(files, groups.cpu()),
+                PressureReader.read(files, groups.unified()),
+                GroupReader.memory(files, groups.memory(), status),
+                disk(files.text("proc/self/io")),
+                tcp(files.text("proc/net/snmp"), files.text("proc/net/netstat")),
+                new Descriptors(own.openDescriptors(), own.maxDescriptors()),
+                files.missing());
+    }
+
+    private Processors processors(SystemFiles files, String status) {
+        String stat = files.text("proc/stat");
+        String[] ticks = Figures.textAfter(stat, "cpu").split("\\s+");
+        return new Processors(
+                own.cpuNanos(),
+                nanos(ticks, 0, 1),
+                nanos(ticks, 2, 5, 6),
+                nanos(ticks, 3),
+                nanos(ticks, 4),
+                nanos(ticks, 7),
+                Figures.named(stat, "ctxt"),
+                online(stat),
+                Figures.sizeOfSet(Figures.textAfter(status, "Cpus_allowed_list")),
+                own.availableProcessors());
+    }
+
+    private static long nanos(String[] ticks, int... columns) {
+        long sum = 0;
+        for (int column : columns) {
+            long figure = column < ticks.length ? Figures.number(ticks[column]) : Figures.MISSING;
+            if (figure < 0) {
+                return Figures.MISSING;
+            }
+            sum += figure;
+        }
+        return sum * NANOS_A_TICK;
+    }
+
+    private static int online(String stat) {
+        int online = 0;
+        for (int at = stat.indexOf("\ncpu"); at >= 0; at = stat.indexOf("\ncpu", at + 1)) {
+            online++;
+        }
+        return online == 0 ? (int) Figures.MISSING : online;
+    }
+
+    private static Disk disk(String io) {
+        return new Disk(Figures.named(io, "read_bytes"), Figures.named(io, "write_bytes"));
+    }
+
+    private static Tcp tcp(String snmp, String netstat) {
+        return new Tcp(
+                Figures.inTable(snmp, "Tcp", "OutSegs"),
+                Figures.inTable(snmp, "Tcp", "RetransSegs"),
+                Figures.inTable(netstat, "TcpExt", "TCPTimeouts"),
+                Figures.inTable(netstat, "TcpExt", "ListenOverflows"),
+                Figures.inTable(netstat, "TcpExt", "ListenDrops"),
+                Figures.inTable(snmp, "Tcp", "OutRsts"),
+                Figures.inTable(snmp, "Tcp", "EstabResets"));
+    }
+}

@@ -1,0 +1,214 @@
+package tern.rpc.evidence;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.evidence.Machine.Quota.Level;
+import tern.rpc.evidence.Machine.Stalls.Stall;
+
+/**
+ * The time between two readings of the machine. Every method returns -1 if a figure is missing in either of them, or if a
+ * counter started anew in between. Shares are between 0 and 1.
+ */
+public record MachineSecond(Machine from, Machine to, long nanos) {
+
+    /** Processors that this process kept busy. */
+    public double ownCpuProcessors() {
+        return perNano(from.processors().ownNanos(), to.processors().ownNanos());
+    }
+
+    /** Processors that all processes kept busy. */
+    public double busyProcessors() {
+        double user = perNano(from.processors().userNanos(), to.processors().userNanos());
+        double system = perNano(from.processors().systemNanos(), to.processors().systemNanos());
+        return user < 0 || system < 0 ? -1 : user + system;
+    }
+
+    /** Processors that other processes kept busy. */
+    public double otherCpuProcessors() {
+        double busy = busyProcessors();
+        double own = ownCpuProcessors();
+        return busy < 0 || own < 0 ? -1 : Math.max(0, busy - own);
+    }
+
+    /** How many processors this process may use: the smaller of affinity and quota. */
+    public double allowedProcessors() {
+        int allowed = to.processors().allowed();
+        int affinity = allowed > 0 ? allowed : to.processors().available();
+        double quota = to.quota().processors();
+        return quota > 0 ? Math.min(quota, affinity) : affinity;
+    }
+
+    /** Own use of the allowed processors. */
+    public double ownCpuShare() {
+        double own = ownCpuProcessors();
+        return own < 0 ? -1 : Math.min(1, own / Math.max(0.001, allowedProcessors()));
+    }
+
+    /** Share of the time that other virtual machines took from this one. */
+    public double stealShare() {
+        return ofMachine(delta(from.processors().stealNanos(), to.processors().stealNanos()));
+    }
+
+    /** Share of the time in which a processor was idle because a disk was slow. */
+    public double iowaitShare() {
+        return ofMachine(delta(from.processors().iowaitNanos(), to.processors().iowaitNanos()));
+    }
+
+    public double contextSwitchesPerSecond() {
+        return perSecond(from.processors().contextSwitches(), to.processors().contextSwitches());
+    }
+
+    /** Share of quota periods that ended in throttling, of the group throttled most; 0 without a quota. */
+    public double throttledShare() {
+        double worst = to.quota().levels().isEmpty() ? 0 : -1;
+        for (Level level : to.quota().levels()) {
+            Level before = before(level);
+            if (before != null) {
+                long periods = delta(before.periods(), level.periods());
+                worst = Math.max(worst, share(delta(before.throttledPeriods(), level.throttledPeriods()), periods));
+            }
+        }
+        return worst;
+    }
+
+    /** Throttled time per time, added up over run queues, of the group throttled most; 0 without a quota. */
+    public double throttledProcessors() {
+        double worst = to.quota().levels().isEmpty() ? 0 : -1;
+        for (Level level : to.quota().levels()) {
+            Level before = before(level);
+            if (before != null) {
+                worst = Math.max(worst, perNano(before.throttledNanos(), level.throttledNanos()));
+            }
+        }
+        return worst;
+    }
+
+    /** Share of the time in which some task waited for a processor. */
+    public double cpuStallShare() {
+        return stalled(from.stalls().cpu(), to.stalls().cpu());
+    }
+
+    /** Share of the time in which some task waited for memory to be reclaimed or read back. */
+    public double memoryStallShare() {
+        return stalled(from.stalls().memory(), to.stalls().memory());
+    }
+
+    /** Share of the time in which some task waited for a disk. */
+    public double ioStallShare() {
+        return stalled(from.stalls().io(), to.stalls().io());
+    }
+
+    /** Used part of the group's memory limit; the page cache counts as used. */
+    public double memoryShare() {
+        return share(to.memory().usedBytes(), to.memory().limitBytes());
+    }
+
+    public double memoryLimitHitsPerSecond() {
+        return perSecond(from.memory().limitHits(), to.memory().limitHits());
+    }
+
+    public double minorFaultsPerSecond() {
+        return perSecond(from.memory().minorFaults(), to.memory().minorFaults());
+    }
+
+    public double majorFaultsPerSecond() {
+        return perSecond(from.memory().majorFaults(), to.memory().majorFaults());
+    }
+
+    /** Bytes that the machine swapped in, per second. */
+    public double swapInPerSecond() {
+        return perSecond(from.memory().swapInBytes(), to.memory().swapInBytes());
+    }
+
+    public double swapOutPerSecond() {
+        return perSecond(from.memory().swapOutBytes(), to.memory().swapOutBytes());
+    }
+
+    public double readBytesPerSecond() {
+        return perSecond(from.disk().readBytes(), to.disk().readBytes());
+    }
+
+    public double writtenBytesPerSecond() {
+        return perSecond(from.disk().writtenBytes(), to.disk().writtenBytes());
+    }
+
+    /** Share of the sent TCP segments that were sent again. */
+    public double retransmitShare() {
+        return share(retransmitted(), delta(from.tcp().segmentsOut(), to.tcp().segmentsOut()));
+    }
+
+    public long retransmitted() {
+        return delta(from.tcp().retransmitted(), to.tcp().retransmitted());
+    }
+
+    public long tcpTimeouts() {
+        return delta(from.tcp().timeouts(), to.tcp().timeouts());
+    }
+
+    public long listenOverflows() {
+        return delta(from.tcp().listenOverflows(), to.tcp().listenOverflows());
+    }
+
+    public long listenDrops() {
+        return delta(from.tcp().listenDrops(), to.tcp().listenDrops());
+    }
+
+    public long resetsSent() {
+        return delta(from.tcp().resetsSent(), to.tcp().resetsSent());
+    }
+
+    public long resetsReceived() {
+        return delta(from.tcp().resetsReceived(), to.tcp().resetsReceived());
+    }
+
+    /** Open descriptors, as a share of the most that this process may open. */
+    public double descriptorShare() {
+        return share(to.descriptors().open(), to.descriptors().max());
+    }
+
+    private @Nullable Level before(Level level) {
+        for (Level candidate : from.quota().levels()) {
+            if (candidate.group().equals(level.group())) {
+                return candidate;
+            }
+        }
+        return null;
+    }
+
+    private double stalled(Stall before, Stall after) {
+        double share = perNano(before.someNanos(), after.someNanos());
+        return from.stalls().ofGroup() == to.stalls().ofGroup() ? Math.min(1, share) : -1;
+    }
+
+    private double ofMachine(long part) {
+        Machine.Processors a = from.processors();
+        Machine.Processors b = to.processors();
+        long whole = 0;
+        whole += Math.max(0, delta(a.userNanos(), b.userNanos()));
+        whole += Math.max(0, delta(a.systemNanos(), b.systemNanos()));
+        whole += Math.max(0, delta(a.idleNanos(), b.idleNanos()));
+        whole += Math.max(0, delta(a.iowaitNanos(), b.iowaitNanos()));
+        whole += Math.max(0, delta(a.stealNanos(), b.stealNanos()));
+        return share(part, whole);
+    }
+
+    private double perSecond(long before, long after) {
+        double rate = perNano(before, after);
+        return rate < 0 ? -1 : rate * 1e9;
+    }
+
+    private double perNano(long before, long after) {
+        long delta = delta(before, after);
+        return delta < 0 || nanos <= 0 ? -1 : (double) delta / nanos;
+    }
+
+    private static double share(long part, long whole) {
+        if (part < 0 || whole < 0) {
+            return -1;
+        }
+        return whole == 0 ? 0 : Math.min(1, (double) part / whole);
+    }
+
+    private static long delta(long before, long after) {
+        return before < 0 || after < before ? -1 : after - before;
+    }
+}

@@ -1,0 +1,48 @@
+package tern.rpc.evidence;
+
+import com.sun.management.OperatingSystemMXBean;
+import com.sun.management.UnixOperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+
+/** Figures that the JVM knows about its own process; -1 if it does not. */
+interface OwnProcess {
+
+    long cpuNanos();
+
+    long openDescriptors();
+
+    long maxDescriptors();
+
+    int availableProcessors();
+
+    static OwnProcess ofThisJvm() {
+        return new OwnProcess() {
+            private final java.lang.management.OperatingSystemMXBean system =
+                    ManagementFactory.getOperatingSystemMXBean();
+
+            @Override
+            public long cpuNanos() {
+                return system instanceof OperatingSystemMXBean known ? known.getProcessCpuTime() : Figures.MISSING;
+            }
+
+            @Override
+            public long openDescriptors() {
+                return system instanceof UnixOperatingSystemMXBean unix
+                        ? unix.getOpenFileDescriptorCount()
+                        : Figures.MISSING;
+            }
+
+            @Override
+            public long maxDescriptors() {
+                return system instanceof UnixOperatingSystemMXBean unix
+                        ? unix.getMaxFileDescriptorCount()
+                        : Figures.MISSING;
+            }
+
+            @Override
+            public int availableProcessors() {
+                return system.getAvailableProcessors();
+            }
+        };
+    }
+}

@@ -1,0 +1,54 @@
+package tern.rpc.evidence;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Reads small text files below a root and remembers which could not be read. Confined to one thread. */
+final class SystemFiles {
+
+    private final Path root;
+    private final List<String> missing = new ArrayList<>();
+
+    SystemFiles(Path root) {
+        this.root = root;
+    }
+
+    /** @return the content; empty if the file cannot be read, which {@link #missing} then says */
+    String text(String path) {
+        try {
+            return new String(Files.readAllBytes(root.resolve(path)), StandardCharsets.ISO_8859_1);
+        } catch (IOException | SecurityException e) {
+            missing.add(path + ": " + reason(e));
+            return "";
+        }
+    }
+
+    boolean isDirectory(String path) {
+        return Files.isDirectory(root.resolve(path));
+    }
+
+    boolean exists(String path) {
+        return Files.exists(root.resolve(path));
+    }
+
+    /** A path and a reason for each file that could not be read. */
+    List<String> missing() {
+        return missing;
+    }
+
+    private static String reason(Exception e) {
+        if (e instanceof NoSuchFileException) {
+            return "not there";
+        }
+        if (e instanceof AccessDeniedException || e instanceof SecurityException) {
+            return "not allowed";
+        }
+        return String.valueOf(e.getMessage());
+    }
+}
