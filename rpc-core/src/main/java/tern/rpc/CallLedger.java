@@ -2,6 +2,7 @@ package tern.rpc;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +18,13 @@ public final class CallLedger {
     private static final Phase[] PHASES = Phase.values();
     private static final int PHASE_BITS = 4;
     private static final int PHASE_MASK = (1 << PHASE_BITS) - 1;
+
+    /** Operations from this time on are recorded with their names. */
+    private static final long NAMED_FROM_NANOS = 100_000;
+
+    /** From this number of operations of one kind on, short ones are recorded with their names too. */
+    private static final int NAMED_FROM_COUNT = 8;
+
     private static final VarHandle PRESENT;
 
     static {
@@ -40,7 +48,7 @@ public final class CallLedger {
     private final long begun;
     private final @Nullable CallLedger parent; // the ledger of the whole call; null if this is it
     private final boolean open;
-    private final long threadId;
+    private final Thread thread = Thread.currentThread();
 
     private final long[] nanos = new long[PHASES.length]; // written by the call's thread
     private int @Nullable [] counts; // likewise; null until there was an operation
@@ -55,12 +63,14 @@ public final class CallLedger {
     /** The sums of other threads: first the nanoseconds of each phase, then the counts. */
     private volatile @Nullable AtomicLongArray elsewhere; // made under this
 
+    private volatile @Nullable NamedTimes named; // made under this; null until an operation was long enough
+    private volatile boolean ended;
+
     private CallLedger(NanoClock clock, long begun, Phase first, @Nullable CallLedger parent, boolean open) {
         this.clock = clock;
         this.begun = begun;
         this.parent = parent;
         this.open = open;
-        this.threadId = Thread.currentThread().getId();
         this.present = first.ordinal();
     }
 
@@ -146,6 +156,71 @@ public final class CallLedger {
     }
 
     /**
+     * Ends the operation and records its time under a name, so that a slow call can be explained by it. Short
+     * operations are recorded without a name, unless the call makes many of this kind. The time of operations inside
+     * this one does not count.
+     *
+     * @param name what was waited for, such as a statement without its values, a host, or a pool; without secrets and
+     *     with few different values
+     */
+    public void leave(Phase outer, @Nullable String name) {
+        if (!open) {
+            return;
+        }
+        int kind = (int) present & PHASE_MASK;
+        long before = nanos[kind];
+        turnTo(outer);
+        long spent = nanos[kind] - before;
+        if (name != null && (spent >= NAMED_FROM_NANOS || counted(kind) >= NAMED_FROM_COUNT)) {
+            whole().namedTimes().add(PHASES[kind], name, spent);
+        }
+    }
+
+    private int counted(int kind) {
+        int[] known = counts;
+        return known == null ? 0 : known[kind];
+    }
+
+    /** The operations of this call that were long enough to have a name; empty if there was none. Any thread. */
+    public List<NamedTimes.Entry> named() {
+        NamedTimes times = whole().named;
+        return times == null ? List.of() : times.entries();
+    }
+
+    private NamedTimes namedTimes() {
+        NamedTimes times = named;
+        if (times != null) {
+            return times;
+        }
+        synchronized (this) {
+            times = named;
+            if (times == null) {
+                times = new NamedTimes();
+                named = times;
+            }
+            return times;
+        }
+    }
+
+    /** The thread that works on the call, or on this part of it. */
+    public Thread thread() {
+        return thread;
+    }
+
+    /** The call was answered and counted. Any thread may call this. */
+    public void end() {
+        ended = true;
+    }
+
+    /**
+     * Whether the call was answered and counted. What it borrowed and has not returned by now is not used by it any
+     * more.
+     */
+    public boolean isEnded() {
+        return whole().ended;
+    }
+
+    /**
      * Changes the phase without counting an operation.
      *
      * @return the phase before
@@ -186,10 +261,18 @@ public final class CallLedger {
         }
     }
 
-    /** Ends an operation of {@link #beganElsewhere}. Any thread may call this. */
-    public void endedElsewhere(Phase kind, long spentNanos) {
-        if (open) {
-            whole().elsewhere().addAndGet(kind.ordinal(), spentNanos);
+    /**
+     * Ends an operation of {@link #beganElsewhere}. Any thread may call this.
+     *
+     * @param name as for {@link #leave(Phase, String)}
+     */
+    public void endedElsewhere(Phase kind, long spentNanos, @Nullable String name) {
+        if (!open) {
+            return;
+        }
+        whole().elsewhere().addAndGet(kind.ordinal(), spentNanos);
+        if (name != null && spentNanos >= NAMED_FROM_NANOS) {
+            whole().namedTimes().add(kind, name, spentNanos);
         }
     }
 
@@ -306,9 +389,10 @@ public final class CallLedger {
         long last = (long) PRESENT.getAcquire(this);
         return new RunningCall(
                 method,
-                threadId,
+                thread.getId(),
                 PHASES[(int) last & PHASE_MASK],
                 Math.max(0, now - begun - (last >>> PHASE_BITS)),
-                runningNanos);
+                runningNanos,
+                this);
     }
 }

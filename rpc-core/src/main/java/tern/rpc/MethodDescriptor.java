@@ -16,6 +16,7 @@ public final class MethodDescriptor {
     private final boolean readOnly;
     private final boolean oneWay;
     private final String fullName;
+    private final String label;
 
     /** @param effects the side effects if they are not declared by {@link RpcMethod} */
     MethodDescriptor(
@@ -31,6 +32,7 @@ public final class MethodDescriptor {
                 readOnly || effects == ServiceDescriptor.Effects.IDEMPOTENT || (marks != null && marks.idempotent());
         this.oneWay = marks != null && marks.oneWay();
         this.fullName = service.simpleName() + "/" + signature.name();
+        this.label = service.simpleName() + "." + signature.name();
     }
 
     public ServiceDescriptor service() {
@@ -130,6 +132,11 @@ public final class MethodDescriptor {
     /** The name for messages and meters: {@code UserService/getUser}. */
     public String fullName() {
         return fullName;
+    }
+
+    /** The name in ledgers and diagnoses: {@code UserService.getUser}. */
+    public String label() {
+        return label;
     }
 
     @Override

@@ -8,13 +8,15 @@ package tern.rpc;
  * @param phase the present phase
  * @param phaseNanos the time in this phase
  * @param runningNanos the time since the call was received
+ * @param ledger the ledger of the call, which also identifies it
  */
-public record RunningCall(String method, long threadId, Phase phase, long phaseNanos, long runningNanos) {
+public record RunningCall(
+        String method, long threadId, Phase phase, long phaseNanos, long runningNanos, CallLedger ledger) {
 
     /** The thread id of an asynchronous method that has returned but is not complete. */
     public static final long NO_THREAD = -1;
 
     public RunningCall withoutThread() {
-        return new RunningCall(method, NO_THREAD, phase, phaseNanos, runningNanos);
+        return new RunningCall(method, NO_THREAD, phase, phaseNanos, runningNanos, ledger);
     }
 }

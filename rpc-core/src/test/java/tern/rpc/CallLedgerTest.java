@@ -75,7 +75,68 @@ class CallLedgerTest {
         assertThat(nanos(Phase.HTTP)).isEqualTo(40);
         assertThat(ledger.look("OrderService.place", 55, time.get()))
                 .isEqualTo(new RunningCall(
-                        "OrderService.place", Thread.currentThread().getId(), Phase.HTTP, 40, 55));
+                        "OrderService.place", Thread.currentThread().getId(), Phase.HTTP, 40, 55, ledger));
+    }
+
+    @Test
+    void longOperationIsKnownByItsName() {
+        Phase outer = ledger.enter(Phase.SQL);
+        pass(2_000_000);
+        ledger.leave(outer, "select 1");
+
+        assertThat(ledger.named()).containsExactly(new NamedTimes.Entry(Phase.SQL, "select 1", 1, 2_000_000));
+    }
+
+    @Test
+    void shortOperationHasANameOnlyInACallWithMany() {
+        for (int i = 0; i < 10; i++) {
+            Phase outer = ledger.enter(Phase.REDIS);
+            pass(1_000);
+            ledger.leave(outer, "GET user:*");
+        }
+
+        assertThat(ledger.named()).containsExactly(new NamedTimes.Entry(Phase.REDIS, "GET user:*", 3, 3_000));
+        assertThat(nanos(Phase.REDIS)).isEqualTo(10_000);
+    }
+
+    @Test
+    void timeOfANameExcludesTheOperationsInside() {
+        Phase outermost = ledger.enter(Phase.REDIS);
+        pass(1_000_000);
+        Phase redis = ledger.enter(Phase.REDIS_CONNECTION);
+        pass(5_000_000);
+        ledger.leave(redis, "jedis");
+        pass(2_000_000);
+        ledger.leave(outermost, "GET user:*");
+
+        assertThat(ledger.named())
+                .containsExactly(
+                        new NamedTimes.Entry(Phase.REDIS_CONNECTION, "jedis", 1, 5_000_000),
+                        new NamedTimes.Entry(Phase.REDIS, "GET user:*", 1, 2_000_000));
+    }
+
+    @Test
+    void longestNamesStayWhenThereAreMany() {
+        for (int i = 1; i <= 20; i++) {
+            Phase outer = ledger.enter(Phase.SQL);
+            pass(i * 1_000_000L);
+            ledger.leave(outer, "statement " + i);
+        }
+
+        assertThat(ledger.named()).hasSize(8).anySatisfy(entry -> {
+            assertThat(entry.name()).isEqualTo("statement 20");
+            assertThat(entry.nanos()).isEqualTo(20_000_000);
+        });
+    }
+
+    @Test
+    void partsOfACallEndWithIt() {
+        CallLedger part = ledger.child();
+        assertThat(part.isEnded()).isFalse();
+
+        ledger.end();
+
+        assertThat(part.isEnded()).isTrue();
     }
 
     @Test
@@ -139,7 +200,7 @@ class CallLedgerTest {
         ledger.beganElsewhere(Phase.RPC);
         ledger.turnTo(Phase.UNATTRIBUTED);
         pass(50);
-        ledger.child().endedElsewhere(Phase.RPC, 40);
+        ledger.child().endedElsewhere(Phase.RPC, 40, null);
 
         assertThat(ledger.count(Phase.RPC)).isOne();
         assertThat(nanos(Phase.RPC)).isEqualTo(40);
@@ -153,7 +214,7 @@ class CallLedgerTest {
         none.leave(none.enter(Phase.SQL));
         none.add(Phase.SQL, 5);
         none.beganElsewhere(Phase.SQL);
-        none.endedElsewhere(Phase.SQL, 5);
+        none.endedElsewhere(Phase.SQL, 5, null);
         none.child().join();
 
         assertThat(none.child()).isSameAs(none);

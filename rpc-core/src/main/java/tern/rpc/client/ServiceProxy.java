@@ -138,7 +138,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             failure = template.showTrailers(e);
             throw CallTemplate.declared(method.descriptor(), failure);
         } finally {
-            ledger.leave(interrupted);
+            ledger.leave(interrupted, method.descriptor().label());
             method.meters().ended(failure, clock.nanoTime() - started);
         }
     }
@@ -195,7 +195,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         Throwable inner = failure instanceof CompletionException ? Thrown.cause(failure) : null;
         Throwable cause = inner == null ? failure : inner;
         long took = clock.nanoTime() - started;
-        ledger.endedElsewhere(Phase.RPC, took);
+        ledger.endedElsewhere(Phase.RPC, took, method.descriptor().label());
         method.meters().ended(cause, took);
         if (cause != null) {
             future.giveUp(); // filters may have failed after they had passed the call on

@@ -202,7 +202,7 @@ final class StreamCall implements StreamAttempts.Listener {
             cause = e;
         }
         long took = template.clock().nanoTime() - started;
-        ledger.endedElsewhere(Phase.RPC, took);
+        ledger.endedElsewhere(Phase.RPC, took, method.descriptor().label());
         method.meters().ended(cause, took);
         attempts.cancel(); // needed if the filters did not wait for the end
         attempts.close();

@@ -3,6 +3,7 @@ package tern.rpc.metrics;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.Phase;
@@ -40,11 +41,32 @@ public final class PhaseMeters {
     }
 
     /**
-     * Adds the ledger of a completed call.
+     * Adds the ledger of a completed unary call and tells the observer.
+     *
+     * @param now the current time on the ledger's clock
+     * @param tookNanos the time since the call was received
+     * @param failure the failure of the call; null for a result
+     */
+    public void ended(CallLedger ledger, long now, long tookNanos, @Nullable Throwable failure) {
+        ended(ledger, now);
+        CallObserver told = meters.observer();
+        if (told != null) {
+            told.ended(
+                    method.label(),
+                    ledger,
+                    tookNanos,
+                    now,
+                    failure != null && method.declares(failure) ? null : failure);
+        }
+    }
+
+    /**
+     * Adds the ledger of a completed call, which ends the ledger.
      *
      * @param now the current time on the ledger's clock
      */
     public void ended(CallLedger ledger, long now) {
+        ledger.end();
         for (int i = 0; i < PHASES.length; i++) {
             long spent = ledger.nanos(PHASES[i], now);
             int made = ledger.count(PHASES[i]);

@@ -40,6 +40,7 @@ public final class RpcMeters {
     private final ConcurrentMap<Tags, PhaseMeters> phases = new ConcurrentHashMap<>();
     private final ConcurrentMap<MethodKey, MethodCalls> servedMethods = new ConcurrentHashMap<>();
     private final ConcurrentMap<MethodKey, MethodCalls> calledMethods = new ConcurrentHashMap<>();
+    private volatile @Nullable CallObserver observer;
 
     /** Identifies the meters of a method. References with different limits have separate entries. */
     private record MethodKey(
@@ -59,6 +60,16 @@ public final class RpcMeters {
 
     public Slo slo() {
         return slo;
+    }
+
+    /** Sets who is told of each served call that has a ledger; null for nobody. */
+    public void observe(@Nullable CallObserver told) {
+        observer = told;
+    }
+
+    @Nullable
+    CallObserver observer() {
+        return observer;
     }
 
     /** The calls served in the last minute. */

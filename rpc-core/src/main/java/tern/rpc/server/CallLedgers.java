@@ -48,8 +48,10 @@ final class CallLedgers {
         if (ledger.isOpen()) {
             if (method.isUnary()) {
                 slow.ended(method.method(), ledger, tookNanos, now, failure);
+                method.phases().ended(ledger, now, tookNanos, failure);
+            } else {
+                method.phases().ended(ledger, now);
             }
-            method.phases().ended(ledger, now);
         }
     }
 

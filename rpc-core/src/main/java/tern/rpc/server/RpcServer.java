@@ -22,6 +22,7 @@ import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.limit.GradientLimit;
 import tern.rpc.limit.Limit;
 import tern.rpc.limit.Limiter;
+import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.AcceptedTokens;
@@ -211,6 +212,15 @@ public final class RpcServer implements AutoCloseable {
     /** The running calls with their present phases. Empty if no ledgers are kept. */
     public List<RunningCall> runningCalls() {
         return dispatcher.ledgers().running();
+    }
+
+    /** The calls refused before their method ran, since the start, by the values of {@link Refusal#key()}. */
+    public Map<String, Long> refusals() {
+        Map<String, Long> counts = new LinkedHashMap<>();
+        for (Refusal reason : Refusal.values()) {
+            counts.put(reason.key(), dispatcher.refusals().of(reason));
+        }
+        return counts;
     }
 
     /** The number of connected peers. */

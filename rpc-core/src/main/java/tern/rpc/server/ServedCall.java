@@ -538,9 +538,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     /** The present phase of the call; only while it runs. Any thread may call this. */
     RunningCall look(long now) {
         MethodDescriptor method = Objects.requireNonNull(handler).method();
-        RunningCall seen = Objects.requireNonNull(context)
-                .ledger()
-                .look(method.service().simpleName() + "." + method.name(), now - call.receivedNanos(), now);
+        RunningCall seen =
+                Objects.requireNonNull(context).ledger().look(method.label(), now - call.receivedNanos(), now);
         return state == LEFT ? seen.withoutThread() : seen;
     }
 

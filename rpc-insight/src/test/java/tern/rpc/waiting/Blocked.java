@@ -42,7 +42,9 @@ public final class Blocked implements AutoCloseable {
 
     /** Its stack as of a thread that serves a call, once it fits. */
     public ThreadStack servingWhen(Predicate<ThreadStack> fits) {
-        return when(fits, List.of(new RunningCall("Some.method", thread.getId(), Phase.OWN, 0, 0)));
+        return when(
+                fits,
+                List.of(new RunningCall("Some.method", thread.getId(), Phase.OWN, 0, 0, tern.rpc.CallLedger.none())));
     }
 
     /** Its stack, once it fits. */

@@ -41,7 +41,8 @@ class WaitingReportTest {
                 thread,
                 phase,
                 TimeUnit.MILLISECONDS.toNanos(phaseMillis),
-                TimeUnit.MILLISECONDS.toNanos(phaseMillis + 1));
+                TimeUnit.MILLISECONDS.toNanos(phaseMillis + 1),
+                tern.rpc.CallLedger.none());
     }
 
     private static PoolSnapshot druid() {

@@ -1,15 +1,18 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.util.List;
+import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
+import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.CallSource;
 import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.autoconfigure.pool.SettingOrigins;
 import tern.rpc.spring.autoconfigure.waiting.WaitingWatch;
-import tern.rpc.waiting.CallSource;
 
 /** Shows the server's calls and workers to the starter for insight, if the application has it. */
 @Configuration(proxyBeanMethods = false)
@@ -23,7 +26,17 @@ class ServerInsightConfiguration {
 
     @Bean
     CallSource rpcServerCalls(RpcServer server) {
-        return server::runningCalls;
+        return new CallSource() {
+            @Override
+            public List<RunningCall> runningCalls() {
+                return server.runningCalls();
+            }
+
+            @Override
+            public Map<String, Long> refusals() {
+                return server.refusals();
+            }
+        };
     }
 
     @Bean

@@ -10,15 +10,22 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import tern.rpc.diagnosis.Diagnostician;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.RpcReportPart;
 import tern.rpc.spring.autoconfigure.advice.CapacityAdvice;
 import tern.rpc.spring.autoconfigure.advice.RpcAdviceAutoConfiguration;
+import tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisAutoConfiguration;
 import tern.rpc.spring.autoconfigure.waiting.RpcWaitingAutoConfiguration;
 import tern.rpc.spring.autoconfigure.waiting.WaitingReporter;
 
 /** Shows the waiting report and the advice, for applications with Actuator. */
-@AutoConfiguration(after = {RpcAdviceAutoConfiguration.class, RpcWaitingAutoConfiguration.class})
+@AutoConfiguration(
+        after = {
+            RpcAdviceAutoConfiguration.class,
+            RpcWaitingAutoConfiguration.class,
+            RpcDiagnosisAutoConfiguration.class
+        })
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 public final class InsightActuatorAutoConfiguration {
 
@@ -34,6 +41,13 @@ public final class InsightActuatorAutoConfiguration {
     @ConditionalOnBean(CapacityAdvice.class)
     RpcReportPart rpcAdvicePart(CapacityAdvice advice) {
         return new AdvicePart(advice);
+    }
+
+    @Bean
+    @ConditionalOnAvailableEndpoint(endpoint = InsightEndpoint.class)
+    @ConditionalOnBean(Diagnostician.class)
+    RpcReportPart rpcDiagnosisPart(Diagnostician diagnostician) {
+        return new DiagnosisPart(diagnostician);
     }
 
     /** Without the endpoint of the RPC starter, which shows these reports as well. */

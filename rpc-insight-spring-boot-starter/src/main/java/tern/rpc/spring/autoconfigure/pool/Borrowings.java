@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
+import tern.rpc.pool.Holders;
 import tern.rpc.pool.PoolSnapshot;
 
 /** Counts borrowings from a pool, their waits and their durations. Thread-safe. */
@@ -12,6 +13,7 @@ final class Borrowings {
     private final LongAdder refused = new LongAdder();
     private final LongAdder waitedNanos = new LongAdder();
     private final LongAdder heldNanos = new LongAdder();
+    private final Holders holders = new Holders();
 
     /** A borrowing starts. Returns the present time, for the next calls. */
     long asked() {
@@ -26,6 +28,20 @@ final class Borrowings {
         taken.increment();
         waitedNanos.add(now - askedAt);
         return now;
+    }
+
+    /** A borrowing succeeded, and the one who borrowed is recorded until {@link #returned(Holders.Holder)}. */
+    Holders.Holder takenBy(long askedAt) {
+        return holders.taken(taken(askedAt));
+    }
+
+    void returned(Holders.Holder holder) {
+        holders.returned(holder);
+        returned(holder.sinceNanos());
+    }
+
+    Holders holders() {
+        return holders;
     }
 
     /** A borrowing failed. */

@@ -12,16 +12,24 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.Holders;
 
 /** Counts connections and statements of one pool, for the pool and for the ledger of the call. Thread-safe. */
 final class DruidLedgerFilter extends FilterAdapter {
 
+    private final String name;
     private final Borrowings borrowings = new Borrowings();
 
-    /** The time at which each physical connection was taken. Bounded by the size of the pool. */
-    private final Map<Long, Long> takenAt = new ConcurrentHashMap<>();
+    /** Who holds each physical connection. Bounded by the size of the pool. */
+    private final Map<Long, Holders.Holder> holders = new ConcurrentHashMap<>();
+
+    /** @param name the name of the pool */
+    DruidLedgerFilter(String name) {
+        this.name = name;
+    }
 
     Borrowings borrowings() {
         return borrowings;
@@ -41,26 +49,26 @@ final class DruidLedgerFilter extends FilterAdapter {
             if (connection == null) {
                 borrowings.refused(askedAt);
             } else {
-                takenAt.put(connection.getConnectionHolder().getConnectionId(), borrowings.taken(askedAt));
+                holders.put(connection.getConnectionHolder().getConnectionId(), borrowings.takenBy(askedAt));
             }
-            ledger.leave(outer);
+            ledger.leave(outer, name);
         }
     }
 
     @Override
     public void dataSource_releaseConnection(FilterChain chain, DruidPooledConnection connection) throws SQLException {
-        Long at = connection.getConnectionHolder() == null
+        Holders.Holder holder = connection.getConnectionHolder() == null
                 ? null
-                : takenAt.remove(connection.getConnectionHolder().getConnectionId());
-        if (at != null) {
-            borrowings.returned(at);
+                : holders.remove(connection.getConnectionHolder().getConnectionId());
+        if (holder != null) {
+            borrowings.returned(holder);
         }
         super.dataSource_releaseConnection(chain, connection);
     }
 
     @Override
     public void connection_commit(FilterChain chain, ConnectionProxy connection) throws SQLException {
-        LedgerOperation.in(Phase.SQL, () -> {
+        in(connection, "commit", () -> {
             super.connection_commit(chain, connection);
             return connection;
         });
@@ -68,7 +76,7 @@ final class DruidLedgerFilter extends FilterAdapter {
 
     @Override
     public void connection_rollback(FilterChain chain, ConnectionProxy connection) throws SQLException {
-        LedgerOperation.in(Phase.SQL, () -> {
+        in(connection, "rollback", () -> {
             super.connection_rollback(chain, connection);
             return connection;
         });
@@ -77,7 +85,7 @@ final class DruidLedgerFilter extends FilterAdapter {
     @Override
     public void connection_rollback(FilterChain chain, ConnectionProxy connection, Savepoint savepoint)
             throws SQLException {
-        LedgerOperation.in(Phase.SQL, () -> {
+        in(connection, "rollback", () -> {
             super.connection_rollback(chain, connection, savepoint);
             return connection;
         });
@@ -85,75 +93,97 @@ final class DruidLedgerFilter extends FilterAdapter {
 
     @Override
     public boolean preparedStatement_execute(FilterChain chain, PreparedStatementProxy statement) throws SQLException {
-        return LedgerOperation.in(Phase.SQL, () -> super.preparedStatement_execute(chain, statement));
+        return in(statement, statement.getSql(), () -> super.preparedStatement_execute(chain, statement));
     }
 
     @Override
     public ResultSetProxy preparedStatement_executeQuery(FilterChain chain, PreparedStatementProxy statement)
             throws SQLException {
-        return LedgerOperation.in(Phase.SQL, () -> super.preparedStatement_executeQuery(chain, statement));
+        return in(statement, statement.getSql(), () -> super.preparedStatement_executeQuery(chain, statement));
     }
 
     @Override
     public int preparedStatement_executeUpdate(FilterChain chain, PreparedStatementProxy statement)
             throws SQLException {
-        return LedgerOperation.in(Phase.SQL, () -> super.preparedStatement_executeUpdate(chain, statement));
+        return in(statement, statement.getSql(), () -> super.preparedStatement_executeUpdate(chain, statement));
     }
 
     @Override
     public int[] statement_executeBatch(FilterChain chain, StatementProxy statement) throws SQLException {
-        return LedgerOperation.in(Phase.SQL, () -> super.statement_executeBatch(chain, statement));
+        return in(statement, statement.getBatchSql(), () -> super.statement_executeBatch(chain, statement));
     }
 
     @Override
     public ResultSetProxy statement_executeQuery(FilterChain chain, StatementProxy statement, String sql)
             throws SQLException {
-        return LedgerOperation.in(Phase.SQL, () -> super.statement_executeQuery(chain, statement, sql));
+        return in(statement, sql, () -> super.statement_executeQuery(chain, statement, sql));
     }
 
     @Override
     public boolean statement_execute(FilterChain chain, StatementProxy statement, String sql) throws SQLException {
-        return LedgerOperation.in(Phase.SQL, () -> super.statement_execute(chain, statement, sql));
+        return in(statement, sql, () -> super.statement_execute(chain, statement, sql));
     }
 
     @Override
     public boolean statement_execute(FilterChain chain, StatementProxy statement, String sql, int keys)
             throws SQLException {
-        return LedgerOperation.in(Phase.SQL, () -> super.statement_execute(chain, statement, sql, keys));
+        return in(statement, sql, () -> super.statement_execute(chain, statement, sql, keys));
     }
 
     @Override
     public boolean statement_execute(FilterChain chain, StatementProxy statement, String sql, int[] keys)
             throws SQLException {
-        return LedgerOperation.in(Phase.SQL, () -> super.statement_execute(chain, statement, sql, keys));
+        return in(statement, sql, () -> super.statement_execute(chain, statement, sql, keys));
     }
 
     @Override
     public boolean statement_execute(FilterChain chain, StatementProxy statement, String sql, String[] keys)
             throws SQLException {
-        return LedgerOperation.in(Phase.SQL, () -> super.statement_execute(chain, statement, sql, keys));
+        return in(statement, sql, () -> super.statement_execute(chain, statement, sql, keys));
     }
 
     @Override
     public int statement_executeUpdate(FilterChain chain, StatementProxy statement, String sql) throws SQLException {
-        return LedgerOperation.in(Phase.SQL, () -> super.statement_executeUpdate(chain, statement, sql));
+        return in(statement, sql, () -> super.statement_executeUpdate(chain, statement, sql));
     }
 
     @Override
     public int statement_executeUpdate(FilterChain chain, StatementProxy statement, String sql, int keys)
             throws SQLException {
-        return LedgerOperation.in(Phase.SQL, () -> super.statement_executeUpdate(chain, statement, sql, keys));
+        return in(statement, sql, () -> super.statement_executeUpdate(chain, statement, sql, keys));
     }
 
     @Override
     public int statement_executeUpdate(FilterChain chain, StatementProxy statement, String sql, int[] keys)
             throws SQLException {
-        return LedgerOperation.in(Phase.SQL, () -> super.statement_executeUpdate(chain, statement, sql, keys));
+        return in(statement, sql, () -> super.statement_executeUpdate(chain, statement, sql, keys));
     }
 
     @Override
     public int statement_executeUpdate(FilterChain chain, StatementProxy statement, String sql, String[] keys)
             throws SQLException {
-        return LedgerOperation.in(Phase.SQL, () -> super.statement_executeUpdate(chain, statement, sql, keys));
+        return in(statement, sql, () -> super.statement_executeUpdate(chain, statement, sql, keys));
+    }
+
+    private <T extends @Nullable Object> T in(
+            StatementProxy statement, @Nullable String sql, LedgerOperation.Work<T, SQLException> work)
+            throws SQLException {
+        return in(statement.getConnectionProxy(), StatementText.of(sql), work);
+    }
+
+    private <T extends @Nullable Object> T in(
+            ConnectionProxy connection, @Nullable String text, LedgerOperation.Work<T, SQLException> work)
+            throws SQLException {
+        Holders.Holder holder = holders.get(connection.getId());
+        if (holder != null) {
+            holder.begins(text);
+        }
+        try {
+            return LedgerOperation.in(Phase.SQL, text, work);
+        } finally {
+            if (holder != null) {
+                holder.ends();
+            }
+        }
     }
 }

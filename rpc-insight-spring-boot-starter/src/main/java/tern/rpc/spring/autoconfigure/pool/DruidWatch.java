@@ -10,6 +10,7 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.PoolSource;
 
 /** Adds the counting filter to every Druid pool, of Tern or of the application, before it opens. */
 final class DruidWatch implements BeanPostProcessor {
@@ -25,17 +26,20 @@ final class DruidWatch implements BeanPostProcessor {
     @Override
     public Object postProcessBeforeInitialization(Object bean, String beanName) {
         if (bean instanceof DruidDataSource pool && !pool.isInited()) {
-            DruidLedgerFilter filter = new DruidLedgerFilter();
-            pool.getProxyFilters().add(filter);
             boolean ours = "druid".equals(pool.getName());
             String name = sources.getObject().nameFor(ours ? "druid" : beanName);
-            sources.getObject().add(name, () -> snapshot(name, pool, filter.borrowings(), ours));
+            DruidLedgerFilter filter = new DruidLedgerFilter(name);
+            pool.getProxyFilters().add(filter);
+            Borrowings borrowings = filter.borrowings();
+            sources.getObject()
+                    .add(name, PoolSource.of(() -> snapshot(name, pool, borrowings, ours), borrowings.holders()));
         }
         return bean;
     }
 
     private PoolSnapshot snapshot(String name, DruidDataSource pool, Borrowings borrowings, boolean ours) {
         long wait = pool.getMaxWait();
+        borrowings.holders().size(pool.getMaxActive());
         return borrowings
                 .into(PoolSnapshot.builder(name, PoolKind.JDBC, pool.getMaxActive()))
                 .fair(!pool.isUseUnfairLock())

@@ -21,6 +21,7 @@ import tern.rpc.pool.PoolSetting.Range;
 import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.PoolSource;
 
 /** Wraps every HikariCP pool in a subclass, to measure borrowings. */
 final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware {
@@ -65,20 +66,20 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware {
         }
         Borrowings borrowings = new Borrowings();
         String name = sources.getObject().nameFor(pool.getPoolName() == null ? "hikari" : pool.getPoolName());
-        sources.getObject().add(name, () -> snapshot(name, pool, borrowings));
+        sources.getObject().add(name, PoolSource.of(() -> snapshot(name, pool, borrowings), borrowings.holders()));
         return NativeDetector.inNativeImage()
                 ? pool
-                : watched(pool, borrowings); // native images cannot create subclasses
+                : watched(name, pool, borrowings); // native images cannot create subclasses
     }
 
-    private static Object watched(HikariDataSource pool, Borrowings borrowings) {
+    private static Object watched(String name, HikariDataSource pool, Borrowings borrowings) {
         ProxyFactory factory = new ProxyFactory(pool);
         factory.setProxyTargetClass(true);
         factory.addAdvice((org.aopalliance.intercept.MethodInterceptor) invocation -> {
             if (!invocation.getMethod().getName().equals("getConnection")) {
                 return invocation.proceed();
             }
-            return WatchedConnection.take(borrowings, () -> (Connection) invocation.proceed());
+            return WatchedConnection.take(name, borrowings, () -> (Connection) invocation.proceed());
         });
         return factory.getProxy(pool.getClass().getClassLoader());
     }
@@ -86,6 +87,7 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware {
     private PoolSnapshot snapshot(String name, HikariDataSource pool, Borrowings borrowings) {
         HikariPoolMXBean open = pool.isRunning() ? pool.getHikariPoolMXBean() : null;
         long wait = pool.getConnectionTimeout();
+        borrowings.holders().size(pool.getMaximumPoolSize());
         return borrowings
                 .into(PoolSnapshot.builder(name, PoolKind.JDBC, pool.getMaximumPoolSize()))
                 .now(active(open), open == null ? 0 : open.getIdleConnections(), borrowings.waiting())

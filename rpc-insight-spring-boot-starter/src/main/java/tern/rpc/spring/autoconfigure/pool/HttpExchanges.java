@@ -19,6 +19,9 @@ final class HttpExchanges {
     /** More hosts do not change any advice. */
     private static final int MAX_HOSTS = 64;
 
+    /** The name of waits for a connection; the pools of HTTP clients are told apart by their hosts. */
+    private static final String POOL = "http";
+
     private final Borrowings borrowings = new Borrowings();
     private final Set<String> hosts = ConcurrentHashMap.newKeySet();
 
@@ -46,7 +49,7 @@ final class HttpExchanges {
             if (!wait.over) {
                 borrowings.refused(wait.askedAt);
             }
-            ledger.leave(outer);
+            ledger.leave(outer, POOL);
         }
     }
 
@@ -67,7 +70,9 @@ final class HttpExchanges {
             if (first) {
                 borrowings.returned(takenAt);
             }
-            ledger.leave(outer);
+            ledger.leave(
+                    outer,
+                    request.getMethod() + " " + scope.route.getTargetHost().toHostString());
         }
     }
 

@@ -15,13 +15,15 @@ final class LedgerOperation {
 
     private LedgerOperation() {}
 
-    static <T extends @Nullable Object, E extends Exception> T in(Phase phase, Work<T, E> work) throws E {
+    /** @param name as for {@link CallLedger#leave(Phase, String)} */
+    static <T extends @Nullable Object, E extends Exception> T in(Phase phase, @Nullable String name, Work<T, E> work)
+            throws E {
         CallLedger ledger = CallLedger.current();
         Phase outer = ledger.enter(phase);
         try {
             return work.run();
         } finally {
-            ledger.leave(outer);
+            ledger.leave(outer, name);
         }
     }
 }

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.pool.Holders;
 
 /** A proxy of a connection that measures its statements and its return. As thread-safe as the connection. */
 final class WatchedConnection implements InvocationHandler {
@@ -23,16 +24,17 @@ final class WatchedConnection implements InvocationHandler {
 
     private final Connection connection;
     private final Borrowings borrowings;
-    private final long takenAt;
+    private final Holders.Holder holder;
     private final AtomicBoolean returned = new AtomicBoolean();
 
-    private WatchedConnection(Connection connection, Borrowings borrowings, long takenAt) {
+    private WatchedConnection(Connection connection, Borrowings borrowings, Holders.Holder holder) {
         this.connection = connection;
         this.borrowings = borrowings;
-        this.takenAt = takenAt;
+        this.holder = holder;
     }
 
-    static Connection take(Borrowings borrowings, Pool pool) throws Throwable {
+    /** @param name the name of the pool */
+    static Connection take(String name, Borrowings borrowings, Pool pool) throws Throwable {
         CallLedger ledger = CallLedger.current();
         Phase outer = ledger.enter(Phase.JDBC_CONNECTION);
         long askedAt = borrowings.asked();
@@ -40,7 +42,7 @@ final class WatchedConnection implements InvocationHandler {
         try {
             connection = pool.take();
         } finally {
-            ledger.leave(outer);
+            ledger.leave(outer, name);
             if (connection == null) {
                 borrowings.refused(askedAt);
             }
@@ -48,7 +50,7 @@ final class WatchedConnection implements InvocationHandler {
         if (connection == null) {
             throw new IllegalStateException("the pool gave no connection");
         }
-        WatchedConnection watched = new WatchedConnection(connection, borrowings, borrowings.taken(askedAt));
+        WatchedConnection watched = new WatchedConnection(connection, borrowings, borrowings.takenBy(askedAt));
         return (Connection) proxy(Connection.class, watched);
     }
 
@@ -66,17 +68,19 @@ final class WatchedConnection implements InvocationHandler {
                 return System.identityHashCode(proxy);
             case "close":
                 if (returned.compareAndSet(false, true)) {
-                    borrowings.returned(takenAt);
+                    borrowings.returned(holder);
                 }
                 return call(method, arguments);
             case "commit", "rollback":
-                return counted(connection, method, arguments);
+                return counted(holder, method.getName(), connection, method, arguments);
             case "createStatement", "prepareStatement", "prepareCall":
                 Object statement = call(method, arguments);
                 return statement == null
                         ? null
-                        : proxy(method.getReturnType(), new WatchedStatement((Connection) proxy, (Statement)
-                                statement));
+                        : proxy(
+                                method.getReturnType(),
+                                new WatchedStatement(
+                                        (Connection) proxy, (Statement) statement, holder, firstText(arguments)));
             default:
                 return call(method, arguments);
         }
@@ -98,26 +102,43 @@ final class WatchedConnection implements InvocationHandler {
         }
     }
 
-    private static @Nullable Object counted(Object target, Method method, @Nullable Object @Nullable [] arguments)
+    private static @Nullable String firstText(@Nullable Object @Nullable [] arguments) {
+        return arguments != null && arguments.length > 0 && arguments[0] instanceof String text ? text : null;
+    }
+
+    private static @Nullable Object counted(
+            Holders.Holder holder,
+            @Nullable String statement,
+            Object target,
+            Method method,
+            @Nullable Object @Nullable [] arguments)
             throws Exception {
         CallLedger ledger = CallLedger.current();
         Phase outer = ledger.enter(Phase.SQL);
+        holder.begins(statement);
         try {
             return call(target, method, arguments);
         } finally {
-            ledger.leave(outer);
+            holder.ends();
+            ledger.leave(outer, statement);
         }
     }
 
     /** Counts executions. */
-    private record WatchedStatement(Connection connection, Statement statement) implements InvocationHandler {
+    private record WatchedStatement(
+            Connection connection,
+            Statement statement,
+            Holders.Holder holder,
+            @Nullable String prepared) implements InvocationHandler {
 
         @Override
         public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] arguments)
                 throws Throwable {
             String name = method.getName();
             if (name.startsWith("execute")) {
-                return counted(statement, method, arguments);
+                String given = firstText(arguments);
+                return counted(
+                        holder, StatementText.of(given == null ? prepared : given), statement, method, arguments);
             }
             return switch (name) {
                 case "equals" -> arguments != null && proxy == arguments[0];

@@ -15,6 +15,8 @@ import tern.rpc.pool.PoolSnapshot;
 /** The connections of a Jedis client, which takes one for each command. Thread-safe. */
 final class WatchedConnections extends PooledConnectionProvider {
 
+    private static final String POOL = "jedis";
+
     private final Borrowings borrowings;
     private final LentConnections lent;
 
@@ -51,7 +53,7 @@ final class WatchedConnections extends PooledConnectionProvider {
             } else {
                 borrowings.taken(askedAt);
             }
-            ledger.leave(outer);
+            ledger.leave(outer, POOL);
         }
     }
 

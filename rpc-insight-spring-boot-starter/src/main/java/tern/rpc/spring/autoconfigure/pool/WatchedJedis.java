@@ -1,7 +1,9 @@
 package tern.rpc.spring.autoconfigure.pool;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.CommandObject;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.ConnectionFactory;
@@ -67,8 +69,19 @@ final class WatchedJedis implements CommandExecutor {
         try (Connection connection = connections.getConnection(command.getArguments())) {
             return connection.executeCommand(command);
         } finally {
-            ledger.leave(outer);
+            ledger.leave(outer, nameOf(command.getArguments()));
         }
+    }
+
+    private static String nameOf(CommandArguments arguments) {
+        String command = new String(arguments.getCommand().getRaw(), StandardCharsets.US_ASCII);
+        List<Object> keys = arguments.getKeys();
+        Object key = keys.isEmpty() ? null : keys.get(0);
+        return KeyPattern.of(
+                command,
+                key instanceof byte[] bytes
+                        ? bytes
+                        : key == null ? null : key.toString().getBytes(StandardCharsets.UTF_8));
     }
 
     @Override

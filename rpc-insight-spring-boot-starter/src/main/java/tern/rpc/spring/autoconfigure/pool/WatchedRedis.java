@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -77,8 +78,18 @@ final class WatchedRedis implements InvocationHandler {
         try {
             return call(method, arguments);
         } finally {
-            ledger.leave(outer);
+            ledger.leave(outer, KeyPattern.of(name.toUpperCase(Locale.ROOT), firstKey(arguments)));
         }
+    }
+
+    private static byte @Nullable [] firstKey(@Nullable Object @Nullable [] arguments) {
+        if (arguments == null || arguments.length == 0) {
+            return null;
+        }
+        if (arguments[0] instanceof byte[][] keys) {
+            return keys.length == 0 ? null : keys[0];
+        }
+        return arguments[0] instanceof byte[] key ? key : null;
     }
 
     private @Nullable Object call(Method method, @Nullable Object @Nullable [] arguments) throws Throwable {

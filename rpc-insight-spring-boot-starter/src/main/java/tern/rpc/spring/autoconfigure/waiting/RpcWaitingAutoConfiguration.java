@@ -7,10 +7,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tern.rpc.NanoClock;
+import tern.rpc.diagnosis.CallSource;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.pool.PoolSource;
 import tern.rpc.spring.autoconfigure.web.InsightWebAutoConfiguration;
-import tern.rpc.waiting.CallSource;
 import tern.rpc.waiting.StackClassifier;
 
 /** Creates the waiting report, on demand and in the log when a server misses its target. */

@@ -16,10 +16,10 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceDescriptor.Operation;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
+import tern.rpc.diagnosis.CallSource;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
-import tern.rpc.waiting.CallSource;
 
 /**
  * The web requests of an application as calls of the service {@code web}. A method is a route: {@code GET /orders/{id}}.
@@ -119,7 +119,7 @@ final class WebCalls implements CallSource {
             Route route = route(pattern == null ? OTHERS : verb + ' ' + pattern);
             Throwable reason = failure == null && status >= FIRST_SERVER_ERROR ? FAILED : failure;
             route.meters().ended(reason, now - started);
-            route.phases().ended(ledger, now);
+            route.phases().ended(ledger, now, now - started, reason);
             running.remove(this); // last, so that a reader who misses the call here finds it in the meters
         }
 

@@ -23,9 +23,9 @@ import plain.OrderController;
 import plain.ShopApplication;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.CallSource;
 import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
-import tern.rpc.waiting.CallSource;
 
 /** A plain web application of Spring Boot that has the starter for insight and no RPC. */
 @Timeout(120)

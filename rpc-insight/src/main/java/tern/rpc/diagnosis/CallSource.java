@@ -1,6 +1,7 @@
-package tern.rpc.waiting;
+package tern.rpc.diagnosis;
 
 import java.util.List;
+import java.util.Map;
 import tern.rpc.RunningCall;
 
 /** Something that serves calls: a server, or the web requests of an application. Thread-safe. */
@@ -9,4 +10,9 @@ public interface CallSource {
 
     /** Returns the calls that run now. */
     List<RunningCall> runningCalls();
+
+    /** The calls that were refused before they ran, since the start, by reason. */
+    default Map<String, Long> refusals() {
+        return Map.of();
+    }
 }

@@ -1,0 +1,111 @@
+package tern.rpc;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The times of a call's operations by kind and name. Holds eight names; beyond that the one with the shortest time is
+ * merged into the name {@value #OTHERS} of its kind. Thread-safe.
+ */
+public final class NamedTimes {
+
+    /** The name of operations whose own names had no room. */
+    public static final String OTHERS = "others";
+
+    private static final int PLACES = 8;
+
+    private final Phase[] kinds = new Phase[PLACES]; // this and the next ones: guarded by this
+    private final @Nullable String[] names = new @Nullable String[PLACES];
+    private final int[] counts = new int[PLACES];
+    private final long[] nanos = new long[PLACES];
+    private int size;
+
+    NamedTimes() {}
+
+    /**
+     * The operations of one name.
+     *
+     * @param count the number of operations that were recorded with the name
+     * @param nanos their time
+     */
+    public record Entry(Phase kind, String name, int count, long nanos) {}
+
+    synchronized void add(Phase kind, String name, long spentNanos) {
+        int place = find(kind, name);
+        if (place < 0 && size == PLACES) {
+            int shortest = shortest();
+            if (nanos[shortest] >= spentNanos) {
+                addTo(orNew(kind, OTHERS, shortest), 1, spentNanos);
+                return;
+            }
+            Phase mergedKind = kinds[shortest];
+            int mergedCount = counts[shortest];
+            long mergedNanos = nanos[shortest];
+            set(shortest, kind, name);
+            addTo(shortest, 1, spentNanos);
+            int others = find(mergedKind, OTHERS);
+            if (others >= 0) {
+                addTo(others, mergedCount, mergedNanos);
+            }
+            return;
+        }
+        addTo(place >= 0 ? place : append(kind, name), 1, spentNanos);
+    }
+
+    private int find(Phase kind, String name) {
+        for (int i = 0; i < size; i++) {
+            if (kinds[i] == kind && name.equals(names[i])) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private int orNew(Phase kind, String name, int instead) {
+        int place = find(kind, name);
+        if (place >= 0) {
+            return place;
+        }
+        set(instead, kind, name);
+        return instead;
+    }
+
+    private int append(Phase kind, String name) {
+        set(size, kind, name);
+        return size++;
+    }
+
+    private void set(int place, Phase kind, String name) {
+        kinds[place] = kind;
+        names[place] = name;
+        counts[place] = 0;
+        nanos[place] = 0;
+    }
+
+    private void addTo(int place, int count, long spentNanos) {
+        counts[place] += count;
+        nanos[place] += spentNanos;
+    }
+
+    private int shortest() {
+        int shortest = 0;
+        for (int i = 1; i < PLACES; i++) {
+            if (nanos[i] < nanos[shortest]) {
+                shortest = i;
+            }
+        }
+        return shortest;
+    }
+
+    synchronized List<Entry> entries() {
+        List<Entry> all = new ArrayList<>(size);
+        for (int i = 0; i < size; i++) {
+            String name = names[i];
+            if (name != null) {
+                all.add(new Entry(kinds[i], name, counts[i], nanos[i]));
+            }
+        }
+        return all;
+    }
+}

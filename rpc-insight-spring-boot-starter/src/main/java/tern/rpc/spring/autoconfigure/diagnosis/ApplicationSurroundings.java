@@ -1,0 +1,42 @@
+package tern.rpc.spring.autoconfigure.diagnosis;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.springframework.beans.factory.ObjectProvider;
+import tern.rpc.RunningCall;
+import tern.rpc.diagnosis.CallSource;
+import tern.rpc.diagnosis.Diagnostician;
+import tern.rpc.pool.PoolSource;
+
+/** The calls and pools among the beans of the application. Thread-safe. */
+final class ApplicationSurroundings implements Diagnostician.Surroundings {
+
+    private final ObjectProvider<CallSource> calls;
+    private final ObjectProvider<PoolSource> pools;
+
+    ApplicationSurroundings(ObjectProvider<CallSource> calls, ObjectProvider<PoolSource> pools) {
+        this.calls = calls;
+        this.pools = pools;
+    }
+
+    @Override
+    public List<RunningCall> running() {
+        return calls.orderedStream()
+                .flatMap(source -> source.runningCalls().stream())
+                .toList();
+    }
+
+    @Override
+    public Map<String, Long> refused() {
+        Map<String, Long> all = new LinkedHashMap<>();
+        calls.orderedStream()
+                .forEach(source -> source.refusals().forEach((reason, count) -> all.merge(reason, count, Long::sum)));
+        return all;
+    }
+
+    @Override
+    public List<PoolSource> pools() {
+        return pools.orderedStream().toList();
+    }
+}

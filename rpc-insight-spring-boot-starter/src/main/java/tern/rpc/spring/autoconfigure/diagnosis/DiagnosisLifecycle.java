@@ -1,0 +1,86 @@
+package tern.rpc.spring.autoconfigure.diagnosis;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+import tern.rpc.diagnosis.Diagnostician;
+import tern.rpc.metrics.RpcMeters;
+
+/** Runs the diagnosis on a thread of its own: once a second, and more often while calls are late. */
+final class DiagnosisLifecycle implements SmartLifecycle {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DiagnosisLifecycle.class);
+    private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Diagnostician diagnostician;
+    private final RpcMeters meters;
+    private volatile @Nullable Thread thread;
+    private boolean failed; // used by the thread only
+
+    DiagnosisLifecycle(Diagnostician diagnostician, RpcMeters meters) {
+        this.diagnostician = diagnostician;
+        this.meters = meters;
+    }
+
+    @Override
+    public synchronized void start() {
+        if (thread == null) {
+            meters.observe(diagnostician.observer());
+            Thread started = new Thread(this::run, "rpc-diagnosis");
+            started.setDaemon(true);
+            thread = started;
+            started.start();
+        }
+    }
+
+    @Override
+    public synchronized void stop() {
+        Thread running = thread;
+        thread = null;
+        meters.observe(null);
+        LockSupport.unpark(running);
+    }
+
+    @Override
+    public boolean isRunning() {
+        return thread != null;
+    }
+
+    private void run() {
+        long due = System.nanoTime() + SECOND_NANOS;
+        while (thread == Thread.currentThread()) {
+            try {
+                due = step(due);
+            } catch (RuntimeException | Error e) { // thrown by a pool of the application, or for lack of memory
+                due = System.nanoTime() + SECOND_NANOS;
+                LockSupport.parkNanos(this, SECOND_NANOS);
+                tell(e);
+            }
+        }
+    }
+
+    /** @return the time of the next second */
+    private long step(long due) {
+        long left = due - System.nanoTime();
+        if (left <= 0) {
+            diagnostician.second();
+            return Math.max(due + SECOND_NANOS, System.nanoTime() + SECOND_NANOS / 2);
+        }
+        long pause = diagnostician.pauseNanos();
+        if (pause > 0) {
+            diagnostician.look();
+        }
+        LockSupport.parkNanos(this, Math.min(left, pause > 0 ? pause : SECOND_NANOS / 5));
+        return due;
+    }
+
+    private void tell(Throwable failure) {
+        if (!failed) {
+            failed = true;
+            LOG.warn("The diagnosis failed and goes on; later failures are not logged", failure);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package tern.rpc.spring.autoconfigure.diagnosis;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import tern.rpc.diagnosis.CallSource;
+import tern.rpc.diagnosis.Diagnostician;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.pool.PoolSource;
+import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
+import tern.rpc.spring.autoconfigure.web.InsightWebAutoConfiguration;
+
+/** Creates the diagnosis of an application that serves calls. */
+@AutoConfiguration(
+        after = {RpcPoolsAutoConfiguration.class, InsightWebAutoConfiguration.class},
+        afterName = "tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration")
+@ConditionalOnBean(CallSource.class)
+public final class RpcDiagnosisAutoConfiguration {
+
+    @Bean
+    @ConditionalOnMissingBean
+    Diagnostician rpcDiagnostician(
+            RpcMeters meters, ObjectProvider<CallSource> calls, ObjectProvider<PoolSource> pools) {
+        return Diagnostician.of(meters, new ApplicationSurroundings(calls, pools));
+    }
+
+    @Bean
+    DiagnosisLifecycle rpcDiagnosisLifecycle(Diagnostician diagnostician, RpcMeters meters) {
+        return new DiagnosisLifecycle(diagnostician, meters);
+    }
+}

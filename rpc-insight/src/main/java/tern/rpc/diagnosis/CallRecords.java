@@ -1,0 +1,158 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.metrics.CallObserver;
+
+/**
+ * The calls of each method: counts, and the last calls that missed the target or failed, beside some that did not.
+ * Holds {@value #MAX_METHODS} methods; the calls of further methods count to one named {@value #OTHERS}. Thread-safe.
+ */
+final class CallRecords implements CallObserver {
+
+    static final String OTHERS = "other methods";
+
+    private static final int MAX_METHODS = 64;
+    private static final int BAD_CALLS = 256;
+    private static final int GOOD_CALLS = 64;
+    private static final int ONE_IN = 16;
+
+    private final long targetNanos;
+    private final ConcurrentMap<String, MethodRecords> methods = new ConcurrentHashMap<>();
+
+    CallRecords(long targetNanos) {
+        this.targetNanos = targetNanos;
+    }
+
+    /** The sums of one method since the start. */
+    record Sums(long calls, long late, long failed, long nanos, long[] phaseNanos) {
+
+        static final Sums NONE = new Sums(0, 0, 0, 0, new long[Phase.values().length]);
+
+        Sums since(Sums earlier) {
+            long[] spent = phaseNanos.clone();
+            for (int i = 0; i < spent.length; i++) {
+                spent[i] -= earlier.phaseNanos[i];
+            }
+            return new Sums(
+                    calls - earlier.calls, late - earlier.late, failed - earlier.failed, nanos - earlier.nanos, spent);
+        }
+    }
+
+    private static final class MethodRecords {
+        private static final Phase[] PHASES = Phase.values();
+
+        final LongAdder calls = new LongAdder();
+        final LongAdder late = new LongAdder();
+        final LongAdder failed = new LongAdder();
+        final LongAdder nanos = new LongAdder();
+        final LongAdder[] phaseNanos = new LongAdder[PHASES.length]; // of calls in time
+        final Ring bad = new Ring(BAD_CALLS);
+        final Ring good = new Ring(GOOD_CALLS);
+
+        MethodRecords() {
+            for (int i = 0; i < phaseNanos.length; i++) {
+                phaseNanos[i] = new LongAdder();
+            }
+        }
+
+        Sums sums() {
+            long[] spent = new long[phaseNanos.length];
+            for (int i = 0; i < spent.length; i++) {
+                spent[i] = phaseNanos[i].sum();
+            }
+            return new Sums(calls.sum(), late.sum(), failed.sum(), nanos.sum(), spent);
+        }
+
+        /** Adds the phases of one call in time, of {@value #ONE_IN}. */
+        void learn(CallLedger ledger, long now) {
+            for (int i = 0; i < PHASES.length; i++) {
+                long spent = ledger.nanos(PHASES[i], now);
+                if (spent != 0) {
+                    phaseNanos[i].add(spent);
+                }
+            }
+        }
+    }
+
+    /** The last calls, the newest replacing the oldest. */
+    private static final class Ring {
+        private final AtomicReferenceArray<@Nullable EndedCall> calls;
+        private final AtomicLong next = new AtomicLong();
+
+        Ring(int size) {
+            calls = new AtomicReferenceArray<>(size);
+        }
+
+        void add(EndedCall call) {
+            calls.set((int) (next.getAndIncrement() % calls.length()), call);
+        }
+
+        void since(long nanos, List<EndedCall> into) {
+            for (int i = 0; i < calls.length(); i++) {
+                EndedCall call = calls.get(i);
+                if (call != null && call.endedNanos() - nanos >= 0) {
+                    into.add(call);
+                }
+            }
+        }
+    }
+
+    @Override
+    public void ended(String method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
+        MethodRecords records = of(method);
+        records.calls.increment();
+        records.nanos.add(tookNanos);
+        boolean late = tookNanos > targetNanos;
+        if (late) {
+            records.late.increment();
+        }
+        if (failure != null) {
+            records.failed.increment();
+        }
+        if (late || failure != null) {
+            records.bad.add(new EndedCall(method, ledger, now, tookNanos, failure));
+        } else if (records.calls.sum() % ONE_IN == 0) {
+            records.good.add(new EndedCall(method, ledger, now, tookNanos, null));
+            records.learn(ledger, now);
+        }
+    }
+
+    private MethodRecords of(String method) {
+        MethodRecords known = methods.get(method);
+        if (known != null) {
+            return known;
+        }
+        return methods.computeIfAbsent(methods.size() < MAX_METHODS ? method : OTHERS, name -> new MethodRecords());
+    }
+
+    /** The sums of each method. */
+    Map<String, Sums> sums() {
+        Map<String, Sums> sums = new ConcurrentHashMap<>();
+        methods.forEach((name, records) -> sums.put(name, records.sums()));
+        return sums;
+    }
+
+    /** The recorded calls that missed the target or failed and ended at this time or later. */
+    List<EndedCall> bad(long sinceNanos) {
+        List<EndedCall> calls = new ArrayList<>();
+        methods.values().forEach(records -> records.bad.since(sinceNanos, calls));
+        return calls;
+    }
+
+    /** Some of the calls in time that ended at this time or later. */
+    List<EndedCall> good(long sinceNanos) {
+        List<EndedCall> calls = new ArrayList<>();
+        methods.values().forEach(records -> records.good.since(sinceNanos, calls));
+        return calls;
+    }
+}

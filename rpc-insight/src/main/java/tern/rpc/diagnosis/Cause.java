@@ -1,0 +1,66 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A cause of a missed target.
+ *
+ * @param kind what it is in capitals, such as {@code NOT GIVEN BACK}
+ * @param name what exactly: a pool, a frame, a statement, a peer
+ * @param ms its share of the time above the usual, in milliseconds of a bad call
+ * @param ofMs the whole time above the usual of a bad call, in milliseconds
+ * @param saves the share of bad calls that would be in time without it, 0 to 1
+ * @param evidence facts in short lines, each beginning with a word that names it
+ * @param symptoms what it brings with it, such as a full pool
+ * @param acquitted what it is not, with the reason
+ */
+public record Cause(
+        String kind,
+        String name,
+        double ms,
+        double ofMs,
+        double saves,
+        Change change,
+        List<String> evidence,
+        List<String> symptoms,
+        List<String> acquitted) {
+
+    public Cause {
+        evidence = List.copyOf(evidence);
+        symptoms = List.copyOf(symptoms);
+        acquitted = List.copyOf(acquitted);
+    }
+
+    /** Where a change has to be made. */
+    public enum Where {
+        CODE,
+        STATEMENT,
+        PEER,
+        MACHINE,
+        PROPERTY,
+        /** Nothing can be advised by the evidence. */
+        UNKNOWN
+    }
+
+    /**
+     * What to do.
+     *
+     * @param property the property to set; null unless a property is to be changed
+     * @param from its present value
+     * @param to the value to set, which the library accepts
+     * @param expectedP99Ms the expected time within which 99 of 100 calls end after the change; -1 if unknown
+     */
+    public record Change(
+            Where where,
+            String text,
+            @Nullable String property,
+            @Nullable String from,
+            @Nullable String to,
+            double expectedP99Ms) {
+
+        static Change of(Where where, String text) {
+            return new Change(where, text, null, null, null, -1);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package tern.rpc.diagnosis;
+
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import tern.rpc.diagnosis.Diagnosis.Miss;
+
+/** Writes a diagnosis for people. */
+final class DiagnosisText {
+
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
+    private static final int MAX_PARTS = 5;
+
+    private DiagnosisText() {}
+
+    static String of(Miss miss, List<Cause> causes, Map<String, Double> accountMs) {
+        StringBuilder text = new StringBuilder(1_024);
+        line(
+                text,
+                "MISS since %s (%d s) %s, target %.0f ms",
+                TIME.format(miss.since().atZone(ZoneId.systemDefault())),
+                miss.seconds(),
+                methods(miss.methods()),
+                miss.targetMs());
+        line(
+                text,
+                "  %,d of %,d late, %,d failed, %,d refused%s; p99 %.0f ms%s",
+                miss.late(),
+                miss.calls(),
+                miss.failed(),
+                miss.refused(),
+                miss.hung() == 0 ? "" : ", " + miss.hung() + " hang now",
+                miss.p99Ms(),
+                miss.usualP99Ms() < 0 ? "" : String.format(Locale.ROOT, " (usual %.0f)", miss.usualP99Ms()));
+        for (int i = 0; i < causes.size(); i++) {
+            cause(text, i + 1, causes.get(i));
+        }
+        line(text, "  a call   %s", account(accountMs));
+        return text.toString();
+    }
+
+    private static void cause(StringBuilder text, int rank, Cause cause) {
+        line(text, "%d %-40s %.0f of %.0f ms", rank, title(cause), cause.ms(), cause.ofMs());
+        line(text, "  CHANGE   %s", cause.change().text());
+        cause.evidence().forEach(fact -> line(text, "  %s", fact));
+        cause.acquitted().forEach(fact -> line(text, "  not      %s", fact));
+        cause.symptoms().forEach(fact -> line(text, "  brings   %s", fact));
+        if (cause.change().expectedP99Ms() >= 0) {
+            line(text, "  expect   p99 %.0f ms", cause.change().expectedP99Ms());
+        }
+        line(text, "  saves    %.0f %% of the bad calls would be in time without it", cause.saves() * 100);
+    }
+
+    /** The kind and the name of a cause in one line. */
+    static String title(Cause cause) {
+        return cause.kind() + ": " + cause.name();
+    }
+
+    private static String methods(List<String> methods) {
+        return methods.size() <= 2
+                ? String.join(", ", methods)
+                : methods.get(0) + " and " + (methods.size() - 1) + " more methods";
+    }
+
+    private static String account(Map<String, Double> accountMs) {
+        return accountMs.entrySet().stream()
+                        .limit(MAX_PARTS)
+                        .map(part -> String.format(Locale.ROOT, "%s %.0f", part.getKey(), part.getValue()))
+                        .collect(Collectors.joining(", "))
+                + " ms";
+    }
+
+    private static void line(StringBuilder text, String format, Object... values) {
+        text.append(String.format(Locale.ROOT, format, values)).append('\n');
+    }
+}

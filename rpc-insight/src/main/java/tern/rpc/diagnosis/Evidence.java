@@ -1,0 +1,49 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Map;
+import tern.rpc.CallLedger;
+
+/**
+ * All that is known about a miss.
+ *
+ * @param targetNanos the target
+ * @param seconds the length of the window
+ * @param bad recorded calls that were late, failed or are hung
+ * @param good some of the calls in time
+ * @param samples what the threads of calls did
+ * @param calls counts of the window
+ * @param refused the refused calls by reason
+ */
+record Evidence(
+        long targetNanos,
+        double seconds,
+        List<EndedCall> bad,
+        List<EndedCall> good,
+        Map<CallLedger, Sampler.Samples> samples,
+        Usual usual,
+        PauseTimes pauses,
+        List<PoolLook> pools,
+        Map<String, Long> refused,
+        Counts calls,
+        Machine machine) {
+
+    Evidence {
+        bad = List.copyOf(bad);
+        good = List.copyOf(good);
+        pools = List.copyOf(pools);
+    }
+
+    /**
+     * Counts of the window.
+     *
+     * @param late calls that took longer than the target, failed ones included
+     * @param hung the calls that run for more than ten targets now
+     */
+    record Counts(long calls, long late, long failed, long refused, int hung) {
+
+        long bad() {
+            return Math.max(1, Math.max(late, failed) + refused + hung);
+        }
+    }
+}

@@ -1,0 +1,199 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Sampler.Sample;
+import tern.rpc.diagnosis.Sampler.Samples;
+
+/**
+ * The time of the bad calls above their usual time, per bad call and by part. A failed call that was not late costs ten
+ * targets, which belong to its failure. Times are in nanoseconds.
+ */
+final class Excess {
+
+    private static final int TARGETS_OF_A_FAILURE = 10;
+    private static final int MAX_ACCOUNTS = 512;
+
+    private final Evidence evidence;
+    private final Map<String, Times> ownWeights;
+    private final Map<String, Integer> badByMethod = new TreeMap<>();
+
+    /** The mean account of a bad call. */
+    final Times account = new Times();
+
+    /** The mean excess of a bad call. */
+    final Times times = new Times();
+
+    /** The accounts that the means were made of. */
+    final List<Counted> accounts = new ArrayList<>();
+
+    /** The account of one bad call. */
+    record Counted(EndedCall call, Times times) {}
+
+    Excess(Evidence evidence) {
+        this.evidence = evidence;
+        this.ownWeights = ownWeights(evidence);
+        Map<String, List<EndedCall>> byMethod = new TreeMap<>();
+        evidence.bad()
+                .forEach(call -> byMethod.computeIfAbsent(call.method(), name -> new ArrayList<>())
+                        .add(call));
+        int counted = Math.max(1, evidence.bad().size());
+        byMethod.forEach((method, calls) -> {
+            badByMethod.put(method, calls.size());
+            add(method, calls, counted);
+        });
+    }
+
+    private static Map<String, Times> ownWeights(Evidence evidence) {
+        Map<String, List<List<Sample>>> byMethod = new HashMap<>();
+        for (EndedCall call : evidence.bad()) {
+            Samples samples = evidence.samples().get(call.ledger());
+            if (samples != null) {
+                byMethod.computeIfAbsent(call.method(), name -> new ArrayList<>())
+                        .add(samples.list);
+            }
+        }
+        Map<String, Times> weights = new HashMap<>();
+        byMethod.forEach((method, calls) -> weights.put(method, Account.weightsOf(calls)));
+        return weights;
+    }
+
+    /** @param all the number of bad calls of all methods */
+    private void add(String method, List<EndedCall> calls, int all) {
+        Times mean = new Times();
+        int step = Math.max(1, all / MAX_ACCOUNTS);
+        int used = 0;
+        for (int i = 0; i < calls.size(); i += step) {
+            EndedCall call = calls.get(i);
+            Times times = accountOf(call);
+            accounts.add(new Counted(call, times));
+            mean.addAll(times, 1);
+            used++;
+        }
+        mean.scale(1.0 / used);
+        double weight = (double) calls.size() / all;
+        account.addAll(mean, weight);
+        times.addAll(above(mean, usualOf(method)), weight);
+        for (EndedCall call : calls) {
+            Part failure = FailurePart.of(call);
+            if (failure != null) {
+                times.add(failure, (double) TARGETS_OF_A_FAILURE * evidence.targetNanos() / all);
+            }
+        }
+    }
+
+    private Times accountOf(EndedCall call) {
+        Samples samples = evidence.samples().get(call.ledger());
+        return Account.of(
+                call,
+                samples == null ? List.of() : samples.list,
+                ownWeights.getOrDefault(call.method(), new Times()),
+                evidence.pauses());
+    }
+
+    /** The usual account; that of calls in time within the same window if nothing was learned. */
+    private @Nullable Times usualOf(String method) {
+        Times known = evidence.usual().of(method);
+        if (known != null) {
+            return known;
+        }
+        Times mean = new Times();
+        int count = 0;
+        for (EndedCall call : evidence.good()) {
+            if (call.method().equals(method)) {
+                mean.addAll(Account.of(call, List.of(), new Times(), evidence.pauses()), 1);
+                count++;
+            }
+        }
+        if (count == 0) {
+            return null;
+        }
+        mean.scale(1.0 / count);
+        return mean;
+    }
+
+    private static Times above(Times mean, @Nullable Times usual) {
+        if (usual == null) {
+            return mean;
+        }
+        Times excess = new Times();
+        double own = mean.sum(Usual::isOwn);
+        double ownExcess = own - usual.sum(Usual::isOwn);
+        for (Part part : mean.longestFirst()) {
+            double above = Usual.isOwn(part)
+                    ? (own > 0 ? ownExcess * mean.of(part) / own : 0)
+                    : mean.of(part) - usual.of(part);
+            excess.add(part, above);
+        }
+        return excess;
+    }
+
+    /** The bad calls by method, in the order of names. */
+    Map<String, Integer> badByMethod() {
+        return new LinkedHashMap<>(badByMethod);
+    }
+
+    /** The excess of those bad calls that spent time on such parts, without these parts. */
+    Times ofCallsWith(Predicate<Part> wanted) {
+        Times sum = new Times();
+        int count = 0;
+        for (Counted counted : accounts) {
+            if (counted.times().sum(wanted) > 0) {
+                sum.addAll(above(counted.times(), usualOf(counted.call().method())), 1);
+                count++;
+            }
+        }
+        sum.scale(1.0 / Math.max(1, count));
+        return sum.only(wanted.negate());
+    }
+
+    /** The share of bad calls that would be in time without this time of theirs. */
+    double saves(Predicate<Part> cause) {
+        int saved = 0;
+        for (Counted counted : accounts) {
+            boolean failed = counted.call().failure() != null;
+            Part failure = failed ? FailurePart.of(counted.call()) : null;
+            boolean late = counted.call().tookNanos() - counted.times().sum(cause) > evidence.targetNanos();
+            if (!late && (failure == null || cause.test(failure))) {
+                saved++;
+            }
+        }
+        return accounts.isEmpty() ? 0 : (double) saved / accounts.size();
+    }
+
+    /** The line in which threads were found in this part most often; null if none was recorded. */
+    @Nullable
+    StackTraceElement lineOf(Part part) {
+        return line(sample -> sample.part().equals(part));
+    }
+
+    /** The line in which threads were found in this phase most often; null if none was recorded. */
+    @Nullable
+    StackTraceElement lineIn(Phase phase) {
+        return line(sample -> sample.phase() == phase);
+    }
+
+    private @Nullable StackTraceElement line(Predicate<Sample> wanted) {
+        Map<StackTraceElement, Integer> lines = new HashMap<>();
+        for (Samples samples : evidence.samples().values()) {
+            for (Sample sample : samples.list) {
+                StackTraceElement line = sample.line();
+                if (line != null && wanted.test(sample)) {
+                    lines.merge(line, 1, Integer::sum);
+                }
+            }
+        }
+        return lines.entrySet().stream()
+                .max(Map.Entry.<StackTraceElement, Integer>comparingByValue()
+                        .thenComparing(entry -> entry.getKey().toString()))
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+}

@@ -1,0 +1,91 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * Decides when calls miss the target, second by second. A miss is open while the true share of bad calls is above one
+ * in a hundred with a certainty of 99 % (lower bound of Wilson's score interval), over the last ten seconds, or over
+ * sixty for slow traffic, in two of three seconds. Hung calls open it as well. Used by one thread.
+ */
+final class MissWatch {
+
+    private static final int FAST_SECONDS = 10;
+    private static final int FAST_CALLS = 50;
+    private static final int SLOW_SECONDS = 60;
+    private static final int SLOW_CALLS = 20;
+    private static final int MIN_BAD = 5;
+    private static final double SHARE = 0.01;
+    private static final double Z = 2.326; // 99 %, one-sided
+    private static final int MIN_HUNG = 3;
+    private static final int QUIET_SECONDS = 30;
+
+    /** The first seconds with calls, in which classes are loaded and code is compiled. */
+    private static final int WARM_UP_SECONDS = 60;
+
+    private final Deque<long[]> seconds = new ArrayDeque<>(); // calls, bad
+    private int votes; // the last three seconds, one bit each
+    private int hungLooks;
+    private int quiet;
+    private int secondsWithCalls;
+    private boolean open;
+
+    /**
+     * Adds a second.
+     *
+     * @param calls the calls that ended in it, including refused ones
+     * @param bad those that were late, failed or were refused
+     * @param hung the calls that run for more than ten targets
+     * @return whether calls miss the target
+     */
+    boolean second(long calls, long bad, int hung) {
+        seconds.addLast(new long[] {calls, bad});
+        if (seconds.size() > SLOW_SECONDS) {
+            seconds.removeFirst();
+        }
+        if (calls > 0) {
+            secondsWithCalls++;
+        }
+        hungLooks = hung >= MIN_HUNG ? hungLooks + 1 : 0;
+        boolean bareMiss = isMiss(FAST_SECONDS, FAST_CALLS) || isMiss(SLOW_SECONDS, SLOW_CALLS);
+        votes = ((votes << 1) | (bareMiss ? 1 : 0)) & 0b111;
+        boolean missed = Integer.bitCount(votes) >= 2 || hungLooks >= 2;
+        if (missed && (open || secondsWithCalls > WARM_UP_SECONDS || hungLooks >= 2)) {
+            open = true;
+            quiet = 0;
+        } else if (open && ++quiet >= QUIET_SECONDS) {
+            open = false;
+        }
+        return open;
+    }
+
+    private boolean isMiss(int count, int minCalls) {
+        long calls = 0;
+        long bad = 0;
+        int skipped = seconds.size() - count;
+        for (long[] second : seconds) {
+            if (skipped-- <= 0) {
+                calls += second[0];
+                bad += second[1];
+            }
+        }
+        return calls >= minCalls && bad >= MIN_BAD && lowerBound(bad, calls) > SHARE / (open ? 2 : 1);
+    }
+
+    /** The lower bound of Wilson's score interval for a share. */
+    static double lowerBound(long bad, long calls) {
+        double share = (double) bad / calls;
+        double z2 = Z * Z / calls;
+        return (share + z2 / 2 - Z * Math.sqrt(share * (1 - share) / calls + z2 / (4 * calls))) / (1 + z2);
+    }
+
+    /** Whether calls are old enough to be judged at WARN. */
+    boolean isWarm() {
+        return secondsWithCalls > WARM_UP_SECONDS;
+    }
+
+    /** Whether this second taught what is usual: there is no miss, and none has just ended. */
+    boolean isHealthy() {
+        return !open && votes == 0 && isWarm();
+    }
+}

@@ -1,0 +1,221 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.diagnosis.CauseText.Told;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
+
+/** Texts and sizes for waits at pools: connections, workers and executors. */
+final class PoolText {
+
+    /** A resource beyond this share of use is no place for more load. */
+    private static final double FULL = 0.8;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Map<String, PoolVerdict> pools;
+
+    PoolText(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.pools = pools;
+    }
+
+    Told pool(Part part) {
+        PoolVerdict verdict = PoolVerdict.find(pools, part);
+        if (verdict == null) {
+            return new Told(
+                    "WAIT AT POOL",
+                    part.name(),
+                    Change.of(Where.UNKNOWN, "nothing: the pool \"" + part.name() + "\" cannot be looked at"),
+                    List.of());
+        }
+        String name = "\"" + verdict.name() + "\"";
+        String place = verdict.place() == null ? "the code that takes them" : verdict.place();
+        return switch (verdict.reason()) {
+            case LEAKED ->
+                new Told(
+                        "NOT GIVEN BACK",
+                        verdict.name(),
+                        Change.of(Where.CODE, "close the connection in " + place + "; no size of " + name + " helps"),
+                        verdict.facts());
+            case HELD_BY_OTHERS ->
+                new Told(
+                        "HELD BY OTHERS",
+                        verdict.name(),
+                        Change.of(
+                                Where.CODE,
+                                "give the connection back sooner in " + place + ", or a pool of its own for it"),
+                        verdict.facts());
+            case OPENING ->
+                new Told(
+                        "CONNECTIONS OPEN SLOWLY",
+                        verdict.name(),
+                        Change.of(
+                                Where.PEER,
+                                "why new connections of " + name
+                                        + " take long: the server's limit of connections, its name lookup, TLS, network"),
+                        verdict.facts());
+            case TOO_SMALL -> tooSmall(part, verdict);
+            case SLOW_TO_USE, UNKNOWN ->
+                new Told(
+                        "WAIT AT POOL",
+                        verdict.name(),
+                        Change.of(Where.UNKNOWN, "no size: the pool has room; look at the next cause"),
+                        verdict.facts());
+        };
+    }
+
+    private Told tooSmall(Part part, PoolVerdict verdict) {
+        double waited = excess.account.of(part) + excess.account.of(Part.of(Kind.QUEUE));
+        double rest = excess.account.sum() - waited;
+        double room = evidence.targetNanos() - rest;
+        int size = room <= 0 ? -1 : verdict.sizeFor(evidence.seconds(), room);
+        Change change = property(verdict.pool().now(), PoolSetting.Use.MAX, size, rest + Math.max(0, room / 2));
+        if (change == null) {
+            String longest = longestWithout(part);
+            change = Change.of(
+                    Where.CODE,
+                    "no size of \"" + verdict.name() + "\" meets the target: a call needs " + CauseText.millis(rest)
+                            + " ms without any wait" + (longest == null ? "" : ", most of it in " + longest));
+        }
+        return new Told("POOL TOO SMALL", verdict.name(), change, verdict.facts());
+    }
+
+    private @Nullable String longestWithout(Part waited) {
+        for (Part part : excess.account.longestFirst()) {
+            if (!part.equals(waited)
+                    && part.kind() != Kind.QUEUE
+                    && !part.name().isEmpty()) {
+                return part.name();
+            }
+        }
+        return null;
+    }
+
+    /** The change of a setting; null if the value is not larger than the present one, or cannot be set. */
+    private @Nullable Change property(PoolSnapshot pool, PoolSetting.Use use, int value, double expectedNanos) {
+        PoolSetting setting = pool.setting(use).orElse(null);
+        if (setting == null
+                || value <= pool.effectiveMax()
+                || setting.accepted().nearest(value) != value) {
+            return null;
+        }
+        if (evidence.machine().isFull()) {
+            return null; // more at once would only wait for a processor
+        }
+        return new Change(
+                Where.PROPERTY,
+                setting.property() + "=" + value,
+                setting.property(),
+                setting.value(),
+                Integer.toString(value),
+                expectedNanos / 1e6);
+    }
+
+    /** The wait for a worker that no slow part of calls explains. */
+    Told workers() {
+        PoolSnapshot workers = pools.values().stream()
+                .map(pool -> pool.pool().now())
+                .filter(pool -> pool.kind() == PoolKind.WORKERS)
+                .findFirst()
+                .orElse(null);
+        double perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
+        double serviceNanos = excess.account.sum() - excess.account.of(Part.of(Kind.QUEUE));
+        double usualRate = evidence.usual().figure("calls");
+        List<String> facts = new ArrayList<>();
+        facts.add(String.format(
+                Locale.ROOT, "rate     %.0f calls/s%s", perSecond, usualRate > 0 ? usually(usualRate) : ""));
+        facts.add(String.format(Locale.ROOT, "a call   %.1f ms with a worker", serviceNanos / 1e6));
+        if (workers == null) {
+            return new Told(
+                    "NO FREE WORKER",
+                    "workers",
+                    Change.of(Where.UNKNOWN, "more threads in the server, or fewer calls at once"),
+                    facts);
+        }
+        facts.add("workers  " + workers.active() + " of " + workers.max() + " busy, " + workers.waiting()
+                + " calls wait");
+        double room = Math.max(1e6, evidence.targetNanos() - serviceNanos);
+        double busy = perSecond * serviceNanos / 1e9;
+        int wanted = QueueModel.placesFor(busy, serviceNanos, room / 2, 10_000);
+        Change change = serviceNanos > FULL * evidence.targetNanos()
+                ? null
+                : property(workers, PoolSetting.Use.MAX, wanted, serviceNanos + room / 2);
+        if (change == null && evidence.machine().isFull()) {
+            change = Change.of(
+                    Where.MACHINE,
+                    "more processors or fewer calls: the processors are busy, and more threads would make it worse");
+        }
+        if (change == null) {
+            change = Change.of(
+                    Where.PEER,
+                    usualRate > 0 && perSecond > 1.5 * usualRate
+                            ? "the caller sends " + Math.round(perSecond / usualRate)
+                                    + " times the usual calls: limit it there, or another instance of this server"
+                            : "calls come in bursts: limit them in the caller, or another instance of this server");
+        }
+        return new Told("NO FREE WORKER", workers.name(), change, facts);
+    }
+
+    private static String usually(double rate) {
+        return String.format(Locale.ROOT, ", usually %.0f", rate);
+    }
+
+    /** A pool of threads whose tasks were run by their callers. */
+    Told executor() {
+        Told full = fullExecutor();
+        return full != null
+                ? full
+                : new Told(
+                        "CALLER RUNS",
+                        "executor",
+                        Change.of(Where.UNKNOWN, "more threads for the executor that makes callers run its tasks"),
+                        List.of());
+    }
+
+    /** The executor for whose threads tasks wait; null if there is none. */
+    @Nullable
+    Told fullExecutor() {
+        for (PoolVerdict verdict : pools.values()) {
+            PoolSnapshot pool = verdict.pool().now();
+            PoolSnapshot since = verdict.pool().since();
+            boolean full = pool.active() >= pool.max() && (pool.waiting() > 0 || since.callerRuns() > 0);
+            if (pool.kind() != PoolKind.EXECUTOR || !(full || since.refused() > 0)) {
+                continue;
+            }
+            double takings = since.taken() / evidence.seconds();
+            double hold = verdict.pool().holdNanos();
+            List<String> facts = new ArrayList<>();
+            facts.add("threads  " + pool.active() + " of " + pool.max() + " busy, " + pool.waiting() + " tasks wait");
+            facts.addAll(verdict.facts());
+            int wanted = hold < 0
+                    ? -1
+                    : QueueModel.placesFor(takings * hold / 1e9, hold, evidence.targetNanos() / 4.0, 2_000);
+            double usual = verdict.pool().usualHoldNanos();
+            boolean slower = usual > 0 && hold > 1.5 * usual;
+            Change change = slower || hold > evidence.targetNanos()
+                    ? null
+                    : property(pool, PoolSetting.Use.MAX, wanted, excess.account.sum() / 2);
+            return new Told(
+                    slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL",
+                    pool.name(),
+                    change != null
+                            ? change
+                            : Change.of(
+                                    Where.CODE,
+                                    "the tasks of \"" + pool.name() + "\" take " + CauseText.millis(Math.max(0, hold))
+                                            + " ms each; no number of threads meets the target"),
+                    facts);
+        }
+        return null;
+    }
+}

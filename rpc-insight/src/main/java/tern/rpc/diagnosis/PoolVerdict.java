@@ -1,0 +1,194 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.pool.ApplicationCode;
+import tern.rpc.pool.Holders.Holder;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
+
+/**
+ * Why calls wait for a connection of a pool.
+ *
+ * @param reason the first that holds
+ * @param place the code that holds the connections; null if it is not known
+ * @param facts the evidence in short lines
+ */
+record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<String> facts) {
+
+    /** A pool used beyond this is expected to have waits. */
+    private static final double FULL = 0.8;
+
+    private static final double USUAL_FACTOR = 1.5;
+    private static final long ABANDONED_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** A holder that keeps a connection for this many usual times holds it too long. */
+    private static final int LONG_HOLD = 20;
+
+    private static final long MIN_LONG_HOLD_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** The reasons, in the order in which they are checked. */
+    enum Reason {
+        /** Calls that took connections have ended, and the connections are not back. */
+        LEAKED,
+        /** Code outside of calls, or a few calls, keep connections for long. */
+        HELD_BY_OTHERS,
+        /** Connections are not in use but cannot be opened fast enough. */
+        OPENING,
+        /** Calls keep connections longer than usual. */
+        SLOW_TO_USE,
+        /** More connections are needed than there are. */
+        TOO_SMALL,
+        /** The pool has room; the wait is for something else. */
+        UNKNOWN
+    }
+
+    static PoolVerdict of(PoolLook pool, double seconds, long now) {
+        PoolSnapshot snapshot = pool.now();
+        int size = snapshot.effectiveMax();
+        double takings = pool.since().taken() / seconds;
+        double hold = pool.holdNanos() / 1e9;
+        double needed = hold < 0 ? -1 : takings * hold;
+        List<Holder> lost = new ArrayList<>();
+        List<Holder> others = new ArrayList<>();
+        for (Holder holder : pool.holders()) {
+            long age = now - holder.sinceNanos();
+            if (holder.isAbandoned() && age >= ABANDONED_NANOS) {
+                lost.add(holder);
+            } else if (age >= Math.max((double) MIN_LONG_HOLD_NANOS, LONG_HOLD * pool.usualHoldNanos())) {
+                others.add(holder);
+            }
+        }
+        List<String> facts = new ArrayList<>();
+        if (needed >= 0) {
+            facts.add(String.format(
+                    Locale.ROOT, "use      %.0f/s x %.1f ms keep %.1f of %d busy", takings, hold * 1e3, needed, size));
+        }
+        boolean room = needed <= FULL * size;
+        if (!lost.isEmpty() && lost.size() >= 0.3 * size) {
+            return held(pool, Reason.LEAKED, lost, now, facts);
+        }
+        if (!others.isEmpty() && others.size() >= 0.3 * size && (room || needed - others.size() < FULL * size)) {
+            return held(pool, Reason.HELD_BY_OTHERS, others, now, facts);
+        }
+        if (!lost.isEmpty()) {
+            return held(pool, Reason.LEAKED, lost, now, facts);
+        }
+        if (snapshot.active() < size && snapshot.idle() == 0 && snapshot.waiting() > 0) {
+            return new PoolVerdict(pool, Reason.OPENING, null, facts);
+        }
+        double usual = pool.usualHoldNanos() / 1e9;
+        if (usual > 0 && hold > USUAL_FACTOR * usual && takings * usual <= FULL * size) {
+            facts.add(String.format(Locale.ROOT, "held     %.1f ms each, usually %.1f ms", hold * 1e3, usual * 1e3));
+            return new PoolVerdict(pool, Reason.SLOW_TO_USE, null, facts);
+        }
+        if (needed > FULL * size || (snapshot.waiting() > 0 && snapshot.active() >= size)) {
+            return new PoolVerdict(pool, Reason.TOO_SMALL, null, facts);
+        }
+        return new PoolVerdict(pool, Reason.UNKNOWN, null, facts);
+    }
+
+    private static PoolVerdict held(PoolLook pool, Reason reason, List<Holder> holders, long now, List<String> facts) {
+        Map<String, Integer> places = new TreeMap<>();
+        long oldest = 0;
+        String statement = null;
+        boolean executing = false;
+        String thread = null;
+        for (Holder holder : holders) {
+            StackTraceElement taken = holder.place();
+            if (taken != null) {
+                places.merge(ApplicationCode.shown(taken), 1, Integer::sum);
+            }
+            if (now - holder.sinceNanos() > oldest) {
+                oldest = now - holder.sinceNanos();
+                statement = holder.statement();
+                executing = holder.isExecuting();
+                thread = holder.thread().getName();
+            }
+        }
+        String place = places.entrySet().stream()
+                .max(Map.Entry.comparingByValue())
+                .map(Map.Entry::getKey)
+                .orElse(null);
+        if (place == null && reason == Reason.HELD_BY_OTHERS) {
+            place = placeNow(holders);
+        }
+        List<String> all = new ArrayList<>();
+        all.add(String.format(
+                Locale.ROOT,
+                "taken    %s (%d of %d), oldest %.0f s%s",
+                place == null ? "in code that was not recorded" : place,
+                holders.size(),
+                pool.now().effectiveMax(),
+                oldest / 1e9,
+                thread == null ? "" : ", thread " + thread));
+        all.add(
+                reason == Reason.LEAKED
+                        ? "proof    the calls that took them have ended"
+                        : executing ? "proof    a statement runs on it" : "proof    no statement runs on it");
+        if (statement != null) {
+            all.add("last     " + statement);
+        }
+        all.addAll(facts);
+        return new PoolVerdict(pool, reason, place, all);
+    }
+
+    /** Where the oldest holder's thread is now. */
+    private static @Nullable String placeNow(List<Holder> holders) {
+        for (Holder holder : holders) {
+            StackTraceElement frame = ApplicationCode.first(holder.thread().getStackTrace());
+            if (frame != null) {
+                return ApplicationCode.shown(frame);
+            }
+        }
+        return null;
+    }
+
+    /** The verdict on the pool of a wait; null if the pool is not known. */
+    static @Nullable PoolVerdict find(Map<String, PoolVerdict> pools, Part wait) {
+        PoolVerdict exact = pools.get(wait.name());
+        if (exact != null) {
+            return exact;
+        }
+        PoolKind kind = switch (wait.name()) {
+            case "jedis" -> PoolKind.REDIS;
+            case "http" -> PoolKind.HTTP;
+            default -> PoolKind.JDBC;
+        };
+        return pools.values().stream()
+                .filter(pool -> pool.pool().now().kind() == kind)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** The smallest size with which waits stay below a limit; -1 if there is none that the library accepts. */
+    int sizeFor(double seconds, double limitNanos) {
+        double takings = pool.since().taken() / seconds;
+        double hold = pool.holdNanos();
+        if (hold < 0) {
+            return -1;
+        }
+        double waiting = Math.max(0, pool.since().refused()) / seconds; // those who got none wanted one too
+        double busy = (takings + waiting) * hold / 1e9;
+        int max = (int) pool.now()
+                .setting(PoolSetting.Use.MAX)
+                .map(setting -> setting.accepted().nearest(Integer.MAX_VALUE))
+                .orElse(-1L)
+                .longValue();
+        return QueueModel.placesFor(busy, hold, limitNanos, Math.min(max, 2_000));
+    }
+
+    String name() {
+        return pool.now().name();
+    }
+
+    boolean isDatabase() {
+        return pool.now().kind() == PoolKind.JDBC;
+    }
+}

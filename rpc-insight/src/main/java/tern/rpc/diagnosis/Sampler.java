@@ -1,0 +1,197 @@
+package tern.rpc.diagnosis;
+
+import java.lang.management.LockInfo;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.RunningCall;
+
+/**
+ * Looks at the threads of running calls and remembers per call what they did. One look reads at most {@value
+ * #MAX_THREADS} stacks of {@value #MAX_FRAMES} frames, and the pause before the next one is at least a hundred times as
+ * long as the look took. Used by one thread.
+ */
+final class Sampler {
+
+    private static final int MAX_THREADS = 32;
+    private static final int MAX_FRAMES = 64;
+    private static final int MAX_OWNERS = 4;
+    private static final int MAX_CALLS = 2_048;
+    private static final int MAX_SAMPLES = 64; // per call
+    private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    private final Map<CallLedger, Samples> samples = new IdentityHashMap<>();
+    private final Random random = new Random(1);
+    private long lookNanos; // of the last look
+
+    /**
+     * What a call did at one moment.
+     *
+     * @param phase the phase of its ledger
+     * @param part what its thread did
+     * @param line the frame of the application that shows it; null if there is none
+     * @param cpuNanos the processor time of its thread so far; -1 if unknown
+     */
+    record Sample(
+            long atNanos, Phase phase, Part part, @Nullable StackTraceElement line, long cpuNanos) {}
+
+    /** The samples of one call, the oldest first. */
+    static final class Samples {
+        final String method;
+        final List<Sample> list = new ArrayList<>();
+
+        Samples(String method) {
+            this.method = method;
+        }
+
+        long last() {
+            return list.get(list.size() - 1).atNanos();
+        }
+    }
+
+    /** The pause before the next look: 60 to 140 ms, so that it does not keep step with anything periodic. */
+    long pauseNanos() {
+        return Math.max(TimeUnit.MILLISECONDS.toNanos(60 + random.nextInt(80)), lookNanos * 100);
+    }
+
+    /** Looks at the calls that run longest, and at some others. */
+    void look(List<RunningCall> running, long now) {
+        List<RunningCall> chosen = choose(running);
+        Map<Long, ThreadLook> looks = read(chosen);
+        for (RunningCall call : chosen) {
+            ThreadLook thread = looks.get(call.threadId());
+            if (thread == null) {
+                thread = virtual(call);
+            }
+            if (thread != null) {
+                add(call, thread, now);
+            }
+        }
+        forget(now);
+        lookNanos = System.nanoTime() - now;
+    }
+
+    /** The calls with a thread: half the room for the longest ones, the rest at random. */
+    private List<RunningCall> choose(List<RunningCall> running) {
+        List<RunningCall> all = new ArrayList<>();
+        for (RunningCall call : running) {
+            if (call.threadId() != RunningCall.NO_THREAD && call.phase() != Phase.QUEUE) {
+                all.add(call);
+            }
+        }
+        if (all.size() <= MAX_THREADS) {
+            return all;
+        }
+        all.sort((one, other) -> Long.compare(other.runningNanos(), one.runningNanos()));
+        List<RunningCall> rest = all.subList(MAX_THREADS / 2, all.size());
+        Collections.shuffle(rest, random);
+        return all.subList(0, MAX_THREADS);
+    }
+
+    private Map<Long, ThreadLook> read(List<RunningCall> calls) {
+        return looks(calls.stream().mapToLong(RunningCall::threadId).distinct().toArray());
+    }
+
+    /** The present stacks of these platform threads with the owners of the locks that they wait for. */
+    static Map<Long, ThreadLook> looks(long[] ids) {
+        Map<Long, ThreadInfo> infos = new HashMap<>();
+        long[] wanted = ids;
+        for (int depth = 0; depth <= MAX_OWNERS && wanted.length > 0; depth++) {
+            List<Long> owners = new ArrayList<>();
+            for (ThreadInfo info : THREADS.getThreadInfo(wanted, MAX_FRAMES)) {
+                if (info != null) {
+                    infos.put(info.getThreadId(), info);
+                    long owner = info.getLockOwnerId();
+                    if (owner >= 0 && !infos.containsKey(owner) && !owners.contains(owner)) {
+                        owners.add(owner);
+                    }
+                }
+            }
+            wanted = owners.stream()
+                    .mapToLong(Long::longValue)
+                    .limit(MAX_THREADS)
+                    .toArray();
+        }
+        Map<Long, ThreadLook> looks = new HashMap<>();
+        for (long id : ids) {
+            ThreadInfo info = infos.get(id);
+            if (info != null) {
+                looks.put(id, look(info, infos, MAX_OWNERS));
+            }
+        }
+        return looks;
+    }
+
+    private static ThreadLook look(ThreadInfo info, Map<Long, ThreadInfo> infos, int depth) {
+        LockInfo lock = info.getLockInfo();
+        ThreadInfo owner = depth == 0 ? null : infos.get(info.getLockOwnerId());
+        return new ThreadLook(
+                info.getThreadName(),
+                info.getThreadId(),
+                info.getThreadState(),
+                info.getStackTrace(),
+                lock == null ? null : lock.getClassName(),
+                owner == null || owner == info ? null : look(owner, infos, depth - 1),
+                cpuNanos(info.getThreadId()));
+    }
+
+    private static long cpuNanos(long id) {
+        try {
+            return THREADS.getThreadCpuTime(id);
+        } catch (UnsupportedOperationException e) {
+            return -1;
+        }
+    }
+
+    /** The stack of a virtual thread, which the JVM does not report by its id. */
+    private static @Nullable ThreadLook virtual(RunningCall call) {
+        Thread thread = call.ledger().thread();
+        if (thread.getId() != call.threadId()) {
+            return null;
+        }
+        StackTraceElement[] frames = thread.getStackTrace();
+        return frames.length == 0
+                ? null
+                : new ThreadLook(thread.getName(), thread.getId(), thread.getState(), frames, null, null, -1);
+    }
+
+    private void add(RunningCall call, ThreadLook thread, long now) {
+        Samples known = samples.get(call.ledger());
+        if (known == null) {
+            if (samples.size() >= MAX_CALLS) {
+                return;
+            }
+            known = new Samples(call.method());
+            samples.put(call.ledger(), known);
+        }
+        if (known.list.size() < MAX_SAMPLES) {
+            known.list.add(new Sample(
+                    now, call.phase(), StackReader.read(thread), StackReader.line(thread), thread.cpuNanos()));
+        }
+    }
+
+    private void forget(long now) {
+        samples.values().removeIf(call -> now - call.last() > KEPT_NANOS);
+    }
+
+    /** The samples of each call that was looked at within the last minute. */
+    Map<CallLedger, Samples> samples() {
+        return samples;
+    }
+
+    void clear() {
+        samples.clear();
+    }
+}

@@ -1,0 +1,45 @@
+package tern.rpc.diagnosis;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A thread at one moment.
+ *
+ * @param frames the innermost first
+ * @param lock the class of the object that it waits for; null if there is none
+ * @param owner the thread that holds the lock; null if it is free or unknown
+ * @param cpuNanos the processor time of the thread so far; -1 if unknown
+ */
+record ThreadLook(
+        String name,
+        long id,
+        Thread.State state,
+        StackTraceElement[] frames,
+        @Nullable String lock,
+        @Nullable ThreadLook owner,
+        long cpuNanos) {
+
+    /** Whether one of the frames, as far as these are of the platform, has this class and method. */
+    boolean waitsIn(String className, String method) {
+        for (StackTraceElement frame : frames) {
+            String type = frame.getClassName();
+            if (type.equals(className)
+                    && (method.isEmpty() || frame.getMethodName().startsWith(method))) {
+                return true;
+            }
+            if (!isPlatform(type)) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the innermost frame is native code of the platform. */
+    boolean isInNative() {
+        return frames.length > 0 && frames[0].isNativeMethod();
+    }
+
+    static boolean isPlatform(String type) {
+        return type.startsWith("java.") || type.startsWith("jdk.") || type.startsWith("sun.");
+    }
+}

@@ -1,0 +1,77 @@
+package tern.rpc.diagnosis;
+
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/** Times by part, in nanoseconds. Not thread-safe. */
+final class Times {
+
+    private final Map<Part, Double> nanos = new LinkedHashMap<>();
+
+    void add(Part part, double spent) {
+        if (spent > 0) {
+            nanos.merge(part, spent, Double::sum);
+        }
+    }
+
+    void addAll(Times other, double factor) {
+        other.nanos.forEach((part, spent) -> add(part, spent * factor));
+    }
+
+    double of(Part part) {
+        return nanos.getOrDefault(part, 0.0);
+    }
+
+    double sum() {
+        return sum(part -> true);
+    }
+
+    double sum(Predicate<Part> wanted) {
+        double sum = 0;
+        for (Map.Entry<Part, Double> entry : nanos.entrySet()) {
+            if (wanted.test(entry.getKey())) {
+                sum += entry.getValue();
+            }
+        }
+        return sum;
+    }
+
+    double sum(Part.Kind kind) {
+        return sum(part -> part.kind() == kind);
+    }
+
+    Times only(Predicate<Part> wanted) {
+        Times chosen = new Times();
+        nanos.forEach((part, spent) -> {
+            if (wanted.test(part)) {
+                chosen.add(part, spent);
+            }
+        });
+        return chosen;
+    }
+
+    double remove(Part part) {
+        Double removed = nanos.remove(part);
+        return removed == null ? 0 : removed;
+    }
+
+    void scale(double factor) {
+        nanos.replaceAll((part, spent) -> spent * factor);
+    }
+
+    /** The parts, the longest first; equal ones in the order of their names. */
+    List<Part> longestFirst() {
+        return nanos.keySet().stream()
+                .sorted(Comparator.<Part>comparingDouble(part -> -of(part))
+                        .thenComparing(part -> part.kind().ordinal())
+                        .thenComparing(Part::name))
+                .toList();
+    }
+
+    boolean isEmpty() {
+        return nanos.isEmpty();
+    }
+}

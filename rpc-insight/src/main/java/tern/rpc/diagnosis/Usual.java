@@ -1,0 +1,93 @@
+package tern.rpc.diagnosis;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * What calls of each method usually spend their time on, learned in seconds without a miss. New values count for a
+ * tenth, so that a slow drift is learned and a single second is not. Used by one thread.
+ */
+final class Usual {
+
+    private static final double WEIGHT = 0.1;
+
+    /** Values from this number of learned seconds on are reliable. */
+    private static final int MIN_SECONDS = 10;
+
+    private final Map<String, Method> methods = new HashMap<>();
+    private final Map<String, Double> figures = new HashMap<>();
+
+    private static final class Method {
+        Times mean = new Times();
+        int seconds;
+    }
+
+    /** Learns from calls in time. */
+    void learn(List<EndedCall> good) {
+        Map<String, Times> sums = new HashMap<>();
+        Map<String, Integer> counts = new HashMap<>();
+        for (EndedCall call : good) {
+            Times times = Account.of(call, List.of(), new Times(), PauseTimes.NONE);
+            sums.computeIfAbsent(call.method(), name -> new Times()).addAll(times, 1);
+            counts.merge(call.method(), 1, Integer::sum);
+        }
+        sums.forEach((name, sum) -> {
+            Integer count = counts.get(name);
+            if (count != null) {
+                sum.scale(1.0 / count);
+                learn(methods.computeIfAbsent(name, unknown -> new Method()), sum);
+            }
+        });
+    }
+
+    private static void learn(Method method, Times mean) {
+        double weight = method.seconds == 0 ? 1 : WEIGHT;
+        Times mixed = new Times();
+        mixed.addAll(method.mean, 1 - weight);
+        mixed.addAll(mean, weight);
+        method.mean = mixed;
+        method.seconds++;
+    }
+
+    /** The usual account of a call of this method, with its own time undivided; null if it is not known. */
+    @Nullable
+    Times of(String method) {
+        Method known = methods.get(method);
+        return known == null || known.seconds < MIN_SECONDS ? null : known.mean;
+    }
+
+    /** Learns a figure, such as calls in a second. */
+    void learn(String figure, double value) {
+        figures.merge(figure, value, (known, fresh) -> known + WEIGHT * (fresh - known));
+    }
+
+    /** The usual value of a figure; -1 if it is not known. */
+    double figure(String figure) {
+        return figures.getOrDefault(figure, -1.0);
+    }
+
+    /** The part of a call's usual time that is the service's own. */
+    static boolean isOwn(Part part) {
+        return switch (part.kind()) {
+            case COMPUTING,
+                    LOCK,
+                    SLEEP,
+                    RESULT,
+                    FILE,
+                    SOCKET,
+                    RESOLVER,
+                    CLASS_LOADING,
+                    NATIVE,
+                    RUN_QUEUE,
+                    UNEXPLAINED -> true;
+            default -> false;
+        };
+    }
+
+    static boolean isPause(Part part) {
+        return part.kind() == Kind.COLLECTOR || part.kind() == Kind.JVM_PAUSE || part.kind() == Kind.OUTSIDE;
+    }
+}

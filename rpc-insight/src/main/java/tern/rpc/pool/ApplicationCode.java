@@ -1,0 +1,121 @@
+package tern.rpc.pool;
+
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Tells the application's own code from that of libraries, by the names of classes. */
+public final class ApplicationCode {
+
+    /** Prefixes of packages that no application owns. */
+    private static final List<String> LIBRARIES = List.of(
+            "java.",
+            "javax.",
+            "jakarta.",
+            "jdk.",
+            "sun.",
+            "com.sun.",
+            "kotlin.",
+            "scala.",
+            "org.springframework.",
+            "org.apache.",
+            "org.hibernate.",
+            "org.mybatis.",
+            "com.baomidou.",
+            "org.jooq.",
+            "org.eclipse.",
+            "org.slf4j.",
+            "org.aspectj.",
+            "org.h2.",
+            "org.mariadb.",
+            "org.postgresql.",
+            "com.mysql.",
+            "com.microsoft.sqlserver.",
+            "oracle.",
+            "com.alibaba.druid.",
+            "com.zaxxer.",
+            "com.fasterxml.",
+            "tools.jackson.",
+            "com.google.",
+            "com.github.benmanes.",
+            "com.lmax.",
+            "ch.qos.logback.",
+            "io.netty.",
+            "io.grpc.",
+            "io.lettuce.",
+            "io.micrometer.",
+            "io.opentelemetry.",
+            "io.undertow.",
+            "okhttp3.",
+            "okio.",
+            "reactor.",
+            "redis.clients.",
+            "net.bytebuddy.",
+            "feign.");
+
+    /** The packages of this project; an application may have its own below {@code tern.rpc}. */
+    private static final Set<String> OURS = Set.of(
+            "client",
+            "concurrent",
+            "diagnosis",
+            "endpoint",
+            "evidence",
+            "limit",
+            "metrics",
+            "pool",
+            "serialization",
+            "server",
+            "settings",
+            "spring",
+            "stream",
+            "transport",
+            "filter");
+
+    private static final String OUR_ROOT = "tern.rpc.";
+
+    private ApplicationCode() {}
+
+    /** Whether the class is of the application. Proxies, lambda forms and generated subclasses are not. */
+    public static boolean owns(String className) {
+        if (className.contains("$$") || className.startsWith("$") || className.indexOf('.') < 0) {
+            return false;
+        }
+        if (className.startsWith(OUR_ROOT)) {
+            int end = className.indexOf('.', OUR_ROOT.length());
+            return end > 0 && !OURS.contains(className.substring(OUR_ROOT.length(), end));
+        }
+        for (String prefix : LIBRARIES) {
+            if (className.startsWith(prefix)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The innermost frame of the application; null if there is none. */
+    public static @Nullable StackTraceElement first(StackTraceElement[] frames) {
+        for (StackTraceElement frame : frames) {
+            if (owns(frame.getClassName())) {
+                return frame;
+            }
+        }
+        return null;
+    }
+
+    /** The frame in the form of diagnoses: {@code OrderRepository.export:84}. */
+    public static String shown(StackTraceElement frame) {
+        return frame.getLineNumber() > 0 ? method(frame) + ":" + frame.getLineNumber() : method(frame);
+    }
+
+    /** The method of the frame: {@code OrderRepository.export}; of a lambda, the method that contains it. */
+    public static String method(StackTraceElement frame) {
+        String type = frame.getClassName();
+        String name = type.substring(type.lastIndexOf('.') + 1).replace('$', '.');
+        String method = frame.getMethodName();
+        if (method.startsWith("lambda$")) {
+            int end = method.indexOf('$', "lambda$".length());
+            method = end < 0 ? method : method.substring("lambda$".length(), end);
+        }
+        return name + "." + method;
+    }
+}

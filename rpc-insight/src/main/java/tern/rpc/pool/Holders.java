@@ -1,0 +1,142 @@
+package tern.rpc.pool;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+
+/**
+ * Who holds the connections of a pool. The code that took a connection is recorded for one in 64, and for each while
+ * the pool is nearly empty or connections have been lost, at most 100 a second. Thread-safe.
+ */
+public final class Holders {
+
+    private static final int ONE_IN = 64;
+    private static final double NEARLY_ALL = 0.8;
+    private static final long BETWEEN_STACKS_NANOS = TimeUnit.SECONDS.toNanos(1) / 100;
+    private static final int MAX_FRAMES = 64;
+    private static final StackWalker STACKS = StackWalker.getInstance();
+
+    private final Set<Holder> held = ConcurrentHashMap.newKeySet();
+    private final AtomicLong nextStack = new AtomicLong(System.nanoTime());
+    private volatile int size = Integer.MAX_VALUE;
+    private volatile boolean suspicious;
+
+    /** One connection in use. Written by the thread that uses it; any thread may read it. */
+    public static final class Holder {
+        private final CallLedger call = CallLedger.current();
+        private final Thread thread = Thread.currentThread();
+        private final long sinceNanos;
+        private volatile @Nullable StackTraceElement place;
+        private volatile @Nullable String statement;
+        private volatile long statementNanos;
+        private volatile boolean executing;
+
+        private Holder(long sinceNanos) {
+            this.sinceNanos = sinceNanos;
+        }
+
+        /** The ledger of the call that took it; {@link CallLedger#none()} if no call did. */
+        public CallLedger call() {
+            return call;
+        }
+
+        /** The thread that took it. */
+        public Thread thread() {
+            return thread;
+        }
+
+        /** The time at which it was taken, on the clock of {@link System#nanoTime()}. */
+        public long sinceNanos() {
+            return sinceNanos;
+        }
+
+        /** The innermost frame of the application at that time; null if it was not recorded. */
+        public @Nullable StackTraceElement place() {
+            return place;
+        }
+
+        /** The last statement without values; null if there was none. */
+        public @Nullable String statement() {
+            return statement;
+        }
+
+        /** The start of the last statement if it runs, else its end; on the clock of {@link System#nanoTime()}. */
+        public long statementNanos() {
+            return statementNanos;
+        }
+
+        /** Whether a statement runs. */
+        public boolean isExecuting() {
+            return executing;
+        }
+
+        public void begins(@Nullable String text) {
+            statement = text;
+            statementNanos = System.nanoTime();
+            executing = true;
+        }
+
+        public void ends() {
+            statementNanos = System.nanoTime();
+            executing = false;
+        }
+
+        /** Whether nobody can use it any more: the call that took it was answered, or its thread has ended. */
+        public boolean isAbandoned() {
+            return call.isOpen() ? call.isEnded() : !thread.isAlive();
+        }
+    }
+
+    /** @param max the size of the pool */
+    public void size(int max) {
+        size = max;
+    }
+
+    /** The current thread has taken a connection. */
+    public Holder taken(long now) {
+        Holder holder = new Holder(now);
+        if (isStackWanted() && mayWalk(now)) {
+            holder.place = STACKS.walk(Holders::applicationFrame);
+        }
+        held.add(holder);
+        return holder;
+    }
+
+    private boolean isStackWanted() {
+        return suspicious
+                || held.size() >= NEARLY_ALL * size
+                || ThreadLocalRandom.current().nextInt(ONE_IN) == 0;
+    }
+
+    private boolean mayWalk(long now) {
+        long due = nextStack.get();
+        return now - due >= 0 && nextStack.compareAndSet(due, now + BETWEEN_STACKS_NANOS);
+    }
+
+    private static @Nullable StackTraceElement applicationFrame(Stream<StackWalker.StackFrame> frames) {
+        return frames.limit(MAX_FRAMES)
+                .filter(frame -> ApplicationCode.owns(frame.getClassName()))
+                .findFirst()
+                .map(StackWalker.StackFrame::toStackTraceElement)
+                .orElse(null);
+    }
+
+    public void returned(Holder holder) {
+        held.remove(holder);
+    }
+
+    /** Records the code of each borrowing from now on, because connections have been lost. */
+    public void suspect() {
+        suspicious = true;
+    }
+
+    public List<Holder> all() {
+        return List.copyOf(held);
+    }
+}
