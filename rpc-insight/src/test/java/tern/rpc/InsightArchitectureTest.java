@@ -4,6 +4,7 @@ import org.junit.jupiter.api.Test;
 
 class InsightArchitectureTest extends ModuleRules {
     private static final String ADVICE = "tern.rpc.advice..";
+    private static final String POOL = "tern.rpc.pool..";
 
     /** The rules of the advice and the class that lists them. A number to make smaller. */
     @Override
@@ -12,13 +13,23 @@ class InsightArchitectureTest extends ModuleRules {
     }
 
     @Test
-    void adviceSeesBaseOnly() {
-        onlySees(ADVICE);
+    void poolsSeeBaseOnly() {
+        onlySees(POOL);
     }
 
     @Test
-    void waitingSeesBaseAndSnapshotsOfPoolsOnly() {
-        onlySees("tern.rpc.waiting..", ADVICE);
+    void diagnosisSeesPoolsAndMetersOnly() {
+        onlySees("tern.rpc.diagnosis..", POOL, "tern.rpc.evidence..", "tern.rpc.metrics..");
+    }
+
+    @Test
+    void adviceSeesPoolsOnly() {
+        onlySees(ADVICE, POOL);
+    }
+
+    @Test
+    void waitingSeesAdviceAndPoolsOnly() {
+        onlySees("tern.rpc.waiting..", ADVICE, POOL);
     }
 
     @Test

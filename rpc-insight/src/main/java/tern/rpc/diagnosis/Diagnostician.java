@@ -186,7 +186,7 @@ public final class Diagnostician {
             PoolSnapshot snapshot = source.snapshot();
             pools.putIfAbsent(snapshot.name(), snapshot);
         }
-        return new Second(now, records.sums(), surroundings.refused(), pools);
+        return new Second(now, records.sums(), Map.copyOf(surroundings.refused()), pools);
     }
 
     private static Evidence.Counts counts(Second from, Second to, int hung) {

@@ -47,7 +47,8 @@ final class MissWatch {
             secondsWithCalls++;
         }
         hungLooks = hung >= MIN_HUNG ? hungLooks + 1 : 0;
-        boolean bareMiss = isMiss(FAST_SECONDS, FAST_CALLS) || isMiss(SLOW_SECONDS, SLOW_CALLS);
+        boolean bareMiss =
+                calls(FAST_SECONDS) >= FAST_CALLS ? isMiss(FAST_SECONDS, FAST_CALLS) : isMiss(SLOW_SECONDS, SLOW_CALLS);
         votes = ((votes << 1) | (bareMiss ? 1 : 0)) & 0b111;
         boolean missed = Integer.bitCount(votes) >= 2 || hungLooks >= 2;
         if (missed && (open || secondsWithCalls > WARM_UP_SECONDS || hungLooks >= 2)) {
@@ -59,13 +60,23 @@ final class MissWatch {
         return open;
     }
 
-    private boolean isMiss(int count, int minCalls) {
+    private long calls(int count) {
         long calls = 0;
-        long bad = 0;
         int skipped = seconds.size() - count;
         for (long[] second : seconds) {
             if (skipped-- <= 0) {
                 calls += second[0];
+            }
+        }
+        return calls;
+    }
+
+    private boolean isMiss(int count, int minCalls) {
+        long calls = calls(count);
+        long bad = 0;
+        int skipped = seconds.size() - count;
+        for (long[] second : seconds) {
+            if (skipped-- <= 0) {
                 bad += second[1];
             }
         }

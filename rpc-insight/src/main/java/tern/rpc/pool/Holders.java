@@ -101,7 +101,7 @@ public final class Holders {
     /** The current thread has taken a connection. */
     public Holder taken(long now) {
         Holder holder = new Holder(now);
-        if (isStackWanted() && mayWalk(now)) {
+        if (isStackWanted() && mayWalk(System.nanoTime())) {
             holder.place = STACKS.walk(Holders::applicationFrame);
         }
         held.add(holder);
@@ -110,7 +110,7 @@ public final class Holders {
 
     private boolean isStackWanted() {
         return suspicious
-                || held.size() >= NEARLY_ALL * size
+                || held.size() + 1 >= NEARLY_ALL * size
                 || ThreadLocalRandom.current().nextInt(ONE_IN) == 0;
     }
 

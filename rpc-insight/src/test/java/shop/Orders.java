@@ -1,0 +1,17 @@
+package shop;
+
+import tern.rpc.pool.Holders;
+
+/** Code of an application, as stacks show it. */
+public final class Orders {
+
+    private Orders() {}
+
+    public static void export(Holders pool, long now) {
+        pool.taken(now);
+    }
+
+    public static IllegalStateException closed() {
+        return new IllegalStateException("order 17 is closed");
+    }
+}

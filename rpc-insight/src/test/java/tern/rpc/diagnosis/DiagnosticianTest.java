@@ -1,0 +1,252 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import shop.Orders;
+import tern.rpc.Phase;
+import tern.rpc.RpcException;
+import tern.rpc.StatusCode;
+import tern.rpc.pool.Holders;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
+import tern.rpc.pool.PoolSource;
+
+class DiagnosticianTest {
+
+    private static final Consumer<Shop.Steps> USUAL =
+            call -> call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.REDIS, "GET user:*", 1);
+
+    private final Shop shop = new Shop();
+
+    private Cause first(Diagnosis diagnosis) {
+        assertThat(diagnosis.state()).as(diagnosis.text()).isEqualTo(Diagnosis.State.MISS);
+        return diagnosis.causes().get(0);
+    }
+
+    @Test
+    void callsInTimeAreHealthy() {
+        shop.healthy(USUAL);
+
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.HEALTHY);
+        assertThat(shop.diagnosis().causes()).isEmpty();
+    }
+
+    @Test
+    void firstMinuteOfCallsIsNotJudged() {
+        for (int i = 0; i < 60; i++) {
+            shop.second(100, call -> call.own(500));
+        }
+
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.QUIET);
+    }
+
+    @Test
+    void oneLateCallInAHundredIsNoMiss() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 60; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 99; call++) {
+                    shop.call(Shop.PLACE, 0, USUAL);
+                }
+                shop.call(Shop.PLACE, 0, call -> call.own(300));
+            });
+        }
+
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.HEALTHY);
+    }
+
+    @Test
+    void slowStatementIsTheFirstCause() {
+        Diagnosis miss = shop.healthy(USUAL)
+                .miss(call ->
+                        call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.SQL, "update orders set total=?", 250));
+
+        assertThat(first(miss).kind()).isEqualTo("ROW LOCK");
+        assertThat(first(miss).name()).isEqualTo("update orders set total=?");
+        assertThat(first(miss).ms()).isBetween(200.0, 260.0);
+        assertThat(first(miss).change().where()).isEqualTo(Cause.Where.STATEMENT);
+    }
+
+    @Test
+    void waitForAWorkerBelongsToWhatWorkersDo() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 100; call++) {
+                    shop.call(Shop.PLACE, 400, c -> c.own(2).in(Phase.HTTP, "GET stock:8080", 120));
+                }
+            });
+        }
+
+        Cause cause = first(shop.diagnosis());
+        assertThat(cause.kind()).isEqualTo("SLOW HTTP PEER");
+        assertThat(cause.name()).isEqualTo("GET stock:8080");
+        assertThat(cause.symptoms()).anyMatch(symptom -> symptom.contains("wait for a worker"));
+    }
+
+    @Test
+    void providerThatTakesLongIsNamed() {
+        Diagnosis miss = shop.healthy(USUAL).miss(call -> call.own(2).in(Phase.RPC, "StockService.reserve", 148));
+
+        assertThat(first(miss).kind()).isEqualTo("PEER");
+        assertThat(first(miss).name()).isEqualTo("StockService.reserve");
+        assertThat(miss.text()).contains("MISS since").contains("PEER: StockService.reserve");
+    }
+
+    @Test
+    void manyShortStatementsAreCounted() {
+        Diagnosis miss = shop.healthy(USUAL).miss(call -> {
+            for (int i = 0; i < 100; i++) {
+                call.in(Phase.SQL, "select * from item where id=?", 2);
+            }
+        });
+
+        assertThat(first(miss).kind()).isEqualTo("MANY STATEMENTS");
+        assertThat(first(miss).change().text()).contains("one statement in place of 100 a call");
+    }
+
+    @Test
+    void connectionsThatAreNotGivenBackAreNamedBeforeTheSizeOfThePool() {
+        Holders holders = new Holders();
+        holders.size(4);
+        PoolSource pool = PoolSource.of(() -> druid(4, 4, 90, 50), holders);
+        shop.healthy(USUAL);
+        List<tern.rpc.CallLedger> ended = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            Shop.Steps call = shop.new Steps(0);
+            tern.rpc.CallLedger before = tern.rpc.CallLedger.replace(call.ledger);
+            Orders.export(holders, shop.now());
+            tern.rpc.CallLedger.replace(before);
+            ended.add(call.ledger);
+        }
+        ended.forEach(tern.rpc.CallLedger::end);
+        shop.pools.add(pool);
+
+        Diagnosis miss = shop.miss(call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 600));
+
+        Cause cause = first(miss);
+        assertThat(cause.kind()).isEqualTo("NOT GIVEN BACK");
+        assertThat(cause.change().where()).isEqualTo(Cause.Where.CODE);
+        assertThat(cause.change().property()).isNull();
+        assertThat(cause.change().text()).contains("Orders.export");
+    }
+
+    @Test
+    void poolThatIsTooSmallGetsASizeThatMeetsTheTarget() {
+        shop.healthy(USUAL);
+        long[] taken = {0};
+        shop.pools.add(() -> druid(4, 4, 30, taken[0] += 100));
+        Diagnosis miss = shop.miss(
+                call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 300).in(Phase.SQL, "select 1", 38));
+
+        Cause cause = first(miss);
+        assertThat(cause.kind()).as(miss.text()).isEqualTo("POOL TOO SMALL");
+        assertThat(cause.change().property()).isEqualTo("spring.datasource.druid.max-active");
+        assertThat(Integer.parseInt(cause.change().to())).isBetween(5, 20);
+        assertThat(cause.change().expectedP99Ms()).isLessThanOrEqualTo(100);
+    }
+
+    /** A pool whose connections are held for 40 ms each. */
+    private static PoolSnapshot druid(int max, int active, int waiting, long taken) {
+        return PoolSnapshot.builder("druid", PoolKind.JDBC, max)
+                .now(active, 0, waiting)
+                .counts(taken, 0)
+                .sums(Duration.ofMillis(taken * 300), Duration.ofMillis(taken * 40))
+                .settings(List.of(new PoolSetting(
+                                "spring.datasource.druid.max-active",
+                                Integer.toString(max),
+                                PoolSetting.Source.USER,
+                                PoolSetting.Use.MAX)
+                        .accepting(new PoolSetting.Range(1, 10_000))))
+                .build();
+    }
+
+    @Test
+    void failuresNameTheirCode() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 100; call++) {
+                    shop.call(Shop.PLACE, 0, Orders.closed(), USUAL);
+                }
+            });
+        }
+
+        Cause cause = first(shop.diagnosis());
+        assertThat(cause.kind()).isEqualTo("FAILURE");
+        assertThat(cause.name())
+                .startsWith("IllegalStateException in Orders.closed")
+                .doesNotContain("17");
+    }
+
+    @Test
+    void failureOfAnotherServiceIsThePeers() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 6; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 100; call++) {
+                    shop.call(
+                            Shop.PLACE,
+                            0,
+                            new RpcException(StatusCode.UNAVAILABLE, "no provider"),
+                            steps -> steps.in(Phase.RPC, "StockService.reserve", 1));
+                }
+            });
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("PEER");
+    }
+
+    @Test
+    void refusedCallsWithUsualServiceTimesWantWorkers() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 6; i++) {
+            shop.refused.merge("queue", 200L, Long::sum);
+            shop.second(100, USUAL);
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("NO FREE WORKER");
+        assertThat(shop.diagnosis().miss().refused()).isGreaterThan(400);
+    }
+
+    @Test
+    void pausesOfTheCollectorAreTakenOutOfOperations() {
+        shop.healthy(USUAL);
+        shop.pauses = (from, to) -> {
+            Times times = new Times();
+            times.add(Part.of(Part.Kind.COLLECTOR), (to - from) * 0.9);
+            return times;
+        };
+        shop.machine = new Machine(2, 1, 0, 0, 0.9, 0.97, 310e6, 100e6, 0, 0, List.of(), List.of());
+        Diagnosis miss = shop.miss(call -> call.own(20).in(Phase.REDIS, "GET user:*", 200));
+
+        assertThat(first(miss).kind()).isEqualTo("COLLECTOR: heap nearly full");
+        assertThat(first(miss).ms()).isGreaterThan(150);
+    }
+
+    @Test
+    void accountAddsUpToTheTimeOfACall() {
+        Diagnosis miss = shop.healthy(USUAL).miss(call -> call.own(40).in(Phase.SQL, "select 1", 80));
+
+        assertThat(miss.accountMs().values().stream()
+                        .mapToDouble(Double::doubleValue)
+                        .sum())
+                .isBetween(119.9, 120.1);
+    }
+
+    @Test
+    void missEndsAfterHalfAMinuteInTime() {
+        shop.healthy(USUAL).miss(call -> call.own(300));
+        for (int i = 0; i < 45; i++) {
+            shop.second(100, USUAL);
+        }
+
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.HEALTHY);
+    }
+}

@@ -1,0 +1,135 @@
+package tern.rpc.diagnosis;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.RunningCall;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+import tern.rpc.pool.PoolSource;
+
+/** An application whose calls and time are made up, with a target of 100 ms. */
+final class Shop implements Diagnostician.Surroundings {
+
+    static final String PLACE = "OrderService.place";
+
+    private final AtomicLong time = new AtomicLong(1_000_000_000L);
+    final List<RunningCall> running = new ArrayList<>();
+    final Map<String, Long> refused = new LinkedHashMap<>();
+    final List<PoolSource> pools = new ArrayList<>();
+    Machine machine = Machine.UNKNOWN;
+    PauseTimes pauses = PauseTimes.NONE;
+    final Diagnostician diagnostician = new Diagnostician(
+            new RpcMeters(new SimpleMeterRegistry(), new Slo(500, Duration.ofMillis(100))),
+            this,
+            threads -> machine,
+            (from, to) -> pauses.between(from, to),
+            time::get,
+            Clock.systemUTC());
+
+    @Override
+    public List<RunningCall> running() {
+        return running;
+    }
+
+    @Override
+    public Map<String, Long> refused() {
+        return refused;
+    }
+
+    @Override
+    public List<PoolSource> pools() {
+        return pools;
+    }
+
+    long now() {
+        return time.get();
+    }
+
+    void pass(double millis) {
+        time.addAndGet((long) (millis * 1e6));
+    }
+
+    /** What one call does, step by step. */
+    final class Steps {
+        final CallLedger ledger;
+
+        Steps(double queuedMillis) {
+            ledger = CallLedger.ofReceived(time::get, time.get(), (long) (queuedMillis * 1e6));
+            ledger.turnTo(Phase.OWN);
+        }
+
+        Steps own(double millis) {
+            pass(millis);
+            return this;
+        }
+
+        Steps in(Phase phase, String name, double millis) {
+            Phase outer = ledger.enter(phase);
+            pass(millis);
+            ledger.leave(outer, name);
+            return this;
+        }
+    }
+
+    /** Serves one call. The time of the shop returns to its start, since calls run side by side. */
+    void call(String method, double queuedMillis, Consumer<Steps> body) {
+        call(method, queuedMillis, null, body);
+    }
+
+    void call(String method, double queuedMillis, @Nullable Throwable failure, Consumer<Steps> body) {
+        long start = time.get();
+        Steps steps = new Steps(queuedMillis);
+        body.accept(steps);
+        long end = time.get();
+        steps.ledger.end();
+        long took = end - start + (long) (queuedMillis * 1e6);
+        diagnostician.observer().ended(method, steps.ledger, took, end, failure);
+        time.set(start);
+    }
+
+    /** A second with this number of calls, each with this body. */
+    void second(int calls, Consumer<Steps> body) {
+        second(() -> {
+            for (int i = 0; i < calls; i++) {
+                call(PLACE, 0, body);
+            }
+        });
+    }
+
+    void second(Runnable calls) {
+        calls.run();
+        time.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        diagnostician.second();
+    }
+
+    /** More than a minute of calls in time, which teaches what is usual. */
+    Shop healthy(Consumer<Steps> body) {
+        for (int i = 0; i < 90; i++) {
+            second(100, body);
+        }
+        return this;
+    }
+
+    /** The same calls for some seconds; returns the diagnosis. */
+    Diagnosis miss(Consumer<Steps> body) {
+        for (int i = 0; i < 6; i++) {
+            second(100, body);
+        }
+        return diagnostician.diagnosis();
+    }
+
+    Diagnosis diagnosis() {
+        return diagnostician.diagnosis();
+    }
+}
