@@ -1,5 +1,7 @@
 package tern.rpc.metrics;
 
+import org.jspecify.annotations.Nullable;
+
 /** A part of the endpoint, shown under {@code /actuator/rpc/} and its name. Every bean of this type is shown. */
 public interface RpcReportPart {
 
@@ -8,4 +10,9 @@ public interface RpcReportPart {
 
     /** The present report, which becomes JSON. */
     Object report();
+
+    /** The same as text for people; null if the part has no text. */
+    default @Nullable String text() {
+        return null;
+    }
 }

@@ -92,7 +92,9 @@ class RpcWaitingTest {
     }
 
     private static WaitingReport reportOf(ApplicationContext there) {
-        return (WaitingReport) there.getBean(RpcActuatorEndpoint.class).part("waiting");
+        return (WaitingReport) java.util.Objects.requireNonNull(
+                        there.getBean(RpcActuatorEndpoint.class).part("waiting", null))
+                .getBody();
     }
 
     @Test
@@ -194,7 +196,7 @@ class RpcWaitingTest {
         provider(Greeter.class)
                 .withPropertyValues(EXPOSED)
                 .run(there -> assertThat(
-                                there.getBean(RpcActuatorEndpoint.class).part("weather"))
+                                there.getBean(RpcActuatorEndpoint.class).part("weather", null))
                         .isNull());
     }
 

@@ -16,4 +16,9 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
     public Diagnosis report() {
         return diagnostician.diagnosis();
     }
+
+    @Override
+    public String text() {
+        return report().text();
+    }
 }

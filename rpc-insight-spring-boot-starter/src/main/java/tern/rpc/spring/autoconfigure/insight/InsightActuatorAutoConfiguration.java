@@ -7,7 +7,13 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.health.actuate.endpoint.StatusAggregator;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import tern.rpc.diagnosis.Diagnostician;
@@ -48,6 +54,31 @@ public final class InsightActuatorAutoConfiguration {
     @ConditionalOnBean(Diagnostician.class)
     RpcReportPart rpcDiagnosisPart(Diagnostician diagnostician) {
         return new DiagnosisPart(diagnostician);
+    }
+
+    /** Shows failing calls as a status of its own, which Boot answers with 200. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
+    static final class HealthConfiguration {
+
+        @Bean
+        @ConditionalOnBean(Diagnostician.class)
+        @ConditionalOnEnabledHealthIndicator("rpc-calls")
+        HealthIndicator rpcCallsHealthIndicator(Diagnostician diagnostician) {
+            return new DiagnosisHealthIndicator(diagnostician);
+        }
+
+        /** Boot ignores a status without a place in the order. */
+        @Bean
+        @ConditionalOnMissingBean
+        @ConditionalOnProperty(
+                name = "management.endpoint.health.status.order",
+                matchIfMissing = true,
+                havingValue = "not set")
+        StatusAggregator rpcStatusAggregator() {
+            return StatusAggregator.of(
+                    Status.DOWN, Status.OUT_OF_SERVICE, DiagnosisHealthIndicator.DEGRADED, Status.UP, Status.UNKNOWN);
+        }
     }
 
     /** Without the endpoint of the RPC starter, which shows these reports as well. */

@@ -3,9 +3,13 @@ package tern.rpc.spring.autoconfigure.insight;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.endpoint.Producible;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.util.MimeType;
+import org.springframework.util.MimeTypeUtils;
 import tern.rpc.metrics.LatencyWindow;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.RpcReportPart;
@@ -41,13 +45,39 @@ public final class InsightEndpoint {
                 parts.orderedStream().map(RpcReportPart::name).toList());
     }
 
-    /** The part; null for an unknown name, which becomes 404. */
-    @ReadOperation
-    public @Nullable Object part(@Selector String name) {
-        return parts.orderedStream()
+    /** JSON, unless the request prefers plain text. */
+    public enum Format implements Producible<Format> {
+        JSON,
+        TEXT;
+
+        @Override
+        public MimeType getProducedMimeType() {
+            return this == JSON ? MimeTypeUtils.APPLICATION_JSON : MimeTypeUtils.TEXT_PLAIN;
+        }
+
+        @Override
+        public boolean isDefault() {
+            return this == JSON;
+        }
+    }
+
+    /**
+     * The part; null for an unknown name, which becomes 404. A part without a text is always JSON.
+     *
+     * @param format null outside of the web, which means JSON
+     */
+    @ReadOperation(producesFrom = Format.class)
+    public @Nullable WebEndpointResponse<Object> part(@Selector String name, @Nullable Format format) {
+        RpcReportPart found = parts.orderedStream()
                 .filter(part -> part.name().equals(name))
                 .findFirst()
-                .map(RpcReportPart::report)
                 .orElse(null);
+        if (found == null) {
+            return null;
+        }
+        String text = format == Format.TEXT ? found.text() : null;
+        return text == null
+                ? new WebEndpointResponse<>(found.report(), MimeTypeUtils.APPLICATION_JSON)
+                : new WebEndpointResponse<>(text, MimeTypeUtils.TEXT_PLAIN);
     }
 }

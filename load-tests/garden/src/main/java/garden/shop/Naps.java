@@ -1,0 +1,19 @@
+package garden.shop;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** Waits that no interrupt ends. */
+public final class Naps {
+
+    private Naps() {}
+
+    /** Also an alias in the database. */
+    public static int millis(int time) {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(time);
+        for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+        return time;
+    }
+}

@@ -1,0 +1,9 @@
+package garden.shop;
+
+/** The service that the load calls. */
+public interface OrderService {
+
+    String place(int id);
+
+    String view(int id);
+}

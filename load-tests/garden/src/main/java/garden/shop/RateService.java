@@ -1,0 +1,7 @@
+package garden.shop;
+
+/** A service of another application. */
+public interface RateService {
+
+    double rate(int id);
+}
