@@ -1,0 +1,84 @@
+package tern.rpc.evidence;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the processor time of the JVM's own threads, which no bean tells before Java 26. Finds the threads by the names that
+ * the JVM gives them. Confined to one thread.
+ */
+public final class JvmThreads {
+
+    /** The work of a thread of the JVM. */
+    public enum Work {
+        COLLECTOR("GC Thread|G1 |Z(Worker|Driver|Director|Stat|Uncommitter|Unmapper)|Shenandoah"),
+        COMPILER("C[12] Compiler|JVMCI"),
+        /** Safepoint operations: thread dumps, deoptimization, and collections by the serial collector. */
+        VM("VM Thread");
+
+        private final Pattern names;
+
+        Work(String names) {
+            this.names = Pattern.compile(names);
+        }
+
+        private boolean isNamed(String name) {
+            return names.matcher(name).lookingAt();
+        }
+    }
+
+    private final Path tasks;
+    private final RunQueue runQueue;
+    private Map<Integer, Work> threads = Map.of();
+
+    public JvmThreads(Path root) {
+        this.tasks = root.resolve("proc/self/task");
+        this.runQueue = new RunQueue(root, new ThreadIds(root));
+    }
+
+    /** Looks for threads again. Reads a file for each thread of the process: once a minute is enough. */
+    public void find() {
+        Map<Integer, Work> found = new HashMap<>();
+        try (DirectoryStream<Path> folders = Files.newDirectoryStream(tasks)) {
+            for (Path folder : folders) {
+                Work work = work(folder);
+                if (work != null) {
+                    found.put(Integer.parseInt(folder.getFileName().toString()), work);
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            found.clear(); // another system, or no access
+        }
+        threads = found;
+    }
+
+    /** Counters of the threads found; a kind of work without threads is not in the map. */
+    public Map<Work, RunTime> read() {
+        Map<Work, RunTime> sums = new EnumMap<>(Work.class);
+        threads.forEach((id, work) -> sums.merge(work, runQueue.read(id), RunTime::plus));
+        return sums;
+    }
+
+    private static @Nullable Work work(Path folder) {
+        String name;
+        try {
+            name = Files.readString(folder.resolve("comm"), StandardCharsets.ISO_8859_1);
+        } catch (IOException e) {
+            return null; // has ended
+        }
+        for (Work work : Work.values()) {
+            if (work.isNamed(name)) {
+                return work;
+            }
+        }
+        return null;
+    }
+}

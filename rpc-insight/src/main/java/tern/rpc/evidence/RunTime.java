@@ -1,0 +1,44 @@
+package tern.rpc.evidence;
+
+/**
+ * What the scheduler of Linux counts for a thread, or for several together.
+ *
+ * @param runNanos on a processor; -1 if nothing is known
+ * @param delayNanos ready to run but without a processor; with the time throttled by a quota on the kernels measured
+ * @param slices how often a processor was given
+ */
+public record RunTime(long runNanos, long delayNanos, long slices) {
+
+    public static final RunTime UNKNOWN = new RunTime(-1, -1, -1);
+
+    public boolean isKnown() {
+        return runNanos >= 0;
+    }
+
+    /** @return {@link #UNKNOWN} if one of the two is, or if another thread got the native id in between */
+    public RunTime since(RunTime earlier) {
+        boolean goesOn = isKnown()
+                && earlier.isKnown()
+                && runNanos >= earlier.runNanos
+                && delayNanos >= earlier.delayNanos
+                && slices >= earlier.slices;
+        return goesOn
+                ? new RunTime(runNanos - earlier.runNanos, delayNanos - earlier.delayNanos, slices - earlier.slices)
+                : UNKNOWN;
+    }
+
+    /** The sum of both; the other one if one is unknown. */
+    public RunTime plus(RunTime other) {
+        if (!isKnown()) {
+            return other;
+        }
+        return other.isKnown()
+                ? new RunTime(runNanos + other.runNanos, delayNanos + other.delayNanos, slices + other.slices)
+                : this;
+    }
+
+    /** How long each wake-up waited for a processor on average; 0 if there was none or nothing is known. */
+    public long delayPerSlice() {
+        return slices <= 0 ? 0 : delayNanos / slices;
+    }
+}

@@ -1,0 +1,143 @@
+package tern.rpc.evidence;
+
+import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Knows the native ids of platform threads. Thread-safe; holds no thread alive. */
+public final class ThreadIds {
+
+    /** The id of a thread that is virtual, unknown, or runs on another system than Linux. */
+    public static final int UNKNOWN = -1;
+
+    private static final int MAX_THREADS = 8_192;
+
+    /** The kernel keeps so many characters of a name. */
+    private static final int NAME_LENGTH = 15;
+
+    private record Native(WeakReference<Thread> thread, int id) {
+
+        boolean isAlive() {
+            Thread known = thread.get();
+            return known != null && known.isAlive();
+        }
+    }
+
+    private final Path proc;
+    private final Map<Long, Native> natives = new ConcurrentHashMap<>();
+
+    /** @param root the folder that holds {@code proc}; {@code /} in production */
+    public ThreadIds(Path root) {
+        this.proc = root.resolve("proc");
+    }
+
+    /** Finds the native id of the current thread; asks the kernel once for each thread. */
+    public int register() {
+        Thread thread = Thread.currentThread();
+        Native known = natives.get(thread.getId());
+        if (known != null) {
+            return known.id;
+        }
+        int id = VirtualThreads.isVirtual(thread) ? UNKNOWN : askKernel();
+        if (id != UNKNOWN) {
+            put(thread, id);
+        }
+        return id;
+    }
+
+    /** @return {@link #UNKNOWN} until the thread has registered or was matched */
+    public int of(Thread thread) {
+        Native known = natives.get(thread.getId());
+        return known == null ? UNKNOWN : known.id;
+    }
+
+    /**
+     * Finds native ids of threads that did not register, by their names. A name must be the only one with its first
+     * 15 characters among the given threads and among the unmatched threads of the process. Reads one
+     * small file for each unmatched thread of the process, so call it rarely.
+     *
+     * @return the number of threads found
+     */
+    public int match(Collection<Thread> threads) {
+        Map<String, List<Thread>> wanted = new HashMap<>();
+        for (Thread thread : threads) {
+            if (!VirtualThreads.isVirtual(thread)) {
+                wanted.computeIfAbsent(shortName(thread.getName()), name -> new ArrayList<>())
+                        .add(thread);
+            }
+        }
+        Map<String, List<Integer>> found = unmatched();
+        int matched = 0;
+        for (Map.Entry<String, List<Thread>> entry : wanted.entrySet()) {
+            List<Integer> ids = found.getOrDefault(entry.getKey(), List.of());
+            Thread thread = entry.getValue().get(0);
+            if (entry.getValue().size() == 1 && ids.size() == 1 && of(thread) == UNKNOWN) {
+                put(thread, ids.get(0));
+                matched++;
+            }
+        }
+        return matched;
+    }
+
+    int size() {
+        return natives.size();
+    }
+
+    private int askKernel() {
+        try {
+            Path target = Files.readSymbolicLink(proc.resolve("thread-self")); // PID/task/TID
+            return Integer.parseInt(target.getFileName().toString());
+        } catch (IOException | RuntimeException e) {
+            return UNKNOWN; // another system, or no access
+        }
+    }
+
+    private void put(Thread thread, int id) {
+        if (natives.size() >= MAX_THREADS) {
+            natives.values().removeIf(known -> !known.isAlive());
+        }
+        if (natives.size() < MAX_THREADS) {
+            natives.put(thread.getId(), new Native(new WeakReference<>(thread), id));
+        }
+    }
+
+    private Map<String, List<Integer>> unmatched() {
+        Set<Integer> matched = new HashSet<>();
+        natives.values().stream().filter(Native::isAlive).forEach(known -> matched.add(known.id));
+        Map<String, List<Integer>> names = new HashMap<>();
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(proc.resolve("self/task"))) {
+            for (Path task : tasks) {
+                int id = Integer.parseInt(task.getFileName().toString());
+                if (!matched.contains(id)) {
+                    names.computeIfAbsent(name(task), name -> new ArrayList<>()).add(id);
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            return Map.of(); // another system, or no access
+        }
+        return names;
+    }
+
+    /** A thread may end while the folder is read; its name is then empty. */
+    private static String name(Path task) {
+        try {
+            return Files.readString(task.resolve("comm")).strip();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    private static String shortName(String name) {
+        return (name.length() <= NAME_LENGTH ? name : name.substring(0, NAME_LENGTH)).strip();
+    }
+}
