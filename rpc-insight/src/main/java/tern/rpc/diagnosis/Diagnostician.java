@@ -185,6 +185,10 @@ public final class Diagnostician {
         for (PoolSource source : surroundings.pools()) {
             PoolSnapshot snapshot = source.snapshot();
             pools.putIfAbsent(snapshot.name(), snapshot);
+            Holders holders = source.holders();
+            if (holders != null && holders.all().stream().anyMatch(Holders.Holder::isAbandoned)) {
+                holders.suspect();
+            }
         }
         return new Second(now, records.sums(), Map.copyOf(surroundings.refused()), pools);
     }
@@ -284,9 +288,6 @@ public final class Diagnostician {
             PoolSnapshot then = start.pools().get(now.name());
             Holders holders = source.holders();
             List<Holders.Holder> held = holders == null ? List.of() : holders.all();
-            if (holders != null && held.stream().anyMatch(holder -> holder.isAbandoned() && holder.place() == null)) {
-                holders.suspect();
-            }
             looks.add(
                     new PoolLook(now, then == null ? now : now.since(then), held, usual.figure("hold " + now.name())));
         }
