@@ -349,7 +349,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
         MethodHandler found = Objects.requireNonNull(handler);
         Throwable outgoing = answerAnyhow(found, response, failure);
-        count(found, outgoing);
+        count(found, outgoing, failure);
         ServedStream streamed = stream;
         if (streamed != null) {
             streamed.over(RpcException.refusal(
@@ -488,7 +488,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
     private void cancel(RpcException reason) {
         MethodHandler found = handler;
         if (found != null) {
-            count(found, reason);
+            count(found, reason, reason);
         }
         ServerContext serving = context;
         if (serving != null) {
@@ -500,9 +500,10 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    private void count(MethodHandler found, @Nullable Throwable failure) {
+    /** @param cause the failure before it was turned into what the caller is told */
+    private void count(MethodHandler found, @Nullable Throwable failure, @Nullable Throwable cause) {
         try {
-            record(found, failure);
+            record(found, failure, cause == null ? failure : cause);
         } catch (Throwable e) {
             Thrown.log(e, shown -> LOG.error("{} could not be counted", found.method(), shown));
         } finally {
@@ -512,14 +513,14 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    private void record(MethodHandler found, @Nullable Throwable failure) {
+    private void record(MethodHandler found, @Nullable Throwable failure, @Nullable Throwable cause) {
         long now = dispatcher.clock().nanoTime();
         long tookNanos = now - call.receivedNanos();
         found.meters(call.protocol()).ended(failure, tookNanos);
         ServerContext serving = context;
         if (serving != null) {
             serving.ledger().joinPresentPart();
-            dispatcher.ledgers().ended(found, serving.ledger(), tookNanos, now, failure);
+            dispatcher.ledgers().ended(found, serving.ledger(), tookNanos, now, cause);
         }
     }
 

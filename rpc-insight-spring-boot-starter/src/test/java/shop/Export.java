@@ -1,0 +1,18 @@
+package shop;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+
+/** Code of an application. */
+public final class Export {
+
+    private Export() {}
+
+    /** Runs a statement and does not close its connection. */
+    public static Connection run(DataSource source) throws SQLException {
+        Connection connection = source.getConnection();
+        connection.createStatement().executeQuery("select 17");
+        return connection;
+    }
+}
