@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -18,13 +19,15 @@ public final class Holders {
 
     private static final int ONE_IN = 64;
     private static final double NEARLY_ALL = 0.8;
-    private static final long BETWEEN_STACKS_NANOS = TimeUnit.SECONDS.toNanos(1) / 100;
-    private static final long BETWEEN_SUSPICIOUS_NANOS = TimeUnit.SECONDS.toNanos(1) / 500;
+    private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final int STACKS_A_SECOND = 100;
+    private static final int SUSPICIOUS_STACKS = 500;
     private static final int MAX_FRAMES = 64;
     private static final StackWalker STACKS = StackWalker.getInstance();
 
     private final Set<Holder> held = ConcurrentHashMap.newKeySet();
-    private final AtomicLong nextStack = new AtomicLong(System.nanoTime());
+    private final AtomicLong secondBegan = new AtomicLong(System.nanoTime());
+    private final AtomicInteger stacks = new AtomicInteger(); // in this second
     private volatile int size = Integer.MAX_VALUE;
     private volatile boolean suspicious;
 
@@ -115,10 +118,16 @@ public final class Holders {
                 || ThreadLocalRandom.current().nextInt(ONE_IN) == 0;
     }
 
+    /**
+     * Whether the budget of this second has room. A pause between stacks would not do: of the borrowings of one call,
+     * it would always record the first.
+     */
     private boolean mayWalk(long now) {
-        long due = nextStack.get();
-        return now - due >= 0
-                && nextStack.compareAndSet(due, now + (suspicious ? BETWEEN_SUSPICIOUS_NANOS : BETWEEN_STACKS_NANOS));
+        long began = secondBegan.get();
+        if (now - began >= SECOND_NANOS && secondBegan.compareAndSet(began, now)) {
+            stacks.set(0);
+        }
+        return stacks.incrementAndGet() <= (suspicious ? SUSPICIOUS_STACKS : STACKS_A_SECOND);
     }
 
     private static @Nullable StackTraceElement applicationFrame(Stream<StackWalker.StackFrame> frames) {
