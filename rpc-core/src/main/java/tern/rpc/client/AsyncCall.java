@@ -23,6 +23,7 @@ final class AsyncCall implements PendingCall.Completion {
 
     private int attempts; // used by the thread of the present attempt only
     private volatile @Nullable ClientConnection used;
+    private @Nullable Node node; // used by the thread of the present attempt only
     private volatile @Nullable PendingCall pending;
     private volatile boolean cancelled;
 
@@ -35,16 +36,19 @@ final class AsyncCall implements PendingCall.Completion {
 
     void attempt() {
         attempts++;
-        ClientConnection connection;
+        Node picked;
         try {
             endpoints.checkDeadline(call);
-            connection = endpoints.pick(used);
+            picked = endpoints.pick(used);
         } catch (Throwable e) { // also thrown by a picker or resolver
             done.completed(null, e);
             return;
         }
+        ClientConnection connection = picked.connection();
         used = connection;
         PendingCall attempt = endpoints.pending(method, call, this);
+        node = picked;
+        picked.begin(attempt.startedNanos());
         pending = attempt;
         if (cancelled) {
             attempt.fail(cancellation());
@@ -57,6 +61,10 @@ final class AsyncCall implements PendingCall.Completion {
     public void completed(@Nullable Response response, @Nullable Throwable failure) {
         ClientConnection connection = used;
         PendingCall attempt = pending;
+        Node left = node;
+        if (left != null && attempt != null) {
+            endpoints.ended(left, method, failure instanceof RpcException rpc ? rpc : null, attempt.startedNanos());
+        }
         if (failure instanceof RpcException rpc
                 && connection != null
                 && attempt != null

@@ -26,10 +26,12 @@ record ClientMethod(
         List<ClientFilter> filters,
         @Nullable Invoker filtered,
         EndpointInvoker endpoints,
-        CallMeters meters) {
+        CallMeters meters,
+        UsualTime usualTime) {
 
     ClientMethod filteredBy(Invoker chain) {
-        return new ClientMethod(service, descriptor, limit, idempotent, oneWay, filters, chain, endpoints, meters);
+        return new ClientMethod(
+                service, descriptor, limit, idempotent, oneWay, filters, chain, endpoints, meters, usualTime);
     }
 
     boolean isStream() {

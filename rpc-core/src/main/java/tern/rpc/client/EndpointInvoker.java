@@ -6,9 +6,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
@@ -32,9 +34,17 @@ final class EndpointInvoker implements AutoCloseable {
 
     /** The connections of one list of endpoints. */
     private record Targets(
-            List<ClientConnection> connections, @Nullable EndpointPicker picker) {}
+            List<ClientConnection> connections,
+            List<Node> nodes,
+            @Nullable EndpointPicker picker) {}
 
     private static final int MAX_ADDRESSES_NAMED = 5;
+
+    /** The picker is asked so often before all nodes are looked at. */
+    private static final int MAX_TURNS = 4;
+
+    /** A node replaces another one if the other has this many times its load. */
+    private static final double CLEARLY = 1.5;
 
     private final ServiceKey service;
     private final EndpointResolver resolver;
@@ -44,7 +54,7 @@ final class EndpointInvoker implements AutoCloseable {
     private final RetryPolicy retries;
     private final NanoClock clock;
     private final CountDownLatch resolved = new CountDownLatch(1);
-    private volatile Targets targets = new Targets(List.of(), null);
+    private volatile Targets targets = new Targets(List.of(), List.of(), null);
     private boolean closed; // guarded by this
 
     /**
@@ -86,16 +96,19 @@ final class EndpointInvoker implements AutoCloseable {
         if (closed) {
             return;
         }
-        Map<Endpoint, ClientConnection> known = new LinkedHashMap<>();
-        targets.connections().forEach(connection -> known.put(connection.endpoint(), connection));
-        List<ClientConnection> connections = new ArrayList<>(endpoints.size());
+        Map<Endpoint, Node> known = new LinkedHashMap<>();
+        targets.nodes().forEach(node -> known.put(node.connection().endpoint(), node));
+        List<Node> nodes = new ArrayList<>(endpoints.size());
         for (Endpoint endpoint : endpoints) {
-            ClientConnection kept = known.remove(endpoint);
-            connections.add(kept != null ? kept : connect.apply(endpoint));
+            Node kept = known.remove(endpoint);
+            nodes.add(kept != null ? kept : new Node(connect.apply(endpoint), clock.nanoTime()));
         }
-        targets = new Targets(List.copyOf(connections), endpoints.isEmpty() ? null : pickers.of(endpoints));
+        targets = new Targets(
+                nodes.stream().map(Node::connection).toList(),
+                List.copyOf(nodes),
+                endpoints.isEmpty() ? null : pickers.of(endpoints));
         resolved.countDown();
-        known.values().forEach(release);
+        known.values().forEach(node -> release.accept(node.connection()));
     }
 
     /** Sends the call and waits for its answer on this thread. */
@@ -104,16 +117,35 @@ final class EndpointInvoker implements AutoCloseable {
         ClientConnection used = null;
         for (int attempt = 1; ; attempt++) {
             checkDeadline(call);
-            used = pick(used);
-            PendingCall pending = new PendingCall(call, method.oneWay(), clock.nanoTime(), null);
-            used.send(pending);
+            Node node = pick(used);
+            used = node.connection();
+            long started = clock.nanoTime();
+            PendingCall pending = new PendingCall(call, method.oneWay(), started, null);
+            RpcException failure = null;
+            node.begin(started);
             try {
+                used.send(pending);
                 return pending.await();
             } catch (RpcException e) {
-                if (!again(method, call, e, attempt, used, pending)) {
-                    throw withOtherAddresses(e, used);
-                }
+                failure = e;
+            } finally {
+                ended(node, method, failure, started);
             }
+            if (!again(method, call, failure, attempt, used, pending)) {
+                throw withOtherAddresses(failure, used);
+            }
+        }
+    }
+
+    /** An attempt has ended; the node learns its outcome. */
+    void ended(Node node, ClientMethod method, @Nullable RpcException failure, long startedNanos) {
+        long now = clock.nanoTime();
+        if (method.isStream()) {
+            node.endStream(failure, now);
+        } else if (method.oneWay() && failure == null) {
+            node.sentOneWay();
+        } else {
+            node.end(failure, now - startedNanos, now, method.usualTime());
         }
     }
 
@@ -214,13 +246,16 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /**
-     * The next available connection, other than {@code except} if there is one. Otherwise one that is just connecting.
-     * Otherwise the next in turn, which fails the call with its own reason.
+     * The node of the next attempt: an available one other than {@code except} that is neither silent nor ejected, if
+     * there is one. The picker proposes it, and a second one by chance replaces it if that has less to do. Otherwise
+     * any available one. Otherwise one that is just connecting. Otherwise the next in turn, which fails the call with
+     * its own reason.
      */
-    ClientConnection pick(@Nullable ClientConnection except) {
+    Node pick(@Nullable ClientConnection except) {
         Targets current = targets;
-        List<ClientConnection> connections = current.connections();
-        if (current.picker() == null) {
+        List<Node> nodes = current.nodes();
+        EndpointPicker picker = current.picker();
+        if (picker == null) {
             resolver.refresh();
             throw RpcException.refusal(
                     StatusCode.UNAVAILABLE,
@@ -228,37 +263,72 @@ final class EndpointInvoker implements AutoCloseable {
                             + (resolver.toString().isEmpty() ? "an empty list" : resolver),
                     Executed.NO);
         }
-        int first = current.picker().next();
-        ClientConnection chosen = connections.get(first);
-        for (int i = 1; i < connections.size() && !isUsable(chosen, except); i++) {
-            chosen =
-                    connections.get(current.picker().next()); // by weight, so that one neighbour does not get all calls
+        Node first = nodes.get(picker.next());
+        if (nodes.size() == 1) {
+            return first;
         }
-        if (isUsable(chosen, except)) {
-            return chosen;
+        long now = clock.nanoTime();
+        Node chosen = first;
+        for (int i = 1; i < MAX_TURNS && !isGood(chosen, except, now); i++) {
+            chosen = nodes.get(picker.next()); // by weight, so that one neighbour does not get all calls
         }
-        ClientConnection connecting = null;
-        for (ClientConnection candidate : connections) {
+        if (isGood(chosen, except, now)) {
+            Node other = nodes.get(ThreadLocalRandom.current().nextInt(nodes.size()));
+            return other != chosen && isGood(other, except, now) && other.score(now) * CLEARLY < chosen.score(now)
+                    ? other
+                    : chosen;
+        }
+        Node good = firstOf(nodes, node -> isGood(node, except, now));
+        if (good == null) {
+            good = firstOf(nodes, node -> isUsable(node, except));
+        }
+        return good != null ? good : unavailable(nodes, except, first);
+    }
+
+    private static @Nullable Node firstOf(List<Node> nodes, Predicate<Node> wanted) {
+        int start = ThreadLocalRandom.current().nextInt(nodes.size());
+        for (int i = 0; i < nodes.size(); i++) {
+            Node node = nodes.get((start + i) % nodes.size());
+            if (wanted.test(node)) {
+                return node;
+            }
+        }
+        return null;
+    }
+
+    /** A node that is connecting, else the one used before, else the next in turn. */
+    private Node unavailable(List<Node> nodes, @Nullable ClientConnection except, Node first) {
+        Node connecting = null;
+        for (Node node : nodes) {
+            ClientConnection candidate = node.connection();
             boolean soon = candidate.isConnecting(); // read before the check of availability
-            if (isUsable(candidate, except)) {
-                return candidate;
+            if (isUsable(node, except)) {
+                return node;
             }
             if (candidate != except && soon) {
-                connecting = candidate;
+                connecting = node;
             }
         }
         if (connecting != null) {
             return connecting;
         }
         if (except != null && (except.isConnecting() || except.isAvailable())) {
-            return except;
+            for (Node node : nodes) {
+                if (node.connection() == except) {
+                    return node;
+                }
+            }
         }
         resolver.refresh();
-        return connections.get(first);
+        return first;
     }
 
-    private static boolean isUsable(ClientConnection candidate, @Nullable ClientConnection except) {
-        return candidate != except && candidate.isAvailable();
+    private static boolean isGood(Node node, @Nullable ClientConnection except, long now) {
+        return isUsable(node, except) && !node.isAvoided(now);
+    }
+
+    private static boolean isUsable(Node node, @Nullable ClientConnection except) {
+        return node.connection() != except && node.connection().isAvailable();
     }
 
     boolean isAvailable() {
@@ -291,7 +361,7 @@ final class EndpointInvoker implements AutoCloseable {
         synchronized (this) {
             closed = true;
             targets.connections().forEach(release);
-            targets = new Targets(List.of(), null);
+            targets = new Targets(List.of(), List.of(), null);
         }
         resolver.close(); // outside the lock, for which its thread may be waiting
     }

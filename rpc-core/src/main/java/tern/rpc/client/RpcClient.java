@@ -273,7 +273,8 @@ public final class RpcClient implements AutoCloseable {
                         descriptor,
                         reference.protocol(),
                         limit == null ? null : limit.value(),
-                        RetryPolicy.attempts(idempotent)));
+                        RetryPolicy.attempts(idempotent)),
+                new UsualTime());
         return filters.isEmpty() || !unary ? method : method.filteredBy(chain(method));
     }
 

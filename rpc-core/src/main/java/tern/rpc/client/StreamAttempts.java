@@ -97,16 +97,16 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
     private void next(Invocation call) {
         number++;
-        ClientConnection connection;
+        Node node;
         try {
             endpoints.checkDeadline(call);
-            connection = endpoints.pick(used);
+            node = endpoints.pick(used);
         } catch (Throwable e) { // also thrown by a picker or resolver
             end(null, e);
             return;
         }
-        used = connection;
-        Attempt fresh = new Attempt(call, connection);
+        used = node.connection();
+        Attempt fresh = new Attempt(call, node);
         attempt = fresh;
         fresh.open();
     }
@@ -115,13 +115,15 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private final class Attempt implements ClientStream.Receiver, PendingCall.Completion, Executor {
 
         private final Invocation call;
+        private final Node node;
         private final ClientConnection connection;
         private final PendingCall pending;
         private final AtomicBoolean completed = new AtomicBoolean();
 
-        Attempt(Invocation call, ClientConnection connection) {
+        Attempt(Invocation call, Node node) {
             this.call = call;
-            this.connection = connection;
+            this.node = node;
+            this.connection = node.connection();
             Object[] request = descriptor.type().clientStreams()
                     ? NO_REQUEST
                     : Arrays.copyOf(call.arguments(), descriptor.parameters().size());
@@ -129,6 +131,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
 
         void open() {
+            node.beginStream();
             RpcException reason = cancelled;
             if (reason != null) {
                 pending.fail(reason);
@@ -177,6 +180,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             if (!completed.compareAndSet(false, true)) {
                 return;
             }
+            endpoints.ended(node, method, failure instanceof RpcException rpc ? rpc : null, pending.startedNanos());
             if (failure instanceof RpcException rpc
                     && rpc.wasExecuted() == Executed.NO
                     && giveUpStream()

@@ -47,6 +47,24 @@ public interface ClientConnection extends AutoCloseable {
      */
     ClientStream open(PendingCall call, ClientStream.Receiver receiver);
 
+    /**
+     * Whether bytes of the server have arrived after this time.
+     *
+     * @param nanos a time on the clock of {@link System#nanoTime()}
+     * @return false if this is not known
+     */
+    default boolean isHeardAfter(long nanos) {
+        return false;
+    }
+
+    /** Whether {@link #probe} makes a living server send something. */
+    default boolean canProbe() {
+        return false;
+    }
+
+    /** Asks the server for a sign of life, which {@link #isHeardAfter} tells. Does nothing if that is not possible. */
+    default void probe() {}
+
     /** Fails pending calls and stops connecting. */
     @Override
     void close();

@@ -50,7 +50,8 @@ class RetryPolicyTest {
                 List.of(),
                 null,
                 endpoints,
-                RpcMeters.withoutRegistry().client(key, descriptor, "memory", null, 1));
+                RpcMeters.withoutRegistry().client(key, descriptor, "memory", null, 1),
+                new UsualTime());
     }
 
     private boolean again(boolean idempotent, Executed executed, int attempt, boolean elsewhere, long remaining) {

@@ -434,6 +434,12 @@ public final class Connection implements PendingCall.Carrier {
         return settings;
     }
 
+    /** Whether the server was heard after this time. Any thread may call this. */
+    boolean isHeardAfter(long nanos) {
+        return keepAlive.isHeardAfter(nanos);
+    }
+
+    /** Sends a heartbeat if the protocol has one. */
     void ping() {
         WriteCommand ping = protocol.ping(this);
         if (ping != null) {

@@ -307,6 +307,30 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     }
 
     @Override
+    public boolean isHeardAfter(long nanos) {
+        for (int i = 0; i < current.length(); i++) {
+            if (current.get(i).isHeardAfter(nanos)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public boolean canProbe() {
+        return true;
+    }
+
+    @Override
+    public void probe() {
+        for (int i = 0; i < current.length(); i++) {
+            if (current.get(i).state() == State.READY) {
+                current.get(i).ping();
+            }
+        }
+    }
+
+    @Override
     public int inFlight() {
         return (int) sum(Connection::inFlight);
     }

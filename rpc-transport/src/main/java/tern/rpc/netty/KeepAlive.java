@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends heartbeats to a silent server, sooner while calls wait for it, and closes the connection if there is no answer.
- * Confined to the event loop.
+ * Confined to the event loop, except where a method says otherwise.
  */
 final class KeepAlive {
 
@@ -19,13 +19,14 @@ final class KeepAlive {
     private final long probeAfterNanos;
     private final long probeTimeoutNanos;
     private final long idlePatienceNanos;
-    private long heardNanos;
+    private volatile long heardNanos; // written on the event loop
     private long askedNanos;
     private boolean asked;
     private @Nullable Future<?> ticking;
 
     /** @param idlePatience the time for the answer while no call waits */
     KeepAlive(Connection connection, ClientTransportSettings settings, Duration idlePatience) {
+        this.heardNanos = System.nanoTime();
         this.connection = connection;
         this.heartbeatNanos = settings.heartbeat().toNanos();
         this.probeAfterNanos = Math.min(settings.probeAfter().toNanos(), heartbeatNanos);
@@ -48,6 +49,11 @@ final class KeepAlive {
     void heard() {
         heardNanos = System.nanoTime();
         asked = false;
+    }
+
+    /** Whether the server was heard after this time. Any thread may call this. */
+    boolean isHeardAfter(long nanos) {
+        return heardNanos - nanos > 0;
     }
 
     private void look() {

@@ -31,6 +31,7 @@ import tern.rpc.endpoint.EndpointResolver;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.netty.peer.Await;
+import tern.rpc.netty.peer.Freezer;
 import tern.rpc.netty.peer.ResourceLedger;
 import tern.rpc.netty.triple.Http1ClientProtocol;
 import tern.rpc.netty.triple.Http1Protocol;
@@ -44,7 +45,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Callers whose providers are stopped in good order while they call. */
+/** Callers whose providers are stopped in good order, or frozen, while they call. */
 @Timeout(180)
 class LostProvidersTest {
 
@@ -91,6 +92,10 @@ class LostProvidersTest {
     }
 
     private RpcClient client(String protocol) {
+        return client(protocol, LONG);
+    }
+
+    private RpcClient client(String protocol, Duration timeout) {
         ClientProtocol chosen = switch (protocol) {
             case "dubbo" -> dubbo;
             case "tri" -> new TripleClientProtocol(codecs);
@@ -98,7 +103,7 @@ class LostProvidersTest {
         };
         RpcClient client = RpcClient.builder()
                 .transport(new NettyClientTransport(ClientTransportSettings.named("lost"), loops, chosen))
-                .timeout(LONG)
+                .timeout(timeout)
                 .build();
         open.add(client);
         return client;
@@ -179,6 +184,53 @@ class LostProvidersTest {
             }
         });
         return failures.get(0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri", "http"})
+    void frozenProviderCostsTheCallsThatItHasAndNoMore(String protocol) throws Exception {
+        Freezer freezer = new Freezer("127.0.0.1", serve("127.0.0.1", 0).port());
+        open.add(freezer);
+        List<Endpoint> endpoints = List.of(
+                new Endpoint("127.0.0.1", serve("127.0.0.1", 0).port()),
+                new Endpoint("127.0.0.1", freezer.port()),
+                new Endpoint("127.0.0.1", serve("127.0.0.1", 0).port()));
+        Work work = refer(client(protocol, Duration.ofSeconds(1)), protocol, new StaticEndpoints(endpoints));
+        try (Callers callers = new Callers(work)) {
+            callers.awaitMore();
+
+            freezer.freeze();
+
+            Await.until("both callers have waited for the frozen provider, or gone on without it", () -> {
+                callers.awaitMore();
+                return callers.calls.get() > 20 * CALLS;
+            });
+            callers.close();
+            assertThat(callers.failures.size()).as("calls that failed").isLessThanOrEqualTo(callers.threads.size());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri"})
+    void thawedProviderGetsCallsAgain(String protocol) throws Exception {
+        RpcServer server = serve("127.0.0.2", 0);
+        Freezer freezer = new Freezer("127.0.0.2", server.port());
+        open.add(freezer);
+        List<Endpoint> endpoints = List.of(
+                new Endpoint("127.0.0.1", serve("127.0.0.1", 0).port()), new Endpoint("127.0.0.1", freezer.port()));
+        Work work = refer(client(protocol, Duration.ofSeconds(1)), protocol, new StaticEndpoints(endpoints));
+        try (Callers callers = new Callers(work)) {
+            Await.until("both answer", () -> callers.answers.size() == 2);
+            freezer.freeze();
+            Await.until("a call has failed", () -> !callers.failures.isEmpty());
+            int before = callers.answers.get("127.0.0.2:x").get();
+
+            freezer.thaw();
+
+            Await.until(
+                    "the thawed provider answers again",
+                    () -> callers.answers.get("127.0.0.2:x").get() > before + 10);
+        }
     }
 
     @ParameterizedTest
