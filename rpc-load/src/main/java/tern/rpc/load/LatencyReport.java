@@ -10,13 +10,13 @@ import org.HdrHistogram.Histogram;
 import tern.rpc.load.Tally.ErrorCount;
 
 /**
- * A run, judged.
+ * The result of a run and its verdict.
  *
- * @param rows one for each step of the scenario
- * @param total of all steps; calls that never ended or started are errors here and nowhere else
- * @param errors by kind
- * @param misses what kept the run from passing; empty if it passed
- * @param distribution of the successful calls of all steps, without empty buckets
+ * @param rows one row for each step of the scenario
+ * @param total sum of all steps; unfinished calls count as errors in this row only
+ * @param errors first message and count of each kind of error
+ * @param misses reasons why the run failed; empty if it passed
+ * @param distribution histogram of the successful calls of all steps, without empty buckets
  */
 public record LatencyReport(
         Load load,
@@ -30,11 +30,11 @@ public record LatencyReport(
     static final String UNFINISHED = "UNFINISHED";
 
     /**
-     * A line of the table.
+     * One line of the table.
      *
-     * @param calls successful ones; the latencies are theirs
+     * @param calls successful calls; the latencies belong to them
      * @param qps successful calls a second
-     * @param within share of all calls, failed ones too, that succeeded within the target latency; 0 to 1
+     * @param within share of all calls, from 0 to 1, that succeeded within the target latency
      */
     public record Row(
             String name,
@@ -49,16 +49,16 @@ public record LatencyReport(
             double within) {}
 
     /**
-     * A bar of a histogram. Bounds grow by a quarter, from 0.1 ms.
+     * One bar of a histogram. The first bound is 0.1 ms, and each bound is 1.25 times the bound before it.
      *
-     * @param upToMillis more than all of its latencies; the bucket begins where the next smaller one ends
+     * @param upToMillis upper bound, exclusive; the lower bound is the upper bound of the bucket before
      */
     public record Bucket(double upToMillis, long calls) {}
 
     public static LatencyReport of(Tally tally, Target target) {
         double seconds = seconds(tally, target);
         List<Row> rows = new ArrayList<>();
-        Histogram all = new Histogram(tally.latencies(0)); // same shape, empty
+        Histogram all = new Histogram(tally.latencies(0)); // copies the settings of the histogram, not its values
         long failed = tally.missing();
         for (int step = 0; step < tally.scenario().steps().size(); step++) {
             Histogram latencies = tally.latencies(step);
@@ -93,7 +93,10 @@ public record LatencyReport(
         return List.copyOf(buckets);
     }
 
-    /** The last call may take the target latency; what is later than that lowers the throughput. */
+    /**
+     * Returns the time by which the number of calls is divided. The last call may end one target latency after the
+     * load; a later end lengthens this time and lowers the throughput.
+     */
     private static double seconds(Tally tally, Target target) {
         Duration taken = tally.lastEnd().minus(tally.load().warmUp()).minus(target.latency());
         Duration planned = tally.load().duration();
@@ -150,7 +153,7 @@ public record LatencyReport(
         return misses.isEmpty();
     }
 
-    /** The table and the verdict, for a terminal. */
+    /** Returns the table and the verdict as text for a terminal. */
     public String toText() {
         StringBuilder text = new StringBuilder();
         line(
@@ -213,13 +216,13 @@ public record LatencyReport(
         text.append(String.format(Locale.ROOT, format, values)).append(System.lineSeparator());
     }
 
-    /** Two decimals below 100 ms, one above. */
+    /** Formats with two decimals below 100 ms, otherwise with one. */
     static String millis(double millis, int width) {
         String text = String.format(Locale.ROOT, millis < 99.995 ? "%.2f" : "%.1f", millis);
         return " ".repeat(Math.max(0, width - text.length())) + text;
     }
 
-    /** Rounded down: 100 means all of them. */
+    /** Formats a share in percent, rounded down, so that 100 means all calls. */
     private static String percent(double share) {
         return String.format(Locale.ROOT, "%.2f", Math.floor(share * 10_000) / 100);
     }

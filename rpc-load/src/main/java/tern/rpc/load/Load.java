@@ -3,12 +3,12 @@ package tern.rpc.load;
 import java.time.Duration;
 
 /**
- * How many calls start when: the rate rises evenly from 0 during the first half of the warm-up, and stays.
+ * A rate of calls over time. The rate rises evenly from 0 during the first half of the warm-up and then stays constant.
  *
  * @param rate calls a second
- * @param warmUp runs before, and is not counted
- * @param duration of what is counted
- * @param users threads that call; if all of them are waiting for answers, calls start late, and that counts as latency
+ * @param warmUp time before the measurement; its calls are not counted
+ * @param duration time of the measurement
+ * @param users threads that call; if all threads wait for answers, calls start late, and the delay counts as latency
  */
 public record Load(double rate, Duration warmUp, Duration duration, int users) {
 
@@ -29,7 +29,7 @@ public record Load(double rate, Duration warmUp, Duration duration, int users) {
         return warmUpCalls() + Math.round(rate * duration.toNanos() / 1e9);
     }
 
-    /** How many of the first calls belong to the warm-up. */
+    /** Returns the number of calls that belong to the warm-up. */
     long warmUpCalls() {
         return rampCalls() + Math.round(rate * rampNanos() / 1e9);
     }
@@ -42,7 +42,7 @@ public record Load(double rate, Duration warmUp, Duration duration, int users) {
         return warmUp.toNanos() / 2;
     }
 
-    /** When this call starts, from the beginning of the warm-up. */
+    /** Returns the intended start of a call, counted from the beginning of the warm-up. */
     long startNanos(long call) {
         long rampCalls = rampCalls();
         if (call < rampCalls) {

@@ -2,7 +2,7 @@ package tern.rpc.load;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Time that can be waited for; a test moves its own. */
+/** A clock that can also wait until a time. Tests use a clock that they move. */
 interface LoadClock {
 
     LoadClock SYSTEM = new LoadClock() {

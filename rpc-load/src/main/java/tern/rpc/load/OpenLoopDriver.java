@@ -7,15 +7,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts calls at the times that {@link Load} says, whether or not earlier ones have ended, and measures each from the
- * time when it should have started. So a slow answer also shows in the calls that had to wait behind it, as it would
- * for their users ("coordinated omission" is what leaving them out is called).
+ * Starts calls at the times that {@link Load} gives, whether or not earlier calls have ended. The latency of a call is
+ * measured from its intended start. A slow answer therefore also raises the latency of the calls that wait behind it,
+ * as real users would see it. Leaving those waits out is known as "coordinated omission".
  *
- * <p>Each user thread takes the next call, waits for its time, makes it, and takes another. One driver makes one run.
+ * <p>Each user thread takes the next call, waits for its start, makes the call and repeats. A driver makes one run.
  */
 public final class OpenLoopDriver {
 
-    /** What is left to do when time is up may take this long; after that it counts as an error. */
+    /** Time that open calls have to end after the run; after that they count as errors. */
     static final Duration GRACE = Duration.ofSeconds(10);
 
     private static final Duration REPORT_EVERY = Duration.ofSeconds(1);
@@ -38,16 +38,16 @@ public final class OpenLoopDriver {
         this.tally = new Tally(scenario, load);
     }
 
-    /** What happened so far, told once a second. */
+    /** Receives the counts of the last second, once a second. */
     @FunctionalInterface
     public interface Progress {
         void report(Tally.Second second);
     }
 
     /**
-     * Blocks until the last call has ended, or {@link #stop} was called.
+     * Blocks until the last call has ended or {@link #stop} was called.
      *
-     * @param progress called by this thread
+     * @param progress called by the thread that runs this method
      */
     public Tally run(Progress progress) throws InterruptedException {
         long start = clock.nanoTime();
@@ -86,7 +86,7 @@ public final class OpenLoopDriver {
         }
     }
 
-    /** The work of one user; a test calls it on its own thread. */
+    /** Makes calls as one user until the run is over. A test calls this method on its own thread. */
     Tally callUntilDone(long start) throws InterruptedException {
         long number = nextCall.getAndIncrement();
         while (number < load.calls() && !stopped) {
@@ -106,7 +106,7 @@ public final class OpenLoopDriver {
         tally.record(number, step, clock.nanoTime() - intended, failure);
     }
 
-    /** An error, too, ends this call only. */
+    /** Catches every exception, since a failure must end only its own call. */
     private static @Nullable Throwable run(Scenario.Step step, long number) {
         try {
             step.call().run(number);

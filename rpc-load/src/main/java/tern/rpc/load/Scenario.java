@@ -4,17 +4,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** A mix of calls, each with its share. Immutable; {@link #pick} may be called by any thread. */
+/** A mix of calls with a weight for each. Immutable; any thread may call {@link #pick}. */
 public final class Scenario {
 
-    /** One call. What it throws counts as its error; returning a wrong answer has to be thrown too. */
+    /** One call. Any exception counts as an error of the call, so a call must throw if it gets a wrong answer. */
     @FunctionalInterface
     public interface Call {
-        /** @param number of the call, counted from 0 over the whole run */
+        /** @param number index of the call in the whole run, from 0 */
         void run(long number) throws Exception;
     }
 
-    /** @param weight its share in relation to the other steps */
+    /** @param weight share of this step in relation to the other steps */
     public record Step(String name, int weight, Call call) {}
 
     private final List<Step> steps;
@@ -33,7 +33,7 @@ public final class Scenario {
         return steps;
     }
 
-    /** The index of the step for this call: random by weight, and the same one in every run. */
+    /** Returns the index of the step for this call. The choice is random by weight and is the same in every run. */
     int pick(long number) {
         int ticket = new SplittableRandom(number).nextInt(totalWeight);
         int step = 0;

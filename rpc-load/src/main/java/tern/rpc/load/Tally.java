@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * Counts what happened in a run. Latencies are those of successful calls, in microseconds with three digits; the
- * warm-up shows up in {@link #second} alone. Thread-safe.
+ * Counts the calls of a run. Latencies are recorded for successful calls only, in microseconds with three significant
+ * digits. Calls of the warm-up appear only in {@link #second}. Thread-safe.
  */
 public final class Tally {
 
@@ -30,7 +30,7 @@ public final class Tally {
     private final Map<String, ErrorCount> errorKinds = new ConcurrentHashMap<>();
     private final LongAccumulator lastEndNanos = new LongAccumulator(Math::max, 0);
 
-    // Of the current second.
+    // Successes and errors since the last call of second().
     private final Recorder recentLatencies = new Recorder(HIGHEST_MICROS, DIGITS);
     private final LongAdder recentErrors = new LongAdder();
 
@@ -49,7 +49,7 @@ public final class Tally {
     /**
      * Errors of one kind.
      *
-     * @param first what the first one said
+     * @param first message of the first error
      */
     public record ErrorCount(long count, String first) {
         ErrorCount plus(ErrorCount other) {
@@ -60,9 +60,9 @@ public final class Tally {
     /**
      * One second of a run.
      *
-     * @param sinceStart when it ended
-     * @param warmUp whether it ended within the warm-up
-     * @param calls successful ones; the latencies are theirs
+     * @param sinceStart time from the start of the run to the end of this second
+     * @param warmUp whether this second ended within the warm-up
+     * @param calls successful calls; the latencies belong to them
      */
     public record Second(
             Duration sinceStart,
@@ -86,7 +86,7 @@ public final class Tally {
         }
     }
 
-    /** @param latencyNanos from the intended start */
+    /** @param latencyNanos time from the intended start */
     void record(long number, int step, long latencyNanos, @Nullable Throwable failure) {
         boolean counts = number >= load.warmUpCalls();
         if (failure == null) {
@@ -116,7 +116,7 @@ public final class Tally {
         errorKinds.merge(known, new ErrorCount(1, message), ErrorCount::plus);
     }
 
-    /** What came since this was asked last; one thread asks. */
+    /** Returns and resets the counts since the last call of this method. Only one thread may call it. */
     Second second(Duration sinceStart) {
         Histogram recent = recentLatencies.getIntervalHistogram();
         return new Second(
@@ -145,17 +145,17 @@ public final class Tally {
         return errors[step].sum();
     }
 
-    /** When the last successful call ended, from the beginning of the warm-up. */
+    /** Returns the end of the last successful call, counted from the beginning of the warm-up. */
     Duration lastEnd() {
         return Duration.ofNanos(lastEndNanos.get());
     }
 
-    /** By kind: the code of an {@link RpcException}, else the class. */
+    /** Returns the errors by kind: the status code of an {@link RpcException}, otherwise the name of the class. */
     Map<String, ErrorCount> errorKinds() {
         return new TreeMap<>(errorKinds);
     }
 
-    /** Calls that should have been counted and were not: open, or never started. */
+    /** Returns the number of calls that never started or did not end in time. */
     long missing() {
         long counted = 0;
         for (int step = 0; step < latencies.length; step++) {

@@ -3,10 +3,10 @@ package tern.rpc.load;
 import java.time.Duration;
 
 /**
- * What a run has to reach, with no errors.
+ * The target that a run without errors has to reach.
  *
- * @param qps successful calls a second
- * @param latency more than the 99th percentile
+ * @param qps minimum of successful calls a second
+ * @param latency upper bound of the 99th percentile, exclusive
  */
 public record Target(double qps, Duration latency) {
 

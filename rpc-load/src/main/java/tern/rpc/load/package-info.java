@@ -1,6 +1,7 @@
 /**
- * Load at a steady rate. {@link tern.rpc.load.OpenLoopDriver} starts calls on time whether or not earlier ones have
- * ended, and {@link tern.rpc.load.LatencyReport} judges them. Knows nothing of Spring, and nothing of how a call is made.
+ * Load at a constant rate. {@link tern.rpc.load.OpenLoopDriver} starts calls on time, whether or not earlier calls have
+ * ended. {@link tern.rpc.load.LatencyReport} compares the result with a target. This package is independent of Spring
+ * and of the protocol of the calls.
  */
 @NullMarked
 package tern.rpc.load;

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** Which package may import which. */
+/** Checks which package may import which. */
 class ArchitectureTest {
 
     private static final JavaClasses LOAD = new ClassFileImporter().importPath(ownClasses());
@@ -36,7 +36,7 @@ class ArchitectureTest {
                 .allMatch(home -> home.isAnnotatedWith(NullMarked.class));
     }
 
-    /** The main classes of this module alone; the class path has those of the others as well. */
+    /** Returns the folder of this module's main classes. The class path also holds those of other modules. */
     private static Path ownClasses() {
         URL testClasses =
                 ArchitectureTest.class.getProtectionDomain().getCodeSource().getLocation();

@@ -2,7 +2,7 @@ package tern.rpc.load;
 
 import java.time.Duration;
 
-/** Moves when a user waits, and when a call takes its time. */
+/** A clock that advances only when a user waits or a simulated call takes time. */
 final class FakeClock implements LoadClock {
 
     private long now;

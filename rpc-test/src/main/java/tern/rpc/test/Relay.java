@@ -11,21 +11,19 @@ import java.net.Socket;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/**
- * Stands between clients and a server and passes bytes on, so that a test can cut connections and refuse new ones.
- * Thread-safe.
- */
+/** A TCP relay between clients and a server. A test can cut its connections and refuse new ones. Thread-safe. */
 final class Relay implements AutoCloseable {
 
     private static final int BUFFER_BYTES = 16 << 10;
 
-    /** A connection of a client and the connection to the server that belongs to it. */
+    /** A client's connection and the matching connection to the server. */
     private record Pair(Socket client, Socket server) {}
 
     private final int serverPort;
     private final int port;
-    private final Map<Integer, Pair> pairs = new ConcurrentHashMap<>(); // by our port towards the server
-    private ServerSocket listening; // guarded by this, as the next
+    // by the relay's local port of the connection to the server
+    private final Map<Integer, Pair> pairs = new ConcurrentHashMap<>();
+    private ServerSocket listening; // guarded by this, like the next field
     private Thread accepting;
 
     Relay(int serverPort) {
@@ -66,7 +64,7 @@ final class Relay implements AutoCloseable {
             try {
                 passOn(from, from.accept());
             } catch (IOException e) {
-                // closed by refuse() or close(), or the client was gone at once
+                // closed by refuse() or close(), or the client has disconnected already
             }
         }
     }
@@ -94,7 +92,7 @@ final class Relay implements AutoCloseable {
                 out.write(buffer, 0, count);
             }
         } catch (IOException e) {
-            // one side has gone; the other is closed below
+            // one side has disconnected; the other is closed below
         } finally {
             cut(pair);
         }
@@ -110,11 +108,11 @@ final class Relay implements AutoCloseable {
         try {
             socket.close();
         } catch (IOException e) {
-            // nothing is left to close
+            // already closed
         }
     }
 
-    /** Closes the connection of a client, which the server knows by this port. */
+    /** Closes the client connection whose server side uses this local port. */
     void drop(int portTowardsServer) {
         Pair pair = pairs.get(portTowardsServer);
         if (pair != null) {
@@ -127,8 +125,8 @@ final class Relay implements AutoCloseable {
     }
 
     /**
-     * Closes the port and every connection. The system accepts connections until the thread that waits for them has left, so
-     * that is awaited.
+     * Closes the port and every connection. The operating system still accepts connections until the accepting thread
+     * has left, so this method waits for that thread.
      */
     synchronized void refuse() {
         try {

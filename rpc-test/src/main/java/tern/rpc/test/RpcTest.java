@@ -44,7 +44,7 @@ import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 })
 public @interface RpcTest {
 
-    /** The services and components of the test; nothing is scanned. */
+    /** The services and components of the test. Nothing is found by scanning. */
     @AliasFor(annotation = SpringBootTest.class, attribute = "classes")
     Class<?>[] value();
 }

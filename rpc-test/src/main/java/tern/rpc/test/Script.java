@@ -18,12 +18,12 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
 /**
- * What a {@link ScriptedProvider} does with the calls of one method: each call takes the next step, and the last step is
- * repeated. Thread-safe.
+ * The answers of a {@link ScriptedProvider} to the calls of one method. Each call takes the next step, and the last
+ * step is repeated. Thread-safe.
  */
 public final class Script {
 
-    /** What can happen to a call. */
+    /** One reaction to a call. */
     @FunctionalInterface
     interface Action {
         CompletionStage<@Nullable Object> run(List<@Nullable Object> arguments, Runnable drop);
@@ -34,7 +34,7 @@ public final class Script {
     private final String method;
     private final List<MethodDescriptor> overloads;
     private final Deque<Step> steps = new ArrayDeque<>(); // guarded by this
-    private Duration delay = Duration.ZERO; // guarded by this; of the next step that is added
+    private Duration delay = Duration.ZERO; // guarded by this; delay of the next step to be added
     private @Nullable Step last; // guarded by this
 
     Script(String method, List<MethodDescriptor> overloads) {
@@ -43,8 +43,8 @@ public final class Script {
     }
 
     /**
-     * Answers with a value: the result itself, also where the method returns a future; where it returns a stream, the
-     * publisher.
+     * Answers with a value. For a method that returns a future, pass the result itself; for a method that returns a
+     * stream, pass the publisher.
      *
      * @throws IllegalArgumentException if the value does not fit the only method of this name
      */
@@ -71,18 +71,18 @@ public final class Script {
         return add("answerWith(…)", (arguments, drop) -> CompletableFuture.completedFuture(answer.apply(arguments)));
     }
 
-    /** The step after this waits so long before it does anything. */
+    /** Delays the next step by this time. */
     public synchronized Script delay(Duration wait) {
         delay = wait;
         return this;
     }
 
-    /** Fails with a status, as a call that ran. */
+    /** Fails with a status, as a call whose method ran. */
     public Script fail(StatusCode code, String description) {
         return fail(new RpcException(code, description));
     }
 
-    /** Throws the exception, as the method itself would. */
+    /** Throws the exception as if the method had thrown it. */
     public Script fail(Throwable exception) {
         return add("fail(" + exception + ")", (arguments, drop) -> CompletableFuture.failedFuture(exception));
     }
@@ -95,7 +95,7 @@ public final class Script {
                         StatusCode.RESOURCE_EXHAUSTED, "the call was refused: by the script", Executed.NO)));
     }
 
-    /** Closes the connection of the call instead of an answer. */
+    /** Closes the connection instead of answering. */
     public Script drop() {
         return add("drop()", (arguments, drop) -> {
             drop.run();
@@ -132,7 +132,7 @@ public final class Script {
                 .thenCompose(Function.identity());
     }
 
-    /** For messages; empty when every step was reached. */
+    /** Returns the remaining steps for messages; empty if every step was used. */
     synchronized String left() {
         List<Step> unreached = new ArrayList<>(steps);
         return unreached.isEmpty()

@@ -116,7 +116,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
                 Duration.ofSeconds(10));
     }
 
-    /** JSON is spoken if Jackson is on the class path. */
+    /** Returns a codec for JSON if Jackson is on the class path. */
     private static @Nullable JsonCodec json() {
         try {
             Class.forName(JSON, false, ScriptedProvider.class.getClassLoader());
@@ -126,7 +126,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         return Json.codec();
     }
 
-    /** Keeps Jackson's classes away from those who do not have them. */
+    /** A separate class, so that Jackson's classes are loaded only if they are present. */
     private static final class Json {
         static JsonCodec codec() {
             return new JsonCodec(
@@ -134,7 +134,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Of these interfaces, without group and version. */
+    /** Creates a provider of these interfaces, without group and version. */
     public static ScriptedProvider of(Class<?>... services) {
         return new ScriptedProvider(
                 Arrays.stream(services)
@@ -143,18 +143,21 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
                 List.of(services));
     }
 
-    /** Of one interface in a group and a version, each of which may be empty. */
+    /** Creates a provider of one interface in a group and a version. Each of them may be empty. */
     public static ScriptedProvider of(Class<?> service, String group, String version) {
         return new ScriptedProvider(
                 List.of(new ServiceKey(ServiceDescriptor.nameOf(service), group, version)), List.of(service));
     }
 
-    /** For {@code rpc.client.url} when references name the protocol themselves: {@code 127.0.0.1:40123}. */
+    /**
+     * Returns host and port, such as {@code 127.0.0.1:40123}, for {@code rpc.client.url} if references name their
+     * protocol.
+     */
     public String address() {
         return InetAddress.getLoopbackAddress().getHostAddress() + ":" + relay.port();
     }
 
-    /** With the protocol: {@code tri://127.0.0.1:40123}. */
+    /** Returns the address with a protocol, such as {@code tri://127.0.0.1:40123}. */
     public String address(String protocol) {
         return protocol + "://" + address();
     }
@@ -164,7 +167,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
     }
 
     /**
-     * The script of all methods of this name. Steps are added to those that are there.
+     * Returns the script of all methods with this name. Further steps are added to the existing ones.
      *
      * @throws IllegalArgumentException if no service has such a method
      */
@@ -183,7 +186,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         return scripts.computeIfAbsent(method, unknown -> new Script(method, named));
     }
 
-    /** Closes the port and every connection: clients get "connection refused" until {@link #acceptConnections}. */
+    /** Closes the port and every connection. Clients get "connection refused" until {@link #acceptConnections}. */
     public void refuseConnections() {
         relay.refuse();
     }
@@ -193,7 +196,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         relay.accept();
     }
 
-    /** Closes every connection; new ones are accepted. */
+    /** Closes every connection. New connections are accepted. */
     public void dropConnections() {
         relay.dropAll();
     }
@@ -243,7 +246,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Only streams get as far as this. */
+    /** Creates the target object of a service. Only streaming calls reach it; a filter answers all others. */
     private Object target(Class<?> type) {
         return Proxy.newProxyInstance(
                 type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> switch (method.getName()) {
@@ -254,19 +257,19 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
                 });
     }
 
-    /** Received so far, in order. */
+    /** Returns the calls received so far, in order. */
     public List<SeenCall> calls() {
         synchronized (calls) {
             return List.copyOf(calls);
         }
     }
 
-    /** Of one method. */
+    /** Returns the calls of one method received so far, in order. */
     public List<SeenCall> calls(String method) {
         return calls().stream().filter(call -> call.method().equals(method)).toList();
     }
 
-    /** Fails unless the method was called so many times. */
+    /** Fails unless the method was called exactly this number of times. */
     public void assertCalled(String method, int times) {
         List<SeenCall> seen = calls(method);
         if (seen.size() != times) {
@@ -275,7 +278,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Fails if anything was called. */
+    /** Fails if any call was received. */
     public void assertNotCalled() {
         List<SeenCall> seen = calls();
         if (!seen.isEmpty()) {
@@ -283,7 +286,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Fails unless every step of every script was reached. */
+    /** Fails unless every step of every script was used. */
     public void assertScriptDone() {
         String left = scripts.values().stream()
                 .map(Script::left)
@@ -295,7 +298,10 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         }
     }
 
-    /** Waits for calls that nobody waits for, such as one-way calls; fails if they do not come in time. */
+    /**
+     * Waits until the method was called this number of times, for calls whose end the caller cannot see, such as
+     * one-way calls. Fails after the given time.
+     */
     public void awaitCalls(String method, int times, Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();
         synchronized (calls) {
@@ -315,7 +321,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         return seen.isEmpty() ? "" : seen.stream().map(SeenCall::toString).collect(Collectors.joining(", ", ": ", ""));
     }
 
-    /** Forgets scripts and calls and accepts connections. */
+    /** Forgets scripts and calls, and accepts connections again. */
     public void reset() {
         scripts.clear();
         synchronized (calls) {
@@ -334,9 +340,12 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         closeWith(context);
     }
 
-    /** The outermost context counts: an extension of a class is told of its nested classes and tests, too. */
+    /**
+     * Closes the provider with the outermost context. A static extension is also called for nested classes and tests,
+     * whose contexts end earlier.
+     */
     private void closeWith(ExtensionContext context) {
-        ExtensionContext.Store store = context.getStore(NAMESPACE); // also knows what its parents hold
+        ExtensionContext.Store store = context.getStore(NAMESPACE); // also finds values of parent contexts
         if (store.get(this) == null) {
             store.put(this, (AutoCloseable) this::close);
         }

@@ -9,14 +9,14 @@ import tern.rpc.ServiceKey;
 /**
  * A call that a {@link ScriptedProvider} received.
  *
- * @param arguments of the method; may contain null; without the messages of a stream
+ * @param arguments arguments of the method, without the messages of a stream; may contain null
  * @param metadata headers of the call
- * @param protocol of the wire: {@code dubbo}, {@code tri}, {@code http} …
+ * @param protocol protocol of the call: {@code dubbo}, {@code tri}, {@code http} …
  */
 public record SeenCall(
         ServiceKey service, String method, List<@Nullable Object> arguments, Metadata metadata, String protocol) {
 
-    /** As in {@code greet(Ada, 3)}. */
+    /** Returns method and arguments, such as {@code greet(Ada, 3)}. */
     @Override
     public String toString() {
         return arguments.stream().map(String::valueOf).collect(Collectors.joining(", ", method + "(", ")"));

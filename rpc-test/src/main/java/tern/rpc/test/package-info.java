@@ -1,4 +1,4 @@
-/** For tests of applications that call or serve: a provider with a script, and a slice of Spring Boot. */
+/** Support for tests of providers and consumers: a provider with a script, and a test slice for Spring Boot. */
 @NullMarked
 package tern.rpc.test;
 

@@ -30,7 +30,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcConnectionDetails;
 import tern.rpc.spring.RpcReference;
 
-/** Addresses that come from beans: one's own, and those of containers, which are pretended here. */
+/** Tests addresses that come from beans: those of the application, and those of simulated containers. */
 @Timeout(120)
 class ConnectionDetailsTest {
 
@@ -85,7 +85,7 @@ class ConnectionDetailsTest {
         return details == null ? List.of() : details.addresses("any");
     }
 
-    /** What is called. */
+    /** A service for the tests. */
     public interface Desk {
         String greet(String name);
     }
@@ -104,7 +104,7 @@ class ConnectionDetailsTest {
         }
     }
 
-    /** Has the port of the scripted provider. */
+    /** Reports the port of the scripted provider. */
     static final class PretendedContainer extends GenericContainer<PretendedContainer> {
 
         PretendedContainer() {
@@ -114,12 +114,12 @@ class ConnectionDetailsTest {
 
         @Override
         public void start() {
-            // nothing is started
+            // there is nothing to start
         }
 
         @Override
         public void stop() {
-            // nothing was started
+            // there is nothing to stop
         }
 
         @Override

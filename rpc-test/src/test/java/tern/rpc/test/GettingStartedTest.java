@@ -34,13 +34,13 @@ import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 
-/** Follows docs/getting-started.md in an empty folder, with the compiler and both applications in this process. */
+/** Follows docs/getting-started.md in an empty folder. The compiler and both applications run in this process. */
 @Timeout(240)
 class GettingStartedTest {
 
     private static final Path DOCS = Path.of("..", "docs");
 
-    /** The name of a file in backticks at the end of a line, then its content. */
+    /** Matches a file name in backticks at the end of a line, and the content that follows. */
     private static final Pattern FILE =
             Pattern.compile("`([\\w./-]+\\.(?:xml|java|properties))`\n\n```\\w+\n(.*?)```", Pattern.DOTALL);
 
@@ -168,7 +168,7 @@ class GettingStartedTest {
                 .run(arguments.toArray(String[]::new));
     }
 
-    /** As curl does. */
+    /** Sends the request of the page's curl command. */
     private static String json(String address) throws Exception {
         Matcher curl = Pattern.compile("curl -H '([^:]+): ([^']+)' -d '([^']+)' http://localhost:20880(\\S+)")
                 .matcher(page());

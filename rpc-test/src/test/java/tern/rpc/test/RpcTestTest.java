@@ -17,7 +17,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** What a slice contains, and what a scripted provider does in an application. */
+/** Tests the content of a test slice, and a scripted provider in an application. */
 @Timeout(120)
 class RpcTestTest {
 
@@ -69,7 +69,7 @@ class RpcTestTest {
         }
     }
 
-    /** What is called. */
+    /** A service for the tests. */
     public interface Desk {
         String greet(String name);
     }

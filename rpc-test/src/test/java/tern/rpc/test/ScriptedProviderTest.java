@@ -34,7 +34,7 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Every step of a script, over a real socket, on every wire. */
+/** Tests every step of a script over a real socket, with every protocol. */
 @Timeout(120)
 class ScriptedProviderTest {
 
@@ -53,7 +53,7 @@ class ScriptedProviderTest {
                 usual.application(),
                 usual.connectTimeout(),
                 usual.reconnectMin(),
-                usual.reconnectMin(), // a port that is open again is found within the time of a check
+                usual.reconnectMin(), // short enough that a reopened port is found within the test
                 usual.heartbeat(),
                 usual.probeAfter(),
                 usual.probeTimeout(),
@@ -162,7 +162,7 @@ class ScriptedProviderTest {
                     assertThat(e.code()).isEqualTo(StatusCode.UNAVAILABLE);
                     assertThat(e.wasExecuted()).isEqualTo(Executed.MAYBE);
                 });
-        assertThat(shop(protocol).price("tea")).isEqualTo(7); // idempotent, so it is sent again
+        assertThat(shop(protocol).price("tea")).isEqualTo(7); // the method is idempotent, so the call is retried
         provider.assertCalled("price", 2);
     }
 
@@ -273,7 +273,7 @@ class ScriptedProviderTest {
         }
     }
 
-    /** What is called. */
+    /** A service for the tests. */
     public interface Shop {
         @RpcMethod(idempotent = true)
         int price(String article);
@@ -283,7 +283,7 @@ class ScriptedProviderTest {
         CompletableFuture<String> later();
     }
 
-    /** Of a declared kind. */
+    /** An exception that the interface declares. */
     public static final class SoldOut extends Exception {
         public SoldOut(String message) {
             super(message);

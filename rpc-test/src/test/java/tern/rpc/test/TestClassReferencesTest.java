@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Timeout;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** References in the test class itself. */
+/** Tests references in the test class itself. */
 @Timeout(120)
 @RpcTest(TestClassReferencesTest.Clerk.class)
 class TestClassReferencesTest {
@@ -31,7 +31,7 @@ class TestClassReferencesTest {
         assertThat(parameter.greet("Ada")).isEqualTo("Good day, Ada");
     }
 
-    /** What is called. */
+    /** A service for the tests. */
     interface Desk {
         String greet(String name);
     }

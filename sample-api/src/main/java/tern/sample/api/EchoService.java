@@ -2,7 +2,7 @@ package tern.sample.api;
 
 import tern.rpc.RpcMethod;
 
-/** Answers with what it is given; for measuring a call that does nothing else. */
+/** Returns its argument. Load tests use it to measure a call without work. */
 public interface EchoService {
 
     @RpcMethod(readOnly = true)

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** Some of many results. A bean, so that every serializer can be compared on it. */
+/** One page of a list of results. It is a bean, because every compared serializer supports beans. */
 public final class Page<T> implements Serializable {
 
     private static final long serialVersionUID = 1L;
@@ -22,7 +22,7 @@ public final class Page<T> implements Serializable {
         this.result = result;
     }
 
-    /** The first is 1. */
+    /** Number of this page; the first one is 1. */
     public int getPageNo() {
         return pageNo;
     }
@@ -31,7 +31,7 @@ public final class Page<T> implements Serializable {
         this.pageNo = pageNo;
     }
 
-    /** How many results all pages hold. */
+    /** Number of results on all pages together. */
     public int getTotal() {
         return total;
     }

@@ -8,10 +8,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A nested value.
+ * A value with nested values.
  *
- * @param addresses by what they are for, such as "home"
- * @param manager null at the top
+ * @param addresses addresses by purpose, such as "home"
+ * @param manager null for the head of the company
  */
 public record Person(
         String name,

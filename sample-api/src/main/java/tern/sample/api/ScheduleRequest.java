@@ -3,9 +3,9 @@ package tern.sample.api;
 import java.io.Serializable;
 
 /**
- * A task that wants an agent.
+ * A task for which an agent is needed.
  *
- * @param requestId chosen by the caller, unique
- * @param skill what the agent must know, such as "billing"
+ * @param requestId unique id, chosen by the caller
+ * @param skill skill that the agent must have, such as "billing"
  */
 public record ScheduleRequest(String requestId, String tenant, String skill) implements Serializable {}

@@ -3,10 +3,10 @@ package tern.sample.api;
 import java.io.Serializable;
 
 /**
- * Who does the task.
+ * The agent that was chosen for a task.
  *
- * @param candidates how many agents were compared
- * @param load tasks that the chosen agent had before
+ * @param candidates number of agents that were compared
+ * @param load number of tasks that the chosen agent had before
  */
 public record ScheduleResult(String requestId, long agentId, String agentName, int candidates, int load)
         implements Serializable {}

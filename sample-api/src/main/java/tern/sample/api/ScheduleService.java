@@ -3,16 +3,16 @@ package tern.sample.api;
 import tern.rpc.RpcMethod;
 
 /**
- * Gives a task to the least busy of some agents. What a call costs is typical of a busy service: one authorization
- * over HTTP, 40 keys from Redis, three SQL statements, a few log lines, and one task for a bounded pool.
+ * Assigns a task to the least busy of several agents. Its cost is typical of a busy service: one authorization over
+ * HTTP, 40 keys from Redis, three SQL statements, a few log lines, and one task for a bounded pool.
  */
 public interface ScheduleService {
 
     /**
-     * Chooses an agent. The request's number makes a repetition harmless: the assignment is written once under it.
+     * Chooses an agent. A repeated request is harmless, because the assignment is stored once per request id.
      *
      * @throws ScheduleException if the tenant may not schedule, or no agent has the skill
-     * @throws tern.rpc.RpcException RESOURCE_EXHAUSTED if too many assignments wait to be announced
+     * @throws tern.rpc.RpcException RESOURCE_EXHAUSTED if the queue of announcements is full
      */
     @RpcMethod(idempotent = true)
     ScheduleResult schedule(ScheduleRequest request) throws ScheduleException;

@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A user with the twelve fields of the published benchmark. A bean, so that every serializer can be compared on it. */
+/**
+ * A user with the twelve fields of the benchmark that Apache Dubbo publishes. It is a bean, because every compared
+ * serializer supports beans.
+ */
 public final class User implements Serializable {
 
     private static final long serialVersionUID = 1L;
@@ -42,7 +45,7 @@ public final class User implements Serializable {
         this.name = name;
     }
 
-    /** 1 or 2, 0 if unknown. */
+    /** 1 or 2; 0 if unknown. */
     public int getSex() {
         return sex;
     }
@@ -83,7 +86,7 @@ public final class User implements Serializable {
         this.address = address;
     }
 
-    /** Where a picture is, as a URL. */
+    /** URL of a picture. */
     public String getIcon() {
         return icon;
     }
@@ -92,7 +95,7 @@ public final class User implements Serializable {
         this.icon = icon;
     }
 
-    /** Numbers of what the user may do. */
+    /** Ids of the user's permissions. */
     public List<Integer> getPermissions() {
         return permissions;
     }

@@ -3,32 +3,32 @@ package tern.sample.api;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcMethod;
 
-/** Users by mail address, number and page: the four calls of the benchmark that Apache Dubbo publishes. */
+/** Users by mail address, number and page. These are the four calls of the benchmark that Apache Dubbo publishes. */
 public interface UserService {
 
-    /** Users on a full page of {@link #listUser}. */
+    /** Number of users on a full page of {@link #listUser}. */
     int PAGE_SIZE = 15;
 
-    /** Whether somebody is registered under this address. */
+    /** Returns whether a user is registered with this mail address. */
     @RpcMethod(readOnly = true)
     boolean existUser(String email);
 
     /**
-     * Registers a user. The number, and the times of creation and update, are the provider's choice.
+     * Registers a user. The provider chooses the number and the times of creation and update.
      *
-     * @return false if somebody is registered under this address already
+     * @return false if a user with this mail address exists already
      */
     boolean createUser(User user);
 
-    /** The user with this number, or null. */
+    /** Returns the user with this number, or null. */
     @RpcMethod(readOnly = true)
     @Nullable
     User getUser(long id);
 
     /**
-     * Users in the order of their numbers.
+     * Returns one page of users, ordered by number.
      *
-     * @param pageNo the first page is 1
+     * @param pageNo number of the page; the first one is 1
      */
     @RpcMethod(readOnly = true)
     Page<User> listUser(int pageNo);

@@ -1,4 +1,4 @@
-/** The contract that the sample applications share: three services and the values that travel. */
+/** The contract of the sample applications: three services and their values. */
 @NullMarked
 package tern.sample.api;
 

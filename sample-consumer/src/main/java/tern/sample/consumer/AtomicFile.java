@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/** Small files for scripts that wait for them: complete as soon as they are there. */
+/** Writes small files for scripts that wait for them. A file appears with its whole content. */
 final class AtomicFile {
 
     private AtomicFile() {}

@@ -10,7 +10,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 @ConfigurationPropertiesScan
 public class ConsumerApplication {
 
-    /** With {@code load.rate} set, drives that load and exits: 0 if it reached the target, else 1. */
+    /** If {@code load.rate} is set, makes this load and exits with 0 if it reached the target, else with 1. */
     public static void main(String[] args) throws InterruptedException, IOException {
         ConfigurableApplicationContext context = SpringApplication.run(ConsumerApplication.class, args);
         LoadRun load = context.getBean(LoadRun.class);

@@ -9,18 +9,18 @@ import tern.rpc.load.Load;
 import tern.rpc.load.Target;
 
 /**
- * The load mode.
+ * Settings of the load.
  *
- * @param rate calls a second; nothing is driven unless it is set, or {@code POST /load} asks for it
- * @param scenario which calls
- * @param duration of what is counted
- * @param warmUp before that; the rate rises during its first half
+ * @param rate calls a second; without it a load starts only by {@code POST /load}
+ * @param scenario the calls of the load
+ * @param duration time of the measurement
+ * @param warmUp time before the measurement; the rate rises during its first half
  * @param users threads that call
- * @param targetQps the rate if missing
- * @param targetLatency for the 99th percentile
- * @param keepRunning stay after the run, and leave the result at {@code /}
- * @param reportFile gets the progress and the table, instead of standard output
- * @param resultFile gets PASS or FAIL when the run has ended
+ * @param targetQps target of successful calls a second; by default the rate
+ * @param targetLatency target of the 99th percentile
+ * @param keepRunning whether the application stays after the run and shows the result at {@code /}
+ * @param reportFile file for the progress and the table, instead of standard output
+ * @param resultFile file for PASS or FAIL, written at the end of the run
  */
 @ConfigurationProperties("load")
 record LoadProperties(

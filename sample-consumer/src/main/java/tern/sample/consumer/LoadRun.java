@@ -15,7 +15,7 @@ import tern.rpc.load.Load;
 import tern.rpc.load.OpenLoopDriver;
 import tern.rpc.load.Tally;
 
-/** Drives the load that {@link LoadProperties} ask for, once or whenever it is asked, and keeps the last report. */
+/** Makes the load of {@link LoadProperties}, at the start or on request, and keeps the last report. */
 @Component
 public class LoadRun implements DisposableBean {
 
@@ -41,15 +41,15 @@ public class LoadRun implements DisposableBean {
         return properties.keepRunning();
     }
 
-    /** Of the last run, or null before its end. */
+    /** Returns the report of the last run, or null if none has ended. */
     public @Nullable LatencyReport report() {
         return report;
     }
 
     /**
-     * Blocks until the run has ended.
+     * Makes one run and blocks until it has ended.
      *
-     * @return whether it passed; false if it was stopped
+     * @return whether the run passed; false if it was stopped
      */
     boolean run() throws InterruptedException, IOException {
         Path reportFile = properties.reportFile();
@@ -81,7 +81,7 @@ public class LoadRun implements DisposableBean {
     }
 
     /**
-     * Drives once more, with this rate and all else as the properties say. Blocks until the run has ended.
+     * Makes another run with this rate and the other properties. Blocks until it has ended.
      *
      * @throws IllegalStateException if another run has not ended
      */

@@ -7,7 +7,7 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
-/** Tells scripts where the application listens: {@code pid} and {@code http.port} at {@code sample.ready-file}. */
+/** Writes {@code pid} and {@code http.port} to the file {@code sample.ready-file} for scripts. */
 @Component
 class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {
 

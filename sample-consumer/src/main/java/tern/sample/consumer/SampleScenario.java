@@ -18,17 +18,17 @@ import tern.sample.api.User;
 import tern.sample.api.UserService;
 
 /**
- * The mix of the demo, in percent. Mostly short reads, as in most services; one call in ten writes a row, and one in
- * ten is the heavy {@code schedule}. Every answer is checked.
+ * The mix of calls of the demo, in percent. Most calls are short reads, one in ten writes a row, and one in ten is the
+ * expensive {@code schedule}. Every answer is checked.
  */
 @Component
 class SampleScenario {
 
-    /** Which calls a load consists of. */
+    /** The kind of load. */
     enum Kind {
-        /** All of them, by their shares. */
+        /** All calls, by their weights. */
         MIX,
-        /** The heavy one alone. */
+        /** Only {@code schedule}. */
         SCHEDULE
     }
 
@@ -49,7 +49,7 @@ class SampleScenario {
         this.schedule = schedule;
     }
 
-    /** @param run makes what it writes unique */
+    /** @param run text that makes the written rows unique to this run */
     Scenario create(Kind kind, String run) {
         return kind == Kind.MIX ? mix(run) : scheduleAlone(run);
     }
@@ -147,7 +147,7 @@ class SampleScenario {
                 manager);
     }
 
-    /** The call succeeded, and its answer does not belong to the question. */
+    /** Thrown if a call succeeded but its answer does not match the request. */
     static final class WrongAnswerException extends RuntimeException {
 
         private static final long serialVersionUID = 1L;

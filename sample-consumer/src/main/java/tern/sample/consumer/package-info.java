@@ -1,4 +1,4 @@
-/** An application that calls the sample services: over an HTTP API, and at a steady rate to see how they do. */
+/** An application that calls the sample services, through an HTTP API and as a load at a constant rate. */
 @NullMarked
 package tern.sample.consumer;
 

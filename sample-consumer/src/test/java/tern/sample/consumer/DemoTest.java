@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the script at the root of the project says before it builds or starts anything. */
+/** Tests the messages of the script {@code demo} that appear before it builds or starts anything. */
 @DisabledOnOs(OS.WINDOWS)
 class DemoTest {
 
@@ -94,7 +94,7 @@ class DemoTest {
         }
     }
 
-    /** From a folder that is not the project's, with the JDK that runs the test unless the environment says otherwise. */
+    /** Runs the script from another folder, with the JDK of this test unless the environment names another one. */
     private Run demo(Map<String, String> environment, String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(bash(), SCRIPT.toString()));
         command.addAll(List.of(arguments));

@@ -12,8 +12,8 @@ import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
 /**
- * Tells scripts where the application listens: a properties file at {@code sample.ready-file} with {@code pid},
- * {@code http.port} and {@code rpc.port}. It appears complete, and only when both ports answer.
+ * Writes {@code pid}, {@code http.port} and {@code rpc.port} to the properties file {@code sample.ready-file} for
+ * scripts. The file appears with its whole content, after both ports accept connections.
  */
 @Component
 class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {

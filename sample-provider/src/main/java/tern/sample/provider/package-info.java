@@ -1,4 +1,4 @@
-/** An application that offers the sample services; each talks to real stores. */
+/** An application that provides the sample services with real databases. */
 @NullMarked
 package tern.sample.provider;
 

@@ -40,12 +40,12 @@ import tern.sample.api.ScheduleService;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** The services on H2, a real Redis and the authorization stub, called in process. */
+/** Tests the services with H2, a real Redis and the authorization stub, called in process. */
 @SpringBootTest(
         webEnvironment = WebEnvironment.RANDOM_PORT,
         properties = {
             "rpc.server.port=0",
-            // those of production are for production
+            // The timeouts of the sample are too short for a slow machine.
             "spring.data.redis.timeout=30s",
             "spring.data.redis.connect-timeout=30s",
             "spring.http.clients.read-timeout=1m",
@@ -187,7 +187,7 @@ class ProviderTest {
                         ScheduleException.class, e -> assertThat(e.reason()).isEqualTo(Reason.NO_AGENT));
     }
 
-    /** When every thread of the pool is here at once, none is busy with an earlier task. */
+    /** Waits for earlier tasks: the barrier opens only when all threads of the pool wait at it. */
     private void awaitBindTasks() throws Exception {
         CyclicBarrier everyThread = new CyclicBarrier(bind.getCorePoolSize() + 1);
         for (int i = 0; i < bind.getCorePoolSize(); i++) {

@@ -13,12 +13,12 @@ import java.util.concurrent.CompletionException;
 import tern.rpc.waiting.WaitingReport;
 import tools.jackson.core.JacksonException;
 
-/** Asks an application what it says of itself. Thread-safe. */
+/** Reads advice and the waiting report of an application from its Actuator endpoints. Thread-safe. */
 final class Actuator {
 
     private static final Duration CONNECT = Duration.ofSeconds(3);
 
-    /** An application that is too slow is slow here too. */
+    /** Long, because an overloaded application also answers these requests slowly. */
     private static final Duration ANSWER = Duration.ofSeconds(10);
 
     private final HttpClient http = HttpClient.newBuilder()
@@ -28,7 +28,7 @@ final class Actuator {
     private final URI advice;
     private final URI waiting;
 
-    /** @param base of all endpoints */
+    /** @param base address of the endpoints, such as {@code http://host:8080/actuator} */
     Actuator(URI base) {
         String text = base.toString();
         String prefix = text.endsWith("/") ? text : text + "/";
@@ -36,10 +36,10 @@ final class Actuator {
         this.waiting = URI.create(prefix + "rpc/waiting");
     }
 
-    /** What the endpoint answers with, as far as it is shown. */
+    /** The part of the advice endpoint's answer that is shown. */
     private record Answer(List<Advice> findings) {}
 
-    /** What stands between the application and its target, the likeliest cause first. */
+    /** Returns the findings of the application, the likeliest cause first. */
     List<Advice> advice() throws CannotRunException, InterruptedException {
         HttpResponse<String> response;
         try {
@@ -60,7 +60,10 @@ final class Actuator {
         }
     }
 
-    /** What its threads wait for at this moment; fails if that is not to be had. */
+    /**
+     * Returns the current waits of the application's threads. The future fails if the endpoint does not answer with a
+     * report.
+     */
     CompletableFuture<WaitingReport> waiting() {
         return http.sendAsync(request(waiting), BodyHandlers.ofString()).thenApply(response -> {
             if (response.statusCode() != 200) {

@@ -4,17 +4,17 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A finding of the application, as its actuator tells it.
+ * A finding of the application, read from its advice endpoint.
  *
- * @param severity how much it matters: {@code BLOCKS}, {@code RISKS} or {@code HINTS}
- * @param bottleneck what is short
+ * @param severity {@code BLOCKS}, {@code RISKS} or {@code HINTS}
+ * @param bottleneck the resource that is short
  * @param evidence measured value against limit
- * @param change the line to paste, or what to change in code
- * @param gain what that would give
+ * @param change the line to paste, or the change of the code
+ * @param gain the expected effect of the change
  */
 record Advice(String rule, String severity, String bottleneck, String evidence, String change, String gain) {
 
-    /** For a terminal. */
+    /** Formats findings for a terminal. */
     static String text(List<Advice> all) {
         if (all.isEmpty()) {
             return String.format("The application has no advice.%n");
@@ -36,7 +36,7 @@ record Advice(String rule, String severity, String bottleneck, String evidence, 
         return text.toString();
     }
 
-    /** Several lines to paste stand under each other. */
+    /** Indents each further line under the first one. */
     private static String indented(String lines) {
         return lines.strip().replaceAll("\\R", System.lineSeparator() + " ".repeat(13));
     }

@@ -1,6 +1,6 @@
 package tern.rpc.load.gate;
 
-/** Nothing can be measured. The message is one line for whoever gave the arguments. */
+/** Thrown when nothing can be measured. The message is one line for the user of the command. */
 final class CannotRunException extends Exception {
 
     private static final long serialVersionUID = 1L;

@@ -13,13 +13,13 @@ import tern.rpc.load.Load;
 import tern.rpc.load.Target;
 
 /**
- * What to call, how often, and what is good enough.
+ * The arguments of the command: the method to call, the load and the target.
  *
  * @param server {@code http://host:port}
- * @param method with {@code ~} and letters if it has overloads
- * @param headers of every call
- * @param timeout of a call
- * @param actuator of the application, null if it has none
+ * @param method name of the method; an overload is named with {@code ~} and letters
+ * @param headers headers of every call
+ * @param timeout timeout of one call
+ * @param actuator address of the application's Actuator; null if it has none
  */
 record GateOptions(
         URI server,
@@ -66,7 +66,7 @@ record GateOptions(
     private static final Pattern TIME = Pattern.compile("(\\d{1,6})(ms|s|m)");
     private static final String SEE_HELP = "; see --help";
 
-    /** A server takes no more calls on one connection. */
+    /** A server of Tern accepts no more calls on one connection by default. */
     private static final int MAX_USERS = 1_000;
 
     static GateOptions parse(List<String> arguments) throws CannotRunException {
@@ -94,12 +94,12 @@ record GateOptions(
         headers.put(header.group(1), header.group(2));
     }
 
-    /** In words, for the table. */
+    /** Returns the name of the called method for the table. */
     String name() {
         return service.substring(service.lastIndexOf('.') + 1) + "." + method;
     }
 
-    /** Texts by option. */
+    /** Values of the options, as text. */
     private record Values(Map<String, String> given) {
 
         GateOptions options(Map<String, String> headers) throws CannotRunException {
@@ -156,7 +156,7 @@ record GateOptions(
                     return uri;
                 }
             } catch (URISyntaxException e) {
-                // said below, for all forms that are wrong
+                // reported below with all other malformed addresses
             }
             throw new CannotRunException(
                     "--" + name + " is '" + value + "'; expected http:// or https://, a host and a" + " port");
@@ -177,7 +177,7 @@ record GateOptions(
                     return rate;
                 }
             } catch (NumberFormatException e) {
-                // said below, for all values that are wrong
+                // reported below with all other invalid values
             }
             throw new CannotRunException(
                     "--rate is '" + value + "'; expected calls a second, more than 0 and at most 1000000");

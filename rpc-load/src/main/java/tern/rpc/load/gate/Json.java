@@ -5,23 +5,23 @@ import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Reads what users and applications wrote. */
+/** Parses JSON from arguments and from answers of the application. */
 final class Json {
 
     private static final JsonMapper MAPPER = JsonMapper.builder()
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            // An application may be newer than this.
+            // A newer application may send members that this version does not know.
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
             .build();
 
     private Json() {}
 
-    /** @throws JacksonException if it is none */
+    /** @throws JacksonException if the text is not JSON */
     static JsonNode tree(String text) {
         return MAPPER.readTree(text);
     }
 
-    /** @throws JacksonException if it is something else */
+    /** @throws JacksonException if the text is not JSON or does not fit the type */
     static <T> T value(String text, Class<T> type) {
         return MAPPER.readValue(text, type);
     }

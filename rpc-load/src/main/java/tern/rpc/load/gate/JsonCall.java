@@ -19,14 +19,14 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Calls one method by JSON over HTTP/2, or HTTP/1.1 if the server has nothing else, so that no interface is needed.
- * Thread-safe.
+ * Calls one method with JSON, so that the gate needs no interface. Uses HTTP/2, or HTTP/1.1 if the server does not
+ * support HTTP/2. Thread-safe.
  */
 final class JsonCall implements Scenario.Call {
 
     private static final Duration CONNECT = Duration.ofSeconds(3);
 
-    /** The first call of a server that has just been started takes its time. */
+    /** Longer than the timeout of later calls, because the first call of a new process is slow. */
     private static final Duration FIRST_CALL = Duration.ofSeconds(10);
 
     private static final int LONGEST_TEXT = 200;
@@ -43,7 +43,7 @@ final class JsonCall implements Scenario.Call {
         this.target = options.server().resolve("/" + options.service() + "/" + options.method());
     }
 
-    /** The first call: what is wrong with it is wrong with all of them. */
+    /** Makes the first call and stops the gate if it fails, since later calls would fail for the same reason. */
     void tryOnce() throws CannotRunException, InterruptedException {
         HttpResponse<String> response;
         try {
@@ -72,7 +72,7 @@ final class JsonCall implements Scenario.Call {
     public void run(long number) throws InterruptedException {
         HttpResponse<String> response;
         try {
-            // 0 was the first call
+            // tryOnce() used number 0
             response = http.send(request(number + 1, options.timeout()), BodyHandlers.ofString());
         } catch (HttpTimeoutException e) {
             throw failure(
@@ -97,7 +97,7 @@ final class JsonCall implements Scenario.Call {
         return request.build();
     }
 
-    /** Servers of Tern tell code and message in the body; what stands in front of them may not. */
+    /** Reads code and message from the body of a Tern server. A proxy in front of it may answer without a JSON body. */
     private static RpcException failure(HttpResponse<String> response) {
         try {
             JsonNode body = Json.tree(response.body());
@@ -106,7 +106,7 @@ final class JsonCall implements Scenario.Call {
                 return failure(code(code), body.path("message").asString(""));
             }
         } catch (JacksonException e) {
-            // no JSON: said as it is
+            // not JSON: use the text of the body
         }
         String text = response.body().strip();
         return failure(

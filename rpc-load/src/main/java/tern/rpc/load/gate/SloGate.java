@@ -9,8 +9,8 @@ import tern.rpc.load.Scenario;
 import tern.rpc.load.Tally;
 
 /**
- * A program for builds: drives one method of a running application at the rate it has to bear, and ends with 0 if it
- * bears it, with 1 if not, and with 2 if nothing could be measured. Its arguments are told by {@code --help}.
+ * A program for builds. It calls one method of a running application at the required rate. It exits with 0 if the
+ * target was met, with 1 if it was missed and with 2 if nothing could be measured. {@code --help} lists the arguments.
  */
 public final class SloGate {
 
@@ -27,7 +27,7 @@ public final class SloGate {
     /**
      * Does the work of {@link #main} without ending the process.
      *
-     * @return 0, 1 or 2
+     * @return the exit code: 0, 1 or 2
      */
     public static int run(List<String> arguments, PrintStream out, PrintStream err) throws InterruptedException {
         if (arguments.contains("--help")) {
@@ -49,7 +49,7 @@ public final class SloGate {
         if (actuator == null) {
             return drive(call, options, null).passed();
         }
-        actuator.advice(); // a wrong address is said now, not after the load
+        actuator.advice(); // finds a wrong address before the load, not after it
         SlowMoments slow = new SlowMoments(options.target(), actuator::waiting);
         LatencyReport report = drive(call, options, slow);
         out.println();
@@ -61,7 +61,10 @@ public final class SloGate {
         return report.passed();
     }
 
-    /** The load has been judged; an application that tells nothing any more does not change that. */
+    /**
+     * Returns the advice as text. If the application no longer answers, the text says so and the verdict on the load
+     * stays.
+     */
     private static String advice(Actuator actuator) throws InterruptedException {
         try {
             return Advice.text(actuator.advice());

@@ -14,12 +14,15 @@ import tern.rpc.load.Target;
 import tern.rpc.waiting.WaitingReport;
 
 /**
- * Looks at what an application waits for while it misses the target: after the load it waits for nothing. Used by one
- * thread.
+ * Collects waiting reports of the application while it misses the target. After the load there would be no waits to
+ * see. Confined to one thread.
  */
 final class SlowMoments implements OpenLoopDriver.Progress {
 
-    /** A look stops the application for some milliseconds, which must not become the reason. */
+    /**
+     * Minimum time between two reports. A report pauses the application for some milliseconds, and these pauses must
+     * not cause the missed target.
+     */
     private static final Duration APART = Duration.ofSeconds(5);
 
     private static final int ROWS = 5;
@@ -49,7 +52,7 @@ final class SlowMoments implements OpenLoopDriver.Progress {
                         || second.p99Millis() >= target.latency().toNanos() / 1e6);
     }
 
-    /** What most threads and calls waited for, for a terminal. Blocks until the last look has ended. */
+    /** Returns the most frequent waits as text for a terminal. Blocks until the last report has arrived. */
     String text() {
         if (looks.isEmpty()) {
             return String.format("No second missed the target by itself, so nobody looked at the threads.%n");

@@ -1,6 +1,6 @@
 /**
- * Fails a build when an application misses its target: {@link tern.rpc.load.gate.SloGate} drives one method by JSON over
- * HTTP, and tells what the application says of itself when it is too slow.
+ * A gate for builds: {@link tern.rpc.load.gate.SloGate} calls one method with JSON over HTTP and fails the build if the
+ * application misses its target. It then prints the advice of the application.
  */
 @NullMarked
 package tern.rpc.load.gate;

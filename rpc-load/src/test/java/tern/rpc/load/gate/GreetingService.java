@@ -12,7 +12,7 @@ public interface GreetingService {
 
     String greet(Visitor visitor);
 
-    /** Knows the first number alone. */
+    /** Answers 0 for the number 0 and fails for all others. */
     long only0(long number);
 
     @RpcMethod(readOnly = true)

@@ -35,7 +35,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The whole program against a real server, and against what an actuator answers. */
+/** Runs the whole program against a real server and a scripted Actuator. */
 @Timeout(120)
 class SloGateTest {
 
@@ -92,7 +92,7 @@ class SloGateTest {
                         ServerTransportSettings.onPort(0),
                         LOOPS,
                         List.of(new TripleProtocol(codecs, http), new Http1Protocol(codecs, http))))
-                // However slow the machine is.
+                // Long enough for a slow machine.
                 .maxQueueWait(Duration.ofMinutes(1))
                 .export(ServiceExport.of(GreetingService.class, new Greetings()))
                 .export(ServiceExport.of(GreetingService.class, new Greetings(), "north", "1.0"))
@@ -200,7 +200,8 @@ class SloGateTest {
     @Test
     void serverThatIsNotThereGetsOneLine() throws Exception {
         try (Socket silent = new Socket()) {
-            silent.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)); // nobody else can listen there
+            // Bound but not accepting, so that no other process can listen on this port.
+            silent.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
             int free = silent.getLocalPort();
 
             Run run = runAt("http://127.0.0.1:" + free, "--method=only0");
@@ -246,7 +247,7 @@ class SloGateTest {
                 "--rate=20",
                 "--warm-up=0",
                 "--users=8",
-                // However slow the machine is.
+                // Long enough for a slow machine.
                 "--latency=1m",
                 "--timeout=1m"));
         arguments.addAll(List.of(more));

@@ -22,11 +22,11 @@ import org.springframework.boot.loader.tools.Library;
 import org.springframework.boot.loader.tools.LibraryScope;
 import org.springframework.boot.loader.tools.Repackager;
 
-/** An application in one executable jar, with its libraries as jars inside. */
+/** Runs an application from one executable jar that contains its libraries as jars. */
 @Timeout(240)
 class FatJarTest {
 
-    /** On the class path of this test only. */
+    /** Jars that only the test needs. */
     private static final Pattern OF_TESTS = Pattern.compile(
             "(?i).*(junit|surefire|mockito|byte-buddy|assertj|testcontainers|docker|loader-tools|jna).*");
 

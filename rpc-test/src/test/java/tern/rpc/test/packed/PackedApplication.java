@@ -10,7 +10,7 @@ import org.springframework.context.annotation.Import;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** A program that serves, and calls itself over each protocol. */
+/** A program that exports a service and calls it over each protocol. */
 public final class PackedApplication {
 
     private PackedApplication() {}

@@ -10,7 +10,7 @@ import org.springframework.web.server.ResponseStatusException;
 import tern.rpc.load.LatencyReport;
 import tern.sample.consumer.LoadRun;
 
-/** The last run of the load mode, for the page at {@code /}. */
+/** Serves the last run to the page at {@code /}, and starts further runs. */
 @RestController
 class LoadController {
 
@@ -27,14 +27,14 @@ class LoadController {
         }
     }
 
-    /** No content before the first run has ended. */
+    /** Returns the last run; 204 before the first run has ended. */
     @GetMapping("/load")
     ResponseEntity<LastRun> lastRun() {
         LatencyReport report = load.report();
         return report == null ? ResponseEntity.noContent().build() : ResponseEntity.ok(LastRun.of(report));
     }
 
-    /** Drives a load and answers when it has ended; 409 while another is driven. */
+    /** Makes a run and answers when it has ended; 409 while another run is active. */
     @PostMapping("/load")
     LastRun run(@RequestParam double rate) throws InterruptedException {
         try {

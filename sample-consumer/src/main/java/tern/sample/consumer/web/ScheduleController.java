@@ -22,7 +22,7 @@ class ScheduleController {
         this.schedule = schedule;
     }
 
-    /** @param requestId made here if missing */
+    /** @param requestId id of the request; generated if missing */
     record Task(
             @Nullable String requestId,
             @NotBlank String tenant,

@@ -32,7 +32,7 @@ class UserController {
         this.users = users;
     }
 
-    /** What a client may choose of a user. */
+    /** The fields of a new user that the client sets. */
     record NewUser(
             @NotBlank String name,
             @NotBlank @Email String email,

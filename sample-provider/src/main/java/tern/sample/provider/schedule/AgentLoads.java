@@ -11,7 +11,7 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Repository;
 import tern.sample.provider.schedule.Agents.Agent;
 
-/** How many tasks each agent has, counted in Redis. */
+/** Number of tasks of each agent, counted in Redis. */
 @Repository
 class AgentLoads {
 
@@ -23,7 +23,7 @@ class AgentLoads {
         this.how = properties.redis();
     }
 
-    /** All in one MGET, unless as many round trips are asked for. */
+    /** Reads all counters with one MGET, or with one GET for each if the properties ask for it. */
     int[] of(List<Agent> agents) {
         List<String> keys = agents.stream().map(AgentLoads::key).toList();
         List<@Nullable String> loads =
@@ -33,7 +33,7 @@ class AgentLoads {
                 .toArray();
     }
 
-    /** By one connection: what differs from MGET is the number of commands alone. */
+    /** Uses one connection for all GETs, so that only the number of commands differs from MGET. */
     private List<@Nullable String> oneByOne(List<String> keys) {
         List<@Nullable String> loads = new ArrayList<>();
         redis.execute((RedisCallback<List<@Nullable String>>) connection -> {

@@ -7,7 +7,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Repository;
 import tern.sample.api.ScheduleRequest;
 
-/** Tenants, agents and assignments in SQL; each method is one statement. */
+/** Tenants, agents and assignments in SQL. Each method runs one statement. */
 @Repository
 class Agents {
 
@@ -19,7 +19,7 @@ class Agents {
         this.jdbc = jdbc;
     }
 
-    /** How many agents may be compared for this tenant; 0 for an unknown one. */
+    /** Returns the maximum number of agents to compare for this tenant; 0 for an unknown tenant. */
     int candidateLimit(String tenant) {
         return jdbc.sql("select candidate_limit from tenants where name = ?")
                 .param(tenant)
@@ -35,7 +35,7 @@ class Agents {
                 .list();
     }
 
-    /** Who has been assigned to this request. */
+    /** Returns the agent that is assigned to this request. */
     Agent assigned(String requestId) {
         return jdbc.sql(
                         "select a.id, a.name from agents a join assignments s on s.agent_id = a.id where s.request_id = ?")
@@ -44,7 +44,7 @@ class Agents {
                 .single();
     }
 
-    /** @return false if the request has been assigned before */
+    /** @return false if the request has an agent already */
     boolean assign(ScheduleRequest request, Agent agent) {
         try {
             jdbc.sql("insert into assignments (request_id, tenant, agent_id, create_time) values (?, ?, ?, ?)")

@@ -9,14 +9,15 @@ import org.springframework.web.client.RestClient;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
-/** Asks another service over HTTP whether a tenant may schedule: by default the stub in this application. */
+/** Asks another service over HTTP whether a tenant may schedule. By default this is the stub in this application. */
 @Component
 class Authorization {
 
     record Decision(boolean allowed) {}
 
     private final RestClient http;
-    private volatile @Nullable String url; // set before the first call: the RPC server starts after the web server
+    // set before the first call, since the RPC server starts after the web server
+    private volatile @Nullable String url;
 
     Authorization(RestClient authorizationHttp, ScheduleProperties properties) {
         this.http = authorizationHttp;

@@ -6,7 +6,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Stands for somebody else's service, so that the sample needs nothing beside itself. */
+/** Simulates the authorization service, so that the sample runs without other services. */
 @RestController
 class AuthorizationStub {
 

@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.stereotype.Component;
 import tern.sample.provider.schedule.ScheduleProperties.Cost;
 
-/** What real services spend beside what the sample shows; nothing unless {@code sample.cost} asks for it. */
+/** Simulates further costs of real services; none by default. {@code sample.cost} sets them. */
 @Component
 class CallCost {
 
@@ -24,7 +24,7 @@ class CallCost {
         this.cost = properties.cost();
     }
 
-    /** On the thread of the call. */
+    /** Spends the costs that arise on the thread of the call. */
     void ofCall(String requestId) {
         for (int i = 0; i < cost.connections(); i++) {
             takeConnection();
@@ -34,7 +34,7 @@ class CallCost {
         }
     }
 
-    /** As when each of many small methods takes a connection of its own. */
+    /** Borrows and returns a connection, as a small repository method would. */
     private void takeConnection() {
         try (Connection connection = dataSource.getConnection()) {
             connection.getAutoCommit();
@@ -43,7 +43,7 @@ class CallCost {
         }
     }
 
-    /** On the thread of the task. */
+    /** Spends the costs of the task that follows the call, on the thread of the task. */
     void ofTask() {
         Duration time = cost.bindTime();
         if (time.isZero()) {

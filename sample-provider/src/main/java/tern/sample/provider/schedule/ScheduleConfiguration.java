@@ -11,12 +11,12 @@ import org.springframework.web.client.RestClient;
 class ScheduleConfiguration {
 
     /**
-     * For what can wait until after the answer: a bean that the properties {@code rpc.pools.executors.bind} make. It is
-     * bounded: a full queue refuses, and the caller learns it at once.
+     * Name of the executor for work after the answer. The properties {@code rpc.pools.executors.bind} create it. It is
+     * bounded; if its queue is full, the caller gets an error at once.
      */
     static final String BIND = "bind";
 
-    /** A second try after a pause would come too late for the call that waits for it. */
+    /** Switches off retries of the HTTP client. The waiting call would time out before a second attempt. */
     @Bean
     ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> oneAttempt() {
         return builder -> builder.withHttpClientCustomizer(HttpClientBuilder::disableAutomaticRetries);

@@ -6,8 +6,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What the schedule service asks, and what a call costs. The costs are for load tests: each is what a service like this
- * one really has, and the profiles {@code round1} to {@code round5} put them together with the mistakes of a story.
+ * Settings of the schedule service and the simulated costs of a call. The costs are for load tests. The profiles
+ * {@code round1} to {@code round5} combine them with the mistakes that docs/replay.md describes.
  */
 @ConfigurationProperties("sample")
 record ScheduleProperties(
@@ -16,24 +16,24 @@ record ScheduleProperties(
         @DefaultValue Cost cost) {
 
     /**
-     * @param url where to ask; the stub in this application if missing
-     * @param stubDelay how long the stub takes to decide
+     * @param url address of the authorization service; the stub in this application if missing
+     * @param stubDelay response time of the stub
      */
     record Authorization(
             @Nullable String url, @DefaultValue("0ms") Duration stubDelay) {}
 
     /**
-     * @param serial one GET for each agent, one after the other, instead of one MGET
-     * @param reads how often each of these GETs is made, as when there were more keys
+     * @param serial whether to send one GET for each agent in sequence instead of one MGET
+     * @param reads number of times each GET is repeated, to simulate more keys
      */
     record Redis(
             @DefaultValue("false") boolean serial,
             @DefaultValue("1") int reads) {}
 
     /**
-     * @param connections taken from the pool and given back in each call, beside those for its statements
-     * @param logLines of each call, beside the two that tell what happened
-     * @param bindTime how long the task that follows a call waits for somebody else
+     * @param connections number of additional connections that each call borrows from the pool
+     * @param logLines number of additional log lines of each call
+     * @param bindTime time that the task after a call waits for another service
      */
     record Cost(
             @DefaultValue("0") int connections,

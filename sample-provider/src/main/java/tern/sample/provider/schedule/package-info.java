@@ -1,4 +1,7 @@
-/** Scheduling, step by step: authorization over HTTP, rows from SQL, counters from Redis, a pool for what can wait. */
+/**
+ * Scheduling in steps: authorization over HTTP, rows from SQL, counters from Redis, and a pool for work after the
+ * answer.
+ */
 @NullMarked
 package tern.sample.provider.schedule;
 

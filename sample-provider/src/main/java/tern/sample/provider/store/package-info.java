@@ -1,4 +1,4 @@
-/** The stores and their pools: Druid, embedded servers, and what is in them at the start. */
+/** The databases and their pools: Druid, embedded servers and the initial data. */
 @NullMarked
 package tern.sample.provider.store;
 

@@ -16,7 +16,7 @@ import tern.sample.api.Page;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** One or two statements a call. */
+/** Users in SQL. Each call runs one or two statements. */
 @RpcService
 class SqlUserService implements UserService {
 

@@ -8,7 +8,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Profile;
 
-/** A real MariaDB as a child process on a free port: Maven profile and Spring profile are both called "mariadb". */
+/**
+ * A real MariaDB as a child process on a free port. Both the Maven profile and the Spring profile are named
+ * {@code mariadb}.
+ */
 @Configuration(proxyBeanMethods = false)
 @Profile("mariadb")
 class EmbeddedMariaDb {

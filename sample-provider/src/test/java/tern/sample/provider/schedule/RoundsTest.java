@@ -29,14 +29,14 @@ import tern.sample.provider.schedule.ScheduleProperties.Authorization;
 import tern.sample.provider.schedule.ScheduleProperties.Cost;
 import tern.sample.provider.schedule.ScheduleProperties.Redis;
 
-/** The mistakes that the profiles of the story switch on. */
+/** Tests the mistakes that the profiles {@code round1} to {@code round5} switch on. */
 class RoundsTest {
 
     private static final List<Agent> AGENTS = List.of(new Agent(1, "one"), new Agent(2, "two"));
 
     private final StringRedisTemplate redis = mock(StringRedisTemplate.class);
 
-    @SuppressWarnings("unchecked") // the mock's type arguments
+    @SuppressWarnings("unchecked") // type arguments of the mock
     private final ValueOperations<String, String> values = mock(ValueOperations.class);
 
     @Test
@@ -49,7 +49,7 @@ class RoundsTest {
     }
 
     @Test
-    @SuppressWarnings("unchecked") // the type of what is matched
+    @SuppressWarnings("unchecked") // type of the matched argument
     void serialLoadsComeInCommandsOfTheirOwn() {
         RedisConnection connection = mock(RedisConnection.class);
         RedisStringCommands commands = mock(RedisStringCommands.class);
