@@ -4,15 +4,15 @@ import garden.shop.Switches;
 import java.util.regex.Pattern;
 
 /**
- * A fault of the garden and its truth.
+ * One fault of the garden and the expected diagnosis.
  *
- * @param first what the first cause has to say: kind and name
- * @param change what its change has to say
- * @param plant sets the fault; undone with false
+ * @param first pattern for kind and name of the first cause
+ * @param change pattern for the proposed change
+ * @param plant switches the fault on or off
  */
 record Fault(String name, Pattern first, Pattern change, Switch plant) {
 
-    /** Sets a fault or takes it back. */
+    /** Switches a fault on or off. */
     interface Switch {
         void set(boolean on) throws Exception;
     }

@@ -24,7 +24,7 @@ import tern.rpc.diagnosis.Cause;
 import tern.rpc.diagnosis.Diagnosis;
 import tern.rpc.diagnosis.Diagnostician;
 
-/** Plants one fault after the other and prints what the diagnosis says beside the truth. */
+/** Plants one fault after the other and prints the diagnosis beside the expected one. */
 public final class Faults {
 
     private static final int CALLS_PER_SECOND = 100;
@@ -208,7 +208,7 @@ public final class Faults {
         System.out.printf(Locale.ROOT, "%d of %d named first, %d with the right change%n", named, planted, right);
     }
 
-    /** @return the seconds until the miss was told; -1 if it was not */
+    /** @return seconds until the diagnosis reported a missed target; -1 if it did not */
     private int awaitMiss() throws InterruptedException {
         for (int i = 1; i <= FAULT_SECONDS; i++) {
             sleep(1);

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Calls the shop at a steady rate, whether it answers or not. */
+/** Calls the shop at a constant rate, whether or not it answers. */
 final class Load implements AutoCloseable {
 
     private static final int MAX_CALLERS = 400;
@@ -57,7 +57,7 @@ final class Load implements AutoCloseable {
             }
             ended = true;
         } catch (RuntimeException e) {
-            // counted below
+            // counted as a failure below
         }
         calls.increment();
         if (!ended || System.nanoTime() - start > 100_000_000) {

@@ -1,4 +1,4 @@
-/** Drives the shop, plants one fault after the other, and compares the diagnosis with the truth. */
+/** Puts load on the shop, plants one fault after the other, and compares the diagnosis with the expected one. */
 @NullMarked
 package garden.run;
 

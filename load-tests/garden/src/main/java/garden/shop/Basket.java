@@ -141,7 +141,7 @@ class Basket {
     @SuppressWarnings("unused") // keeps the optimizer from removing the allocation
     private static volatile byte[] KEPT_LAST = new byte[0];
 
-    /** Fills the old generation up to a share. */
+    /** Fills this share of the heap with live objects. */
     static void fill(double share) {
         long wanted = (long) (Runtime.getRuntime().maxMemory() * share);
         for (long size = 0; size < wanted; size += 500_000) {

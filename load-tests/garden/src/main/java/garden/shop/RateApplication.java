@@ -7,7 +7,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Import;
 
-/** The application of the rates. */
+/** An application with the service of rates. */
 @SpringBootConfiguration
 @EnableAutoConfiguration
 @Import(RateDesk.class)

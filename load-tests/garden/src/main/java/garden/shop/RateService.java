@@ -1,6 +1,6 @@
 package garden.shop;
 
-/** A service of another application. */
+/** A service that the shop calls in another application. */
 public interface RateService {
 
     double rate(int id);

@@ -8,7 +8,7 @@ import org.springframework.context.annotation.ComponentScan;
 import org.springframework.context.annotation.ComponentScan.Filter;
 import org.springframework.context.annotation.FilterType;
 
-/** The shop. */
+/** The application whose faults the diagnosis has to find. */
 @SpringBootApplication
 @ComponentScan(excludeFilters = @Filter(type = FilterType.ASSIGNABLE_TYPE, classes = RateDesk.class))
 public class ShopApplication {
@@ -17,17 +17,17 @@ public class ShopApplication {
         return SpringApplication.run(ShopApplication.class, arguments);
     }
 
-    /** Lets calls go on that wait for the gate of the basket. */
+    /** Releases the calls that wait for the gate of the basket. */
     public static void openGate(ConfigurableApplicationContext shop) {
         shop.getBean(Basket.class).open();
     }
 
-    /** Closes the connections that the shop has lost. */
+    /** Closes the connections that the shop did not return to the pool. */
     public static void findLostConnections() throws SQLException {
         Stock.findLost();
     }
 
-    /** Fills or empties the memory. */
+    /** Fills the heap up to this share; 0 frees it. */
     public static void memory(double share) {
         if (share > 0) {
             Basket.fill(share);

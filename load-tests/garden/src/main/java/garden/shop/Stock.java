@@ -11,7 +11,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Stock {
 
-    /** So that the fault can be taken back. */
+    /** Connections that were not returned, kept so that the fault can be undone. */
     private static final Queue<Connection> LOST = new ConcurrentLinkedQueue<>();
 
     private final JdbcTemplate jdbc;
@@ -47,7 +47,7 @@ class Stock {
         }
     }
 
-    /** Keeps a connection while it waits for something else. */
+    /** Holds a connection while it waits for something else. */
     private void settle(int id) {
         try (Connection connection = source.getConnection()) {
             connection.createStatement().executeQuery("select " + id % 100).close();

@@ -3,7 +3,7 @@ package garden.shop;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The faults that are planted at present. Thread-safe. */
+/** The faults that are switched on. Thread-safe. */
 public final class Switches {
 
     private static final Set<String> ON = ConcurrentHashMap.newKeySet();

@@ -1,4 +1,4 @@
-/** A shop with switches that plant faults into it. */
+/** A shop with faults that can be switched on and off. */
 @NullMarked
 package garden.shop;
 

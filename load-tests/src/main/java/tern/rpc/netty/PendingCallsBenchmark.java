@@ -26,8 +26,8 @@ import tern.rpc.transport.PendingCall;
 import tern.sample.api.UserService;
 
 /**
- * What it takes that a waiting call can be found by its id, and that it ends at its deadline, beside the usual ways. Two
- * threads with 128 calls under way each: one is entered, the oldest is answered.
+ * Measures finding a waiting call by its id and ending it at its deadline, compared with the usual ways. Two threads
+ * have 128 open calls each. One operation adds a call and answers the oldest one.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -73,7 +73,7 @@ public class PendingCallsBenchmark {
         return new PendingCall(call, false, 0, null);
     }
 
-    /** The calls of one thread, in turn: their ids, and what ends them if they are late. */
+    /** The open calls of one thread: their ids, and the timers that end them. */
     @State(Scope.Thread)
     public static class UnderWay {
 
@@ -87,7 +87,7 @@ public class PendingCallsBenchmark {
         }
     }
 
-    /** As it is done: a slot, and the deadline in the entry, which one sweep for all calls looks at. */
+    /** Tern's way: a slot, and a deadline in the entry that one sweep of all calls checks. */
     @Benchmark
     public @Nullable PendingCall slotAndSweep(UnderWay calls) {
         int turn = calls.turn();

@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Frames of 177 bytes on their way to the channel, so many at a time, beside a write with a flush for each. The channel has
- * no socket: what a flush costs the system comes on top.
+ * Writes frames of 177 bytes to a channel, several at a time, compared with a write and flush of each. The channel has
+ * no socket, so the cost of the system call is not included.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -81,7 +81,7 @@ public class WriteQueueBenchmark {
         }
     }
 
-    /** Takes all that is written. */
+    /** Accepts and releases all written data. */
     private static final class Sink extends ChannelOutboundHandlerAdapter {
 
         @Override

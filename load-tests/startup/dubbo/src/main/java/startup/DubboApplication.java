@@ -9,12 +9,12 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 
-/** A provider of one service and a client of it, in one process. */
+/** A provider of one service and its client in one process. */
 @SpringBootApplication
 @EnableDubbo(scanBasePackages = "startup")
 public class DubboApplication {
 
-    /** What is called. */
+    /** The measured service. */
     public interface Greeting {
         String greet(String name);
     }

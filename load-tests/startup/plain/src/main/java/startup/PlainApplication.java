@@ -3,7 +3,7 @@ package startup;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
-/** Nothing but Boot. */
+/** An application with Spring Boot alone. */
 @SpringBootApplication
 public class PlainApplication {
 

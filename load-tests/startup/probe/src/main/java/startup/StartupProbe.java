@@ -8,12 +8,12 @@ import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.ApplicationListener;
 
 /**
- * Once the application is ready: prints loaded classes, live threads, CPU and wall time since the JVM began, then makes
- * the first call if there is something to call, prints how long it took, and ends the process.
+ * Prints loaded classes, live threads, and CPU and wall time since the start of the JVM when the application is ready.
+ * Then it makes the first call, if the application has one, prints its duration, and ends the process.
  */
 public final class StartupProbe implements ApplicationListener<ApplicationReadyEvent> {
 
-    /** The first call that an application offers to be measured. */
+    /** The call that is measured as the first one. */
     public interface FirstCall {
         void call();
     }
@@ -37,7 +37,9 @@ public final class StartupProbe implements ApplicationListener<ApplicationReadyE
         System.exit(SpringApplication.exit(event.getApplicationContext()));
     }
 
-    /** The client was there before the provider, so its connection may need another moment. */
+    /**
+     * Repeats the call until it succeeds. The client starts before the provider, so its connection may take a moment.
+     */
     private static long firstSuccess(FirstCall first) {
         RuntimeException last = new IllegalStateException("not called");
         for (int attempt = 0; attempt < 100; attempt++) {

@@ -1,3 +1,3 @@
-/** What a start costs, measured the same way for every application. */
+/** Measures the cost of a start in the same way for every application. */
 @org.jspecify.annotations.NullMarked
 package startup;

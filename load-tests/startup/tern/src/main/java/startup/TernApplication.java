@@ -6,11 +6,11 @@ import org.springframework.context.annotation.Bean;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** A provider of one service and a client of it, in one process. */
+/** A provider of one service and its client in one process. */
 @SpringBootApplication
 public class TernApplication {
 
-    /** What is called. */
+    /** The measured service. */
     public interface Greeting {
         String greet(String name);
     }

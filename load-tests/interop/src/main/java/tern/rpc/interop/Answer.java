@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * One thing that a server is to do in a stream, after a while: send a message, or end the stream well or badly.
+ * One action of a server in a stream: it sends a message, or ends the stream with or without a failure.
  *
- * @param delay counted from the answer before it, or from the request that made it
+ * @param delay time after the answer before it, or after the request that caused it
  */
 record Answer<R>(@Nullable R message, @Nullable RpcException failure, Duration delay) {
 

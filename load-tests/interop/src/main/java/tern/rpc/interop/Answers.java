@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.StreamObserver;
 
-/** The answers of a streaming call, for a caller that waits for them one by one. */
+/** The answers of a streaming call, for a caller that reads them one by one. */
 final class Answers<R> implements Flow.Subscriber<R>, StreamObserver<R> {
 
     private static final long WAIT_SECONDS = 30;
@@ -17,17 +17,17 @@ final class Answers<R> implements Flow.Subscriber<R>, StreamObserver<R> {
     private final BlockingQueue<Event<R>> events = new LinkedBlockingQueue<>();
     private volatile Flow.@Nullable Subscription subscription;
 
-    /** A value, a failure, or the end when it has neither. */
+    /** A message, a failure, or the end of the stream if both are null. */
     private record Event<R>(@Nullable R value, @Nullable Throwable failure) {}
 
-    /** Subscribes and asks for all. */
+    /** Subscribes and requests all messages. */
     static <R> Answers<R> of(Flow.Publisher<R> publisher) {
         Answers<R> answers = new Answers<>();
         publisher.subscribe(answers);
         return answers;
     }
 
-    /** @throws Throwable what the call failed with; AssertionError if it ended or nothing comes */
+    /** @throws Throwable the failure of the call; AssertionError if the stream ended or no message arrived in time */
     R next() throws Throwable {
         R value = await();
         if (value == null) {
@@ -36,7 +36,7 @@ final class Answers<R> implements Flow.Subscriber<R>, StreamObserver<R> {
         return value;
     }
 
-    /** All until the end. */
+    /** Reads all messages until the end of the stream. */
     List<R> rest() throws Throwable {
         List<R> rest = new ArrayList<>();
         for (R value = await(); value != null; value = await()) {

@@ -19,14 +19,17 @@ import tern.rpc.interop.conformance.ConformancePayload.RequestInfo;
 import tern.rpc.interop.conformance.Error;
 import tern.rpc.interop.conformance.Header;
 
-/** What the conformance suite wants to hear of a call: what came with it, in payloads or in the details of errors. */
+/**
+ * The data of a call that the conformance suite expects in the answer: headers, timeout and requests. They are sent in
+ * payloads or in the details of an error.
+ */
 final class ConformanceCall {
 
     private final ServerContext context;
     private final @Nullable Long timeoutMillis;
     private final List<Any> requests = new ArrayList<>();
 
-    /** Of the call that this thread serves. */
+    /** Describes the call that the current thread serves. */
     ConformanceCall() {
         context = Objects.requireNonNull(ServerContext.current(), "a call is being served");
         Deadline deadline = context.deadline();
@@ -52,7 +55,7 @@ final class ConformanceCall {
         context.sendHeaders();
     }
 
-    /** Of the first answer to a call. */
+    /** Returns the payload of the first answer: headers, timeout and requests. */
     ConformancePayload everything(ByteString data) {
         return ConformancePayload.newBuilder()
                 .setData(data)
@@ -60,7 +63,7 @@ final class ConformanceCall {
                 .build();
     }
 
-    /** Of later answers in full-duplex streams: the requests since the one before. */
+    /** Returns the payload of a later answer in a full-duplex stream: the requests since the previous answer. */
     ConformancePayload requests(ByteString data) {
         return ConformancePayload.newBuilder()
                 .setData(data)
@@ -68,12 +71,12 @@ final class ConformanceCall {
                 .build();
     }
 
-    /** Of later answers when there were no more requests. */
+    /** Returns the payload of a later answer without new requests. */
     static ConformancePayload only(ByteString data) {
         return ConformancePayload.newBuilder().setData(data).build();
     }
 
-    /** @param first nothing was answered before it, so that the error tells of the requests */
+    /** @param first whether no answer was sent before; the error then also contains the requests */
     RpcException failure(Error error, boolean first) {
         List<StatusDetail> details = new ArrayList<>();
         error.getDetailsList().forEach(detail -> details.add(detail(detail)));

@@ -9,8 +9,8 @@ import tern.rpc.Metadata;
 import tern.rpc.interop.conformance.Header;
 
 /**
- * Between Tern's metadata and how the conformance suite writes headers, as they are on the wire: bytes in base64 under a
- * name that ends in {@code -bin}.
+ * Converts between Tern's metadata and the headers of the conformance suite. The suite writes them as on the wire:
+ * binary values in base64, under a name that ends in {@code -bin}.
  */
 final class ConformanceHeaders {
 
@@ -31,7 +31,7 @@ final class ConformanceHeaders {
         }
     }
 
-    /** One header for each name, its values in order. */
+    /** Returns one header per name with its values in order. */
     static List<Header> of(Metadata metadata) {
         Map<String, Header.Builder> headers = new LinkedHashMap<>();
         metadata.forEach((name, value) -> {

@@ -10,8 +10,8 @@ import tern.rpc.interop.conformance.ConformancePayload;
 import tern.rpc.interop.conformance.StreamResponseDefinition;
 
 /**
- * The answers of a stream, which its first request lists: one to each request when it goes both ways at once, and what
- * is left at the end of the requests.
+ * The answers of a stream, which its first request defines. In a full-duplex stream each request gets one answer. The
+ * remaining answers follow after the last request.
  */
 final class ConformanceStream<R> implements Script<BidiStreamRequest, R> {
 
@@ -54,7 +54,7 @@ final class ConformanceStream<R> implements Script<BidiStreamRequest, R> {
         if (!bothWaysAtOnce) {
             sendHeaders();
         }
-        bothWaysAtOnce = false; // what is left answers no request
+        bothWaysAtOnce = false; // the remaining answers belong to no request
         List<Answer<R>> answers = new ArrayList<>();
         while (answered < definition.getResponseDataCount()) {
             answers.add(next());
@@ -63,7 +63,7 @@ final class ConformanceStream<R> implements Script<BidiStreamRequest, R> {
         return answers;
     }
 
-    /** Called before all else. */
+    /** Must be called before all other methods. */
     void define(StreamResponseDefinition given) {
         definition = given;
         call.metadata(given.getResponseHeadersList(), given.getResponseTrailersList());

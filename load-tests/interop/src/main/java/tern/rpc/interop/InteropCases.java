@@ -28,7 +28,10 @@ import tern.rpc.interop.testing.StreamingInputCallRequest;
 import tern.rpc.interop.testing.StreamingOutputCallRequest;
 import tern.rpc.interop.testing.StreamingOutputCallResponse;
 
-/** The cases of gRPC's interop suites as "Interoperability Test Case Descriptions" of the gRPC project has them. */
+/**
+ * The cases of gRPC's interop suites, as the document "Interoperability Test Case Descriptions" of the gRPC project
+ * defines them.
+ */
 final class InteropCases {
 
     private static final int LARGE_REQUEST = 271_828;
@@ -280,7 +283,7 @@ final class InteropCases {
         }
     }
 
-    /** Requests whose subscriber is seen to cancel. */
+    /** Requests that notice whether their subscriber cancels. */
     private static final class CancelSeen<Q> implements Flow.Publisher<Q> {
 
         private final SubmissionPublisher<Q> requests;

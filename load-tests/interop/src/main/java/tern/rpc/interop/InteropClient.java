@@ -5,11 +5,11 @@ import java.util.Map;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * Runs one case of gRPC's interop suites against a server in clear text, with the flags that such clients have; ends with
- * 0 when it passes.
+ * Runs one case of gRPC's interop suites against a server without TLS. It takes the flags that all such clients take,
+ * and exits with 0 if the case passes.
  *
- * <p>Usage: {@code InteropClient --server_host=H --server_port=N --test_case=NAME [--soak_iterations=N]}. Other flags of
- * the suites are ignored.
+ * <p>Usage: {@code InteropClient --server_host=H --server_port=N --test_case=NAME [--soak_iterations=N]}. Other flags
+ * of the suites are ignored.
  */
 public final class InteropClient {
 

@@ -22,7 +22,7 @@ import tern.rpc.interop.conformance.UnaryRequest;
 import tern.rpc.interop.conformance.UnaryResponse;
 import tern.rpc.interop.conformance.UnaryResponseDefinition;
 
-/** Answers what the requests of Connect's conformance suite define, and tells what came with them. */
+/** Sends the answers that the requests of Connect's conformance suite define, with the data of the call. */
 final class InteropConformanceService implements ConformanceService {
 
     private final ScheduledExecutorService timer;
@@ -112,7 +112,7 @@ final class InteropConformanceService implements ConformanceService {
         return answer;
     }
 
-    /** All of a stream, as a list. */
+    /** Collects all messages of a stream into a list. */
     private static final class Collector<Q> implements Flow.Subscriber<Q> {
 
         private final CompletableFuture<List<Q>> all;

@@ -23,15 +23,16 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Serves what the public test suites call, with health and reflection, on one port in clear text, until it is ended.
+ * Serves the services of the public test suites, with health and reflection, on one port without TLS, until the process
+ * is stopped.
  *
- * <p>Usage: {@code InteropServer --port=N}, 0 for a free one; it prints the port when it serves.
+ * <p>Usage: {@code InteropServer --port=N}; 0 chooses a free port. The server prints its port when it is ready.
  */
 public final class InteropServer {
 
     private static final String PORT = "--port=";
 
-    /** Where the page of the browser's suite comes from. */
+    /** Origin of the page of the browser suite. */
     private static final String PAGE = "http://127.0.0.1:18099";
 
     private InteropServer() {}

@@ -28,12 +28,15 @@ import tern.rpc.interop.testing.StreamingInputCallResponse;
 import tern.rpc.interop.testing.StreamingOutputCallRequest;
 import tern.rpc.interop.testing.StreamingOutputCallResponse;
 
-/** Serves gRPC's interop suites as "Interoperability Test Case Descriptions" of the gRPC project asks of a server. */
+/**
+ * The server side of gRPC's interop suites, as the document "Interoperability Test Case Descriptions" of the gRPC
+ * project defines it.
+ */
 final class InteropTestService implements TestService {
 
     private static final String ECHO_INITIAL = "x-grpc-test-echo-initial";
 
-    /** On the wire it ends in {@code -bin}, as the names of bytes do. */
+    /** The name on the wire ends in {@code -bin}, like all names of binary headers. */
     private static final String ECHO_TRAILING = "x-grpc-test-echo-trailing";
 
     private final ScheduledExecutorService timer;
@@ -166,7 +169,7 @@ final class InteropTestService implements TestService {
         @Override
         public void onSubscribe(Flow.Subscription given) {
             subscription = given;
-            given.request(1); // not more: whether a request was compressed is known of the last one alone
+            given.request(1); // One at a time, because the context knows only whether the last request was compressed.
         }
 
         @Override

@@ -2,12 +2,12 @@ package tern.rpc.interop;
 
 import java.util.List;
 
-/** What a server answers to a stream of requests. Called by one thread at a time, one request after the other. */
+/** The answers of a server to a stream of requests. Called by one thread at a time, in the order of the requests. */
 interface Script<Q, R> {
 
-    /** The answers to one request; the next one is asked for when they were given. */
+    /** Returns the answers to one request. The next request is read after these answers were sent. */
     List<Answer<R>> to(Q request);
 
-    /** The answers that are left when there are no more requests; the stream ends after them. */
+    /** Returns the answers after the last request. The stream ends after them. */
     List<Answer<R>> atEnd();
 }

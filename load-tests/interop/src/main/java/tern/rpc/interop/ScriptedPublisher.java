@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
 /**
- * The answers of a script to a stream of requests, as fast as they are asked for. Takes one subscriber. No thread waits:
- * whoever brings news works off what can be done, one thread at a time.
+ * Publishes the answers of a script to a stream of requests as fast as the subscriber requests them. Takes one
+ * subscriber. No thread blocks: the thread that signals an event does the possible work, and only one thread at a time
+ * does it.
  */
 final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscriber<Q>, Flow.Subscription {
 
@@ -23,7 +24,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     private final Script<Q, R> script;
     private final ScheduledExecutorService timer;
 
-    private final AtomicInteger news = new AtomicInteger(1); // held back until both sides have subscribed
+    private final AtomicInteger news = new AtomicInteger(1); // 1 until both sides have subscribed
     private final AtomicLong wanted = new AtomicLong();
     private final Queue<Q> received = new ConcurrentLinkedQueue<>();
     private volatile boolean lastReceived;
@@ -33,9 +34,9 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     private volatile Flow.@Nullable Subscription upstream;
     private volatile Flow.@Nullable Subscriber<? super R> downstream;
 
-    // Only for the thread that works off the news.
+    // Only for the thread that handles the events.
     private final ArrayDeque<Answer<R>> answers = new ArrayDeque<>();
-    private boolean delayed; // the first answer has had its delay
+    private boolean delayed; // the delay of the first answer is over
     private boolean asked;
     private boolean allAnswered;
     private boolean over;
@@ -46,7 +47,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
         this.timer = timer;
     }
 
-    /** Answers to a request that has come already. */
+    /** Publishes answers to a request that has been received already. */
     static <R> Flow.Publisher<R> of(List<Answer<R>> answers, ScheduledExecutorService timer) {
         Script<Object, R> script = new Script<>() {
             @Override
@@ -76,7 +77,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
         upstream = subscription;
-        tell(); // it may come later than the wish for answers
+        tell(); // the subscriber may have requested answers before
     }
 
     @Override
@@ -128,7 +129,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
         } while ((count = news.addAndGet(-count)) != 0);
     }
 
-    /** Whether something was done, so that more may be possible. */
+    /** Returns whether a step was done, so that another step may be possible. */
     private boolean advance(Flow.Subscriber<? super R> subscriber) {
         if (cancelled) {
             finish();
@@ -180,7 +181,7 @@ final class ScriptedPublisher<Q, R> implements Flow.Publisher<R>, Flow.Subscribe
     }
 
     private boolean ask(Flow.Subscriber<? super R> subscriber) {
-        boolean last = lastReceived; // before the queue is looked at
+        boolean last = lastReceived; // must be read before the queue
         Q request = received.poll();
         try {
             if (request != null) {

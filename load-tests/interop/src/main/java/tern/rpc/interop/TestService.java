@@ -13,8 +13,8 @@ import tern.rpc.interop.testing.StreamingOutputCallRequest;
 import tern.rpc.interop.testing.StreamingOutputCallResponse;
 
 /**
- * The service of gRPC's interop suites (grpc/testing/test.proto), in each of the shapes that Tern has for its methods.
- * {@code UnimplementedCall} is left out, as the suites demand of a server.
+ * The service of gRPC's interop suites (grpc/testing/test.proto), with a method for each shape that Tern supports.
+ * {@code UnimplementedCall} is missing, as the suites require.
  */
 @WireName("grpc.testing.TestService")
 public interface TestService {
@@ -34,11 +34,11 @@ public interface TestService {
     @WireName("StreamingInputCall")
     CompletionStage<StreamingInputCallResponse> streamingInputCall(Flow.Publisher<StreamingInputCallRequest> requests);
 
-    /** Answers each request when it comes. */
+    /** Answers each request when it arrives. */
     @WireName("FullDuplexCall")
     Flow.Publisher<StreamingOutputCallResponse> fullDuplexCall(Flow.Publisher<StreamingOutputCallRequest> requests);
 
-    /** Answers all requests when the last one has come. */
+    /** Answers all requests after the last one has arrived. */
     @WireName("HalfDuplexCall")
     StreamObserver<StreamingOutputCallRequest> halfDuplexCall(StreamObserver<StreamingOutputCallResponse> responses);
 }

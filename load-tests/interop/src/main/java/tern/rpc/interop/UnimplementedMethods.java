@@ -3,12 +3,12 @@ package tern.rpc.interop;
 import tern.rpc.WireName;
 import tern.rpc.interop.testing.Empty;
 
-/** What no server has, for the cases that call it nevertheless. */
+/** Methods that no server has, for the cases that expect UNIMPLEMENTED. */
 final class UnimplementedMethods {
 
     private UnimplementedMethods() {}
 
-    /** A method that the service lacks. */
+    /** A missing method of an existing service. */
     @WireName("grpc.testing.TestService")
     interface OfTestService {
 
@@ -16,7 +16,7 @@ final class UnimplementedMethods {
         Empty unimplementedCall(Empty request);
     }
 
-    /** A service that the server lacks. */
+    /** A service that does not exist. */
     @WireName("grpc.testing.UnimplementedService")
     interface OfNoService {
 

@@ -1,4 +1,4 @@
-/** What the public test suites call: their services, served by Tern, and the gRPC suite's client on Tern. */
+/** The services of the public test suites, provided by Tern, and a client for gRPC's suite. */
 @NullMarked
 package tern.rpc.interop;
 

@@ -16,13 +16,13 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 import java.util.zip.GZIPOutputStream;
 
-/** The attacks. They come from 127.0.0.2, or from 127.0.0.20 to 27 where several addresses attack together. */
+/** The attacks. They come from 127.0.0.2, or from 127.0.0.20 to 127.0.0.27 if several addresses attack together. */
 enum Attack {
 
-    /** Server streams whose reader gives no credit, as many as are allowed, at any time. */
+    /** Keeps the maximum number of server streams open without giving flow-control credit. */
     UNREAD_STREAMS("250 server streams without credit", true, Attack::unreadStreams),
 
-    /** Requests whose headers have come and whose message has not. */
+    /** Sends the headers of requests and never their message. */
     OPEN_HEADERS("28 KB of headers on 900 streams each of 15 connections", true, attacker -> {
         String header = "h".repeat(7_000);
         attacker.together(15, () -> {
@@ -36,7 +36,7 @@ enum Attack {
         });
     }),
 
-    /** Messages that are half there. */
+    /** Sends only the first half of each message. */
     HALF_MESSAGES("4,000 bytes of a message on 1,000 streams each of 128 connections", true, attacker -> {
         byte[] half = Arrays.copyOf(RawHttp2.message(0, new byte[8_000]), 4_000);
         attacker.together(128, () -> {
@@ -50,7 +50,7 @@ enum Attack {
         });
     }),
 
-    /** The same with few and large messages. */
+    /** Sends parts of few large messages. */
     LARGE_HALF_MESSAGES("60 KB of a message of 8 MiB on 100 streams each of 64 connections", true, attacker -> {
         byte[] half = Arrays.copyOf(RawHttp2.message(0, new byte[8_000_000]), 15_000);
         attacker.together(64, () -> {
@@ -67,7 +67,7 @@ enum Attack {
         });
     }),
 
-    /** Keys that a hash table cannot tell apart. */
+    /** Sends maps whose keys all have the same hash. */
     EQUAL_HASHES("maps of 40,000 keys of equal hash by 4 connections", false, attacker -> {
         byte[] map = RawDubbo.mapOfEqualHashes(40_000);
         attacker.together(4, () -> {
@@ -84,7 +84,7 @@ enum Attack {
         });
     }),
 
-    /** Small messages that unpack to large ones. */
+    /** Sends small messages that decompress to large ones. */
     GZIP("8 KiB that unpack to 8 MiB, 50 at a time on each of 4 connections", true, attacker -> {
         byte[] bomb = RawHttp2.message(1, gzip(largeText()));
         attacker.together(
@@ -94,7 +94,7 @@ enum Attack {
                         2,
                         50,
                         (connection, stream) -> {
-                            // the headers are sent by begin
+                            // begin() sends the headers
                             connection.write(RawHttp2.DATA, RawHttp2.END_STREAM, stream, bomb);
                         },
                         "quick",
@@ -102,7 +102,7 @@ enum Attack {
                         "gzip"));
     }),
 
-    /** An honest reader that acknowledges every frame. It must not be cut off. */
+    /** An honest reader that acknowledges every frame. The server must not disconnect it. */
     EAGER_CREDIT(
             "an honest reader with two WINDOW_UPDATE for each DATA frame",
             true,
@@ -127,7 +127,7 @@ enum Attack {
                 }
             })),
 
-    /** Methods that sleep and that nobody waits for. */
+    /** One-way calls of a method that sleeps. */
     ONE_WAY_SLEEPERS(
             "one-way calls of 10 s, 200 at once and 50 a second by one connection",
             false,
@@ -143,7 +143,7 @@ enum Attack {
                 }
             })),
 
-    /** Methods that sleep and whose callers leave. */
+    /** Calls of a method that sleeps, reset by the caller after a moment. */
     RESET_SLEEPERS(
             "calls of 10 s that are reset after 5 ms, by one connection",
             true,
@@ -158,19 +158,19 @@ enum Attack {
                 }
             })),
 
-    /** Methods that sleep, for callers that wait. */
+    /** Calls of a method that sleeps, whose callers wait. */
     SLEEPERS(
             "calls of 10 s, 50 at a time on each of 20 connections",
             true,
             attacker -> attacker.together(20, () -> callAgain(attacker, 2, 50, Attack::sendText, "sleep"))),
 
-    /** The same by several addresses. */
+    /** Calls of a method that sleeps, from several addresses. */
     SLEEPERS_OF_ADDRESSES("calls of 10 s, 50 at a time from each of 8 addresses", true, attacker -> {
         Random addresses = new Random(1);
         attacker.together(8, () -> callAgain(attacker, 20 + addresses.nextInt(8), 50, Attack::sendText, "sleep"));
     }),
 
-    /** Connections that say nothing. */
+    /** Connections that send nothing. */
     SILENT("8,190 silent connections from 8 addresses", true, Attack::silentConnections),
 
     /** Requests that are never complete. */
@@ -225,7 +225,7 @@ enum Attack {
                 }
             })),
 
-    /** Pings whose answers nobody reads (CVE-2019-9512). */
+    /** Pings whose answers the client does not read (CVE-2019-9512). */
     UNREAD_PINGS(
             "pings whose answers are not read, by 4 connections",
             true,
@@ -238,7 +238,7 @@ enum Attack {
                 }
             })),
 
-    /** Frames without content (CVE-2019-9518). */
+    /** DATA frames without content (CVE-2019-9518). */
     EMPTY_DATA(
             "empty DATA frames, by 4 connections",
             true,
@@ -253,7 +253,7 @@ enum Attack {
                 }
             })),
 
-    /** Large answers that nobody reads. */
+    /** Large answers that the client does not read. */
     UNREAD_ANSWERS(
             "answers of 8 MiB that are not read, 50 on each of 20 connections",
             true,
@@ -265,12 +265,12 @@ enum Attack {
                     }
                     while (attacker.goesOn()) {
                         attacker.pause(500);
-                        connection.credit(0, 1); // fails when the server has closed the connection
+                        connection.credit(0, 1); // fails after the server has closed the connection
                     }
                 }
             })),
 
-    /** The same by the dubbo protocol. */
+    /** Large answers over the dubbo protocol that the client does not read. */
     UNREAD_DUBBO_ANSWERS(
             "answers of 8 MiB by dubbo that are not read, 50 on each of 20 connections",
             false,
@@ -282,12 +282,12 @@ enum Attack {
                     }
                     while (attacker.goesOn()) {
                         attacker.pause(500);
-                        connection.ping(); // fails when the server has closed the connection
+                        connection.ping(); // fails after the server has closed the connection
                     }
                 }
             })),
 
-    /** Signs of life whose answers nobody reads. */
+    /** Heartbeats whose answers the client does not read. */
     UNREAD_HEARTBEATS(
             "heartbeats of dubbo whose answers are not read, by 4 connections",
             false,
@@ -299,7 +299,7 @@ enum Attack {
                 }
             })),
 
-    /** Large requests with large answers, all of them read. */
+    /** Large requests with large answers, all of which are read. */
     LARGE_REQUESTS("texts of 8 MiB there and back, 5 at a time on each of 20 connections", true, attacker -> {
         byte[] request = RawHttp2.message(0, largeText());
         attacker.together(20, () -> {
@@ -329,7 +329,7 @@ enum Attack {
         });
     }),
 
-    /** Requests one after the other, whose answers nobody reads. */
+    /** Requests in sequence on one connection whose answers the client does not read. */
     PIPELINED("requests of HTTP/1.1 without end whose answers are not read, by 20 connections", false, attacker -> {
         byte[] request = ("POST /" + Target.class.getName() + "/large HTTP/1.1\r\nhost: localhost\r\n"
                         + "content-type: application/json\r\ncontent-length: 3\r\n\r\n\"a\"")
@@ -352,17 +352,17 @@ enum Attack {
     private final String what;
     private final boolean anyServer;
 
-    @SuppressWarnings("ImmutableEnumChecker") // lambdas without a state
+    @SuppressWarnings("ImmutableEnumChecker") // the lambdas have no state
     private final Consumer<Attacker> way;
 
-    /** @param anyServer whether servers without the dubbo protocol and HTTP/1.1 understand it */
+    /** @param anyServer whether the attack also works on servers without the dubbo protocol and HTTP/1.1 */
     Attack(String what, boolean anyServer, Consumer<Attacker> way) {
         this.what = what;
         this.anyServer = anyServer;
         this.way = way;
     }
 
-    /** @param name as on the command line, such as {@code unread-streams} */
+    /** @param name name on the command line, such as {@code unread-streams} */
     static Attack named(String name) {
         for (Attack attack : values()) {
             if (attack.title().equals(name)) {
@@ -385,7 +385,10 @@ enum Attack {
         return anyServer;
     }
 
-    /** Whether honest callers connect anew for each call, since it is connections that are short. */
+    /**
+     * Returns whether honest callers open a new connection for each call. They do if the attack makes connections
+     * scarce.
+     */
     boolean takesConnections() {
         return this == SILENT;
     }
@@ -409,14 +412,14 @@ enum Attack {
                         connection.call("feed", "a");
                     } else {
                         attacker.pause(5);
-                        connection.credit(0, 1); // fails when the server has closed the connection
+                        connection.credit(0, 1); // fails after the server has closed the connection
                     }
                 }
             }
         });
     }
 
-    /** Calls on a new connection, so many at a time, until the server closes it. */
+    /** Makes calls on a new connection, with this number open at a time, until the server closes it. */
     private static void callAgain(
             Attacker attacker, int from, int atATime, Sending sending, String method, String... headers)
             throws IOException {
@@ -448,11 +451,11 @@ enum Attack {
     private static void hold(Attacker attacker, RawHttp2 connection) throws IOException {
         while (attacker.goesOn()) {
             attacker.pause(500);
-            connection.write(RawHttp2.SETTINGS, RawHttp2.ACK, 0, new byte[0]); // fails when the connection is closed
+            connection.write(RawHttp2.SETTINGS, RawHttp2.ACK, 0, new byte[0]); // fails after the connection is closed
         }
     }
 
-    /** A text that fills a message of 8 MiB. */
+    /** Returns a message of gRPC that contains a text of 8 MiB. */
     private static byte[] largeText() {
         ByteArrayOutputStream message = new ByteArrayOutputStream();
         message.write(0x0a);

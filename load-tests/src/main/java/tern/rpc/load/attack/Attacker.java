@@ -8,15 +8,15 @@ import java.util.function.Consumer;
 import tern.rpc.load.attack.RawHttp2.Frame;
 
 /**
- * An attack in a process of its own. Prints what it met: connections opened, closed by the server or not accepted, streams
- * reset or answered with an error, and when the first of these happened.
+ * An attack in a separate process. It prints the reactions of the server: connections opened, closed and not accepted,
+ * streams reset or answered with an error, and the time of the first reaction.
  */
 public final class Attacker {
 
     private static final int PATIENCE_MILLIS = 2_000;
     private static final double NANOS = 1e9;
 
-    /** One step of an attack, which may meet a closed connection. */
+    /** One step of an attack. A closed connection ends it with an exception. */
     interface Step {
         void run() throws IOException;
     }
@@ -82,7 +82,7 @@ public final class Attacker {
         limited(refused);
     }
 
-    /** Runs a step again and again until the attack is over. When the server closes the connection, a pause follows. */
+    /** Repeats a step until the attack is over. Pauses after the server has closed the connection. */
     void again(Step step) {
         while (goesOn()) {
             try {
@@ -94,7 +94,7 @@ public final class Attacker {
         }
     }
 
-    /** As {@link #again(Step)}, by threads of their own. Returns at once, but for the last of them. */
+    /** Repeats a step on several threads, of which the current thread is the last one. */
     void together(int threads, Step step) {
         for (int i = 1; i < threads; i++) {
             inBackground(() -> again(step));
@@ -121,9 +121,9 @@ public final class Attacker {
     }
 
     /**
-     * Reads all that comes on a connection until it is closed.
+     * Reads all frames of a connection until it is closed.
      *
-     * @param each told every frame
+     * @param each called with every frame
      */
     void readAll(RawHttp2 connection, Consumer<Frame> each) throws IOException {
         while (goesOn()) {
@@ -145,12 +145,12 @@ public final class Attacker {
         }
     }
 
-    /** Reads in the background, so that the moment of the close is known. */
+    /** Reads in the background, so that the time of the close is known. */
     void watch(RawHttp2 connection) {
         watch(connection, frame -> {});
     }
 
-    /** The same, and tells every frame. */
+    /** Reads in the background and passes every frame on. */
     void watch(RawHttp2 connection, Consumer<Frame> each) {
         inBackground(() -> {
             try {

@@ -14,10 +14,10 @@ import tern.rpc.load.attack.HonestCallers.Outcome;
 import tern.rpc.load.replay.Facts;
 
 /**
- * Attacks, each on a fresh server with a heap of 512 MB, and 200 honest calls a second from another address. Prints the share
- * of honest calls that are answered and their p99 before, during and after the attack, the most memory that the server's
- * process took, its CPU time, and what the attacker met. Ends with 1 if fewer than 95 % of the honest calls beside an
- * attack on Tern are answered.
+ * Runs attacks, each on a fresh server with a heap of 512 MB, with 200 honest calls a second from another address.
+ * Prints the share of answered honest calls and their p99 before, during and after the attack, the peak memory and CPU
+ * time of the server's process, and the reactions that the attacker saw. Exits with 1 if fewer than 95 % of the honest
+ * calls during an attack on Tern are answered.
  *
  * <pre>load-tests/attacks [--attacks=gzip,silent] [--peers=tern,grpc-java] [--seconds=15]</pre>
  */
@@ -150,7 +150,7 @@ public final class Attacks {
         return new HonestCallers(port, attack.takesConnections());
     }
 
-    /** A full pipe would stop the threads of the server that log. */
+    /** Reads the output of the server. A full pipe would block the server's threads when they log. */
     private static void drain(Process server) {
         Thread reader = new Thread(() -> {
             try {
@@ -179,7 +179,7 @@ public final class Attacks {
                 .start();
     }
 
-    /** The first line that is not of a logger. */
+    /** Returns the first line that was not written by a logger. */
     private static String read(BufferedReader output) throws IOException {
         String line;
         while ((line = output.readLine()) != null) {
@@ -190,7 +190,10 @@ public final class Attacks {
         return "nothing, since the process has ended";
     }
 
-    /** Free on every address: sockets of the last attack may still hold ports of other loopback addresses. */
+    /**
+     * Returns a port that is free on every address. Sockets of the last attack may still hold ports of other loopback
+     * addresses.
+     */
     private static int freePort() throws IOException {
         try (ServerSocket free = new ServerSocket(0)) {
             return free.getLocalPort();
@@ -205,7 +208,7 @@ public final class Attacks {
         }
     }
 
-    /** The most that was in memory at a time, proc(5); -1 if the process has ended. */
+    /** Returns the peak of resident memory, see proc(5); -1 if the process has ended. */
     private static long mostMemory(Process process) throws IOException {
         Path status = Path.of("/proc", String.valueOf(process.pid()), "status");
         if (!Files.exists(status)) {
@@ -218,7 +221,7 @@ public final class Attacks {
                 .orElse(-1);
     }
 
-    /** User and system time so far. */
+    /** Returns the user and system time so far. */
     private static double cpuSeconds(Process process) throws IOException {
         Path stat = Path.of("/proc", String.valueOf(process.pid()), "stat");
         if (!Files.exists(stat)) {

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.load.attack.RawHttp2.Frame;
 
 /**
- * Callers from 127.0.0.9 with a connection each and a steady rate. A call whose connection was lost is a failed call, and
- * the next one connects anew. A call takes as long as it is late: the time from the moment at which it was due.
+ * Callers from 127.0.0.9 with one connection each and a constant rate. If a connection is lost, its call counts as
+ * failed and the next call connects again. The latency of a call is measured from its intended start.
  */
 final class HonestCallers implements AutoCloseable {
 
@@ -24,12 +24,12 @@ final class HonestCallers implements AutoCloseable {
     private static final int ADDRESS = 9;
 
     /**
-     * What came of a time.
+     * The calls of a period.
      *
-     * @param calls all of them
-     * @param failed those without the right answer
-     * @param p99Millis of the others
-     * @param reasons of failures, and how many
+     * @param calls number of all calls
+     * @param failed number of calls without the right answer
+     * @param p99Millis 99th percentile of the successful calls
+     * @param reasons number of failures by reason
      */
     record Outcome(int calls, int failed, double p99Millis, Map<String, Integer> reasons) {
 
@@ -44,7 +44,7 @@ final class HonestCallers implements AutoCloseable {
     private List<Long> nanos = new ArrayList<>(); // guarded by this
     private Map<String, Integer> reasons = new TreeMap<>(); // guarded by this
 
-    /** @param connectAnew for each call */
+    /** @param connectAnew whether each call opens a new connection */
     HonestCallers(int port, boolean connectAnew) {
         this.port = port;
         this.connectAnew = connectAnew;
@@ -118,7 +118,7 @@ final class HonestCallers implements AutoCloseable {
             try {
                 connection.close();
             } catch (IOException e) {
-                // it is gone
+                // closed already
             }
         }
     }
@@ -131,7 +131,7 @@ final class HonestCallers implements AutoCloseable {
         }
     }
 
-    /** What came since the last look. */
+    /** Returns and resets the calls since the last look. */
     synchronized Outcome look() {
         long[] sorted = nanos.stream().mapToLong(Long::longValue).toArray();
         Arrays.sort(sorted);

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 final class RawDubbo implements AutoCloseable {
 
     private static final short MAGIC = (short) 0xdabb;
-    private static final int REQUEST = 0x82; // hessian2
+    private static final int REQUEST = 0x82; // flags: request with hessian2
     private static final int TWO_WAY = 0x40;
     private static final int EVENT = 0x20;
     private static final int HEAD_BYTES = 16;
@@ -33,7 +33,11 @@ final class RawDubbo implements AutoCloseable {
         out = socket.getOutputStream();
     }
 
-    /** Sends a call. @param argument encoded */
+    /**
+     * Sends a call.
+     *
+     * @param argument encoded argument
+     */
     void call(boolean oneWay, String method, String descriptor, byte[] argument) throws IOException {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
         String service = Target.Values.class.getName();
@@ -57,7 +61,7 @@ final class RawDubbo implements AutoCloseable {
                 .array());
     }
 
-    /** Asks for a sign of life. */
+    /** Sends a heartbeat that requires an answer. */
     void ping() throws IOException {
         out.write(ByteBuffer.allocate(HEAD_BYTES + 1)
                 .putShort(MAGIC)
@@ -69,7 +73,11 @@ final class RawDubbo implements AutoCloseable {
                 .array());
     }
 
-    /** Waits for an answer. @return its status */
+    /**
+     * Waits for an answer.
+     *
+     * @return the status of the answer
+     */
     int status() throws IOException {
         byte[] head = new byte[HEAD_BYTES];
         in.readFully(head);
@@ -84,7 +92,7 @@ final class RawDubbo implements AutoCloseable {
     }
 
     /**
-     * A map with as many texts as whole numbers for keys, all of one hash.
+     * Returns an encoded map whose keys are texts and numbers in equal parts, all with the same hash.
      *
      * @param entries at most 131,072
      */
@@ -104,7 +112,7 @@ final class RawDubbo implements AutoCloseable {
         return map.toByteArray();
     }
 
-    /** "Aa" and "BB" have the same hash. */
+    /** Returns a text made of "Aa" and "BB", which have the same hash. */
     private static String equalText(int number) {
         StringBuilder text = new StringBuilder();
         for (int bit = 0; bit < 16; bit++) {

@@ -18,8 +18,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A connection of HTTP/2 (RFC 9113) that writes whatever frames it is told to, and reads only when it is told to. Header
- * fields are literals without a table (RFC 7541 section 6.2.2). One thread writes, one reads.
+ * A connection of HTTP/2 (RFC 9113) that writes any frame on request and reads only on request. Header fields are
+ * literals without indexing (RFC 7541 section 6.2.2). One thread writes and one reads.
  */
 final class RawHttp2 implements AutoCloseable {
 
@@ -42,7 +42,7 @@ final class RawHttp2 implements AutoCloseable {
     private static final int SEVEN_BITS = 0x7f;
     private static final int PREFIX_BYTES = 5;
 
-    /** A frame that was read. */
+    /** A received frame. */
     record Frame(int type, int flags, int stream, byte[] payload) {
 
         boolean has(int flag) {
@@ -56,7 +56,7 @@ final class RawHttp2 implements AutoCloseable {
     private final OutputStream out;
     private int nextStream = 1;
 
-    /** @param from the last byte of the loopback address that the connection comes from */
+    /** @param from last byte of the loopback address to connect from */
     RawHttp2(int from, int port, int patienceMillis) throws IOException {
         socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) from}), 0));
         socket.connect(new InetSocketAddress("127.0.0.1", port), patienceMillis);
@@ -66,7 +66,7 @@ final class RawHttp2 implements AutoCloseable {
         out = socket.getOutputStream();
     }
 
-    /** Sends the preface and, if it is not negative, the window of each stream. */
+    /** Sends the preface and, unless it is negative, the initial window of each stream. */
     RawHttp2 open(int initialWindow) throws IOException {
         out.write(PREFACE);
         write(
@@ -91,7 +91,7 @@ final class RawHttp2 implements AutoCloseable {
                 .array());
     }
 
-    /** Adds credit for a stream, or for the connection by 0. */
+    /** Adds flow-control credit for a stream; stream 0 means the connection. */
     void credit(int stream, int bytes) throws IOException {
         write(WINDOW_UPDATE, 0, stream, ByteBuffer.allocate(4).putInt(bytes).array());
     }
@@ -100,7 +100,11 @@ final class RawHttp2 implements AutoCloseable {
         write(RESET, 0, stream, ByteBuffer.allocate(4).putInt(CANCEL).array());
     }
 
-    /** Sends the headers of a call. @return its stream */
+    /**
+     * Sends the headers of a call.
+     *
+     * @return id of the stream
+     */
     int begin(String method, String... moreHeaders) throws IOException {
         int stream = nextStream;
         nextStream += 2;
@@ -125,14 +129,22 @@ final class RawHttp2 implements AutoCloseable {
         return stream;
     }
 
-    /** Sends a whole call. @return its stream */
+    /**
+     * Sends a complete call.
+     *
+     * @return id of the stream
+     */
     int call(String method, String text) throws IOException {
         int stream = begin(method);
         write(DATA, END_STREAM, stream, message(0, StringValue.of(text).toByteArray()));
         return stream;
     }
 
-    /** A message of gRPC. @param compressed 0 or 1 */
+    /**
+     * Frames a message of gRPC.
+     *
+     * @param compressed 0 or 1
+     */
     static byte[] message(int compressed, byte[] bytes) {
         return ByteBuffer.allocate(PREFIX_BYTES + bytes.length)
                 .put((byte) compressed)
@@ -176,7 +188,10 @@ final class RawHttp2 implements AutoCloseable {
         return frame;
     }
 
-    /** The fields of a block that came in one frame. Every block has to be read, or the table is wrong for the next. */
+    /**
+     * Decodes a header block that arrived in one frame. Every block must be decoded, because each one changes the table
+     * for the next.
+     */
     Http2Headers fields(Frame frame) throws IOException {
         try {
             return decoder.decodeHeaders(frame.stream, Unpooled.wrappedBuffer(frame.payload));

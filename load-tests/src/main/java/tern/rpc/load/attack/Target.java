@@ -4,10 +4,10 @@ import com.google.protobuf.StringValue;
 import tern.rpc.RpcMethod;
 import tern.rpc.StreamObserver;
 
-/** What the attacked servers serve, over gRPC and dubbo. */
+/** The service of the attacked servers, over gRPC and dubbo. */
 public interface Target {
 
-    /** Answers at once with the same text. */
+    /** Returns its argument at once. */
     StringValue quick(StringValue text);
 
     /** Answers after ten seconds. */
@@ -16,20 +16,20 @@ public interface Target {
     /** Sends messages of 8 KiB until the caller leaves or cannot take more. */
     void feed(StringValue text, StreamObserver<StringValue> messages);
 
-    /** Answers with 8 MiB less a few bytes, which is what a message may have. */
+    /** Answers with slightly less than 8 MiB, the default limit of a message. */
     StringValue large(StringValue text);
 
-    /** Methods of Java values, for the dubbo protocol. */
+    /** Methods with Java values, for the dubbo protocol. */
     interface Values {
 
-        /** Sleeps for ten seconds. Nobody is answered. */
+        /** Sleeps for ten seconds without an answer. */
         @RpcMethod(oneWay = true)
         void sleepUnanswered(String text);
 
-        /** Answers with 8 MiB less a few bytes. */
+        /** Answers with slightly less than 8 MiB. */
         String large(String text);
 
-        /** Counts the entries of a map, or the elements of a collection. */
+        /** Counts the entries of a map or the elements of a collection. */
         int count(Object container);
     }
 }

@@ -31,7 +31,9 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A server under attack in a process of its own: {@code tern} or {@code grpc-java}, each with its defaults and 200 threads. */
+/**
+ * The attacked server in a separate process: {@code tern} or {@code grpc-java}, each with its defaults and 200 threads.
+ */
 public final class TargetServer {
 
     static final String READY = "ready";
@@ -55,7 +57,7 @@ public final class TargetServer {
         }
         System.out.println(READY);
         while (System.in.read() >= 0) {
-            // until the process that started this one ends
+            // runs until the parent process closes the input
         }
         Runtime.getRuntime().halt(0);
     }
@@ -113,7 +115,7 @@ public final class TargetServer {
         });
     }
 
-    /** As the manual of grpc-java recommends: only while the transport takes more. */
+    /** Sends only while the transport is ready, as the manual of grpc-java recommends. */
     private static void feed(ServerCallStreamObserver<StringValue> messages) {
         messages.setOnReadyHandler(() -> {
             while (messages.isReady() && !messages.isCancelled()) {
@@ -145,7 +147,7 @@ public final class TargetServer {
 
         @Override
         public void feed(StringValue text, StreamObserver<StringValue> messages) {
-            while (true) { // ends by the exception that tells why no more can be sent
+            while (true) { // ends with the exception of onNext when the stream is closed
                 messages.onNext(MESSAGE);
             }
         }

@@ -1,4 +1,4 @@
-/** Attacks on fresh servers, with honest callers beside them. */
+/** Attacks on fresh servers, while honest callers use them. */
 @NullMarked
 package tern.rpc.load.attack;
 

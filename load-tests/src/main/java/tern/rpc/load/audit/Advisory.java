@@ -7,7 +7,7 @@ import java.util.Optional;
 import org.apache.maven.artifact.versioning.ComparableVersion;
 import tools.jackson.databind.JsonNode;
 
-/** One advisory of the OSV schema (version 1.7), read as far as it speaks of Maven's packages. */
+/** One advisory of the OSV schema (version 1.7). Only the parts about Maven packages are read. */
 record Advisory(String id, boolean withdrawn, List<Affected> affected) {
 
     /** @param name group and artifact, joined by a colon */
@@ -15,7 +15,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
 
     record Event(Kind kind, ComparableVersion version, String text) {}
 
-    /** In the order in which events of the same version count. */
+    /** The order of events with the same version. */
     enum Kind {
         FIXED,
         INTRODUCED,
@@ -23,10 +23,10 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
         LIMIT
     }
 
-    /** @param fixed the version that mends it; words if the advisory names none */
+    /** @param fixed first fixed version, or a text if the advisory names none */
     record Finding(String id, String severity, String fixed) {}
 
-    /** @throws IllegalArgumentException if it is no advisory */
+    /** @throws IllegalArgumentException if the JSON is not an advisory */
     static Advisory of(JsonNode node) {
         String id = node.path("id").asString("");
         if (id.isEmpty()) {
@@ -73,7 +73,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
         if (events.stream().noneMatch(event -> event.kind == Kind.INTRODUCED)) {
             throw new IllegalArgumentException("advisory " + id + " has a range without 'introduced'");
         }
-        // "0" comes before all versions, those before 0 by Maven's order included.
+        // "0" comes before all versions, also before those that Maven sorts before 0.
         events.sort(Comparator.comparing((Event event) -> !event.text.equals("0"))
                 .thenComparing(Event::version)
                 .thenComparing(Event::kind));
@@ -104,7 +104,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
         return found;
     }
 
-    /** What it says of a version of a package; empty if that is not affected, or if the advisory is withdrawn. */
+    /** Returns the finding for a version of a package; empty if it is not affected or the advisory is withdrawn. */
     Optional<Finding> of(String name, String version) {
         if (withdrawn) {
             return Optional.empty();
@@ -127,7 +127,7 @@ record Advisory(String id, boolean withdrawn, List<Affected> affected) {
         return Optional.empty();
     }
 
-    /** As "Evaluation" of the OSV schema says. */
+    /** Implements the section "Evaluation" of the OSV schema. */
     private static boolean isIn(List<Event> range, ComparableVersion asked) {
         boolean limited = false;
         boolean below = false;

@@ -22,8 +22,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Compares the dependencies that an SBOM names (CycloneDX, JSON) with an export of advisories (OSV, JSON) and prints those that
- * are affected. It needs no network. Ends with 0 if none is affected, 1 if any is, and 2 if the input cannot be read.
+ * Compares the dependencies in an SBOM (CycloneDX, JSON) with an export of advisories (OSV, JSON) and prints the affected
+ * ones. It needs no network. Exits with 0 if no dependency is affected, 1 if any is, and 2 if the input cannot be read.
  *
  * <pre>load-tests/audit ADVISORIES [--sbom=FILE]</pre>
  */
@@ -50,7 +50,7 @@ public final class Audit {
         System.exit(run(System.out, System.err, arguments));
     }
 
-    /** Without the end of the process. */
+    /** Does the work of {@code main} without ending the process. */
     static int run(PrintStream out, PrintStream err, String... arguments) {
         List<String> sources = new ArrayList<>();
         String sbom = "target/sbom.json";
@@ -175,7 +175,7 @@ public final class Audit {
         }
     }
 
-    /** One advisory, a list of them, or an answer of OSV's API. */
+    /** Reads one advisory, a list of advisories, or an answer of OSV's API. */
     private void add(JsonNode node, String name) {
         if (node.isArray() || node.path("vulns").isArray()) {
             for (JsonNode one : node.isArray() ? node : node.path("vulns")) {

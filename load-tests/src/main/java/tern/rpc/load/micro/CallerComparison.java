@@ -27,12 +27,13 @@ import tern.rpc.transport.PendingCall;
 import tern.sample.api.UserService;
 
 /**
- * What waiting for an answer costs: so many callers, and one thread that plays an event loop and answers all calls that came
- * while it slept. Ours parks at once and decodes on the caller's thread; beside it {@code CompletableFuture.get}, without and
- * with a time limit. In turn, several rounds, the first thrown away; CPU of the process per call decides.
+ * Measures the cost of waiting for an answer, with many callers and one thread that plays an event loop. That thread
+ * sleeps, then answers all calls that arrived meanwhile. Tern's caller parks at once and decodes on its own thread. It is
+ * compared with {@code CompletableFuture.get} with and without a timeout. The variants run in turn for several rounds,
+ * and the first round is discarded. The figure is CPU time of the process per call.
  *
- * <p>What Dubbo 2.7 lost by spinning in {@code get} cannot be shown on a JDK of today: since JDK 9 a thread there yields a few
- * times at most, which a processor more or less does not notice.
+ * <p>Dubbo 2.7 lost time because {@code get} spun. A current JDK cannot show this: since JDK 9 a thread only yields a few
+ * times there, which is too little to measure.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.CallerComparison [rounds] [seconds] [callers]</pre>
  */
@@ -46,7 +47,7 @@ public final class CallerComparison {
 
     private CallerComparison() {}
 
-    /** A call under way. */
+    /** An open call. */
     private interface Waiting {
 
         void answer(Response response);
@@ -148,7 +149,7 @@ public final class CallerComparison {
         for (int i = 0; i < callers; i++) {
             new Thread(() -> callOn(way, sent, calls, over, ended), "caller-" + i).start();
         }
-        TimeUnit.MILLISECONDS.sleep(500); // to get warm
+        TimeUnit.MILLISECONDS.sleep(500); // warm-up
         long callsBefore = calls.get();
         long cpu = PROCESS.getProcessCpuTime();
         long began = System.nanoTime();

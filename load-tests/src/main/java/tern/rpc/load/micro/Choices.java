@@ -36,9 +36,10 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * What a call over the dubbo protocol costs when one thing is other than by default: event loops, connections, callers and how
- * they wait, where calls run. Client and server in one process, an echo; all choices in turn, several rounds, the first
- * thrown away; CPU of the process per call decides.
+ * Measures the cost of a call over the dubbo protocol when one setting differs from the default: event loops,
+ * connections, callers and the way they wait, and the threads of the methods. Client and server share one process, and
+ * the call is an echo. All variants run in turn for several rounds, and the first round is discarded. The figure is CPU
+ * time of the process per call.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.Choices [rounds] [millis] [part of a name]</pre>
  */
@@ -54,7 +55,7 @@ public final class Choices {
 
     private Choices() {}
 
-    /** The service. */
+    /** The measured service. */
     public interface Echo {
         String echo(String text);
 
@@ -73,7 +74,7 @@ public final class Choices {
         }
     }
 
-    /** What is not as by default. */
+    /** The settings of a variant. */
     private record Choice(
             int loops, int connections, int bytes, int callers, Way way, Consumer<RpcServer.Builder> server) {
 
@@ -143,7 +144,7 @@ public final class Choices {
         return new VirtualThreadTaskExecutor("virtual-").getVirtualThreadFactory();
     }
 
-    /** Calls for some time. */
+    /** Makes calls for a given time. */
     private static final class Load {
 
         private final long end;
@@ -260,7 +261,7 @@ public final class Choices {
                         .connections(choice.connections())
                         .check(true)
                         .build());
-                run(echo, choice, millis / 2); // to get warm
+                run(echo, choice, millis / 2); // warm-up
                 return run(echo, choice, millis);
             }
         }

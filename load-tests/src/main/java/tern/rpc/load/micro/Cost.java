@@ -6,17 +6,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * What one execution of an operation takes of the thread that runs it.
+ * The cost of one execution of an operation on its thread.
  *
- * @param cpuNanos the thread's own, so that others on the same processors hardly move it
- * @param bytes allocated
+ * @param cpuNanos CPU time of the thread alone, so that other processes have little influence
+ * @param bytes allocated bytes
  */
 record Cost(double cpuNanos, double bytes) {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int BATCH = 20;
 
-    /** Runs the operation over and over for so long, after a quarter of it to get warm. */
+    /** Repeats the operation for this time, after a warm-up of a quarter of it. */
     static Cost of(Supplier<?> operation, int millis) {
         run(operation, millis / 4);
         long cpu = THREADS.getCurrentThreadCpuTime();

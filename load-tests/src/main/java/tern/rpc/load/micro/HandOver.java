@@ -20,10 +20,10 @@ import java.util.function.Supplier;
 import tern.rpc.concurrent.WorkerPool;
 
 /**
- * What handing a task to a worker costs. One producer plays an event loop: it sleeps a moment, as in a selector, then hands
- * over as many tasks as were finished meanwhile, so that 200 are always under way. 200 threads run them. Every pool is
- * measured in turn, several rounds, first round thrown away; CPU of the whole process per task decides, and includes the
- * producer, which costs the same in each.
+ * Measures the cost of handing a task to a worker. One producer plays an event loop: it sleeps a moment, as in a selector,
+ * then hands over one new task for each task that ended meanwhile, so that 200 tasks are always open. 200 threads run
+ * them. All pools are measured in turn for several rounds, and the first round is discarded. The figure is CPU time of the
+ * whole process per task. It includes the producer, which costs the same for each pool.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HandOver [rounds] [seconds] [pause in us]
  *     [task blocks us]</pre>
@@ -69,7 +69,7 @@ public final class HandOver {
         print(results, rounds, seconds, pauseMicros, blockMicros);
     }
 
-    /** As Dubbo's default pool; waits where that would refuse. */
+    /** The queue of Dubbo's default pool, except that it waits where Dubbo would refuse. */
     private static final class WaitingHandOff extends SynchronousQueue<Runnable> {
         private static final long serialVersionUID = 1L;
 

@@ -1,6 +1,6 @@
 package tern.rpc.load.micro;
 
-/** A worker that does its work on the thread that starts it. */
+/** A thread object that runs its work on the thread that calls {@code start}. */
 final class HereAndNow extends Thread {
 
     HereAndNow(Runnable work) {
@@ -8,7 +8,7 @@ final class HereAndNow extends Thread {
     }
 
     @Override
-    @SuppressWarnings("DoNotCall") // that it is no other thread is the point
+    @SuppressWarnings("DoNotCall") // running on the current thread is intended
     public synchronized void start() {
         run();
     }

@@ -26,8 +26,8 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.sample.api.User;
 
 /**
- * What reading and writing hessian2 costs, beside hessian-lite. Both use their coders again for each message, which Dubbo
- * does not.
+ * Measures reading and writing hessian2, compared with hessian-lite. Both reuse their coders for all messages; Dubbo
+ * creates them anew for each message.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.HessianCoding [rounds] [milliseconds] [part of a row's name]</pre>
  */
@@ -91,7 +91,10 @@ public final class HessianCoding {
         return rows;
     }
 
-    /** An object has no identity hash before it is asked for it, which costs more the first time. */
+    /**
+     * Writes new objects each time. An object gets its identity hash when it is first needed, and this first time costs
+     * more.
+     */
     private static Supplier<?> fresh(int count, Function<Object, Object> writing) {
         return () -> writing.apply(users(count));
     }
@@ -144,7 +147,7 @@ public final class HessianCoding {
         };
     }
 
-    /** As the result of a method, of which everything is worked out before the first call. */
+    /** Reads a value as the result of a method. The serializer prepares its type before the first call. */
     static Supplier<?> ourReading(byte[] bytes, String method) {
         HessianSerializer serializer = HessianSerializer.builder().build();
         ServiceDescriptor service = ServiceDescriptor.of(People.class);

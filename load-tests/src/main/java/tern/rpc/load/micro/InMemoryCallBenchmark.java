@@ -30,7 +30,7 @@ import tern.sample.api.User;
 import tern.sample.api.UserService;
 
 /**
- * A call from proxy to method and back through both chains and the serializer, without a network: the worker runs on the
+ * A call from proxy to method and back, through filters and serializer but without a network. The worker runs on the
  * calling thread.
  */
 @State(Scope.Thread)
@@ -80,7 +80,7 @@ public class InMemoryCallBenchmark {
         return users.existUser("1236");
     }
 
-    /** With a filter of a user around it, which asks for a stage. */
+    /** Adds a user's filter that needs a stage. */
     @Benchmark
     public boolean existUserFiltered() {
         return filtered.existUser("1236");

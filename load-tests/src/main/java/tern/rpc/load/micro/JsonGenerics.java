@@ -19,9 +19,9 @@ import tern.sample.api.User;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What a generic result costs in JSON, beside the same value without the generic class around it, and beside readers that
- * work out the type on every call. One thread; all are measured in turn, several rounds, first round thrown away; CPU and
- * bytes of that thread alone.
+ * Measures a generic result in JSON, compared with the same value without its generic wrapper, and with readers that
+ * resolve the type on every call. It uses one thread. All variants run in turn for several rounds, and the first round is
+ * discarded. The figures are CPU time and allocated bytes of that thread.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.JsonGenerics [rounds] [milliseconds]</pre>
  */
@@ -31,7 +31,7 @@ public final class JsonGenerics {
 
     private JsonGenerics() {}
 
-    /** As many applications wrap their answers. */
+    /** A wrapper that many applications use for their answers. */
     record Result<T>(int code, @Nullable String message, T data) {}
 
     interface Users {
@@ -44,7 +44,7 @@ public final class JsonGenerics {
         Result<List<User>> usersResult();
     }
 
-    /** A case, and the case that it is compared with. */
+    /** A case and the name of the case that it is compared with. */
     private record Row(String name, String base, Supplier<?> operation) {}
 
     public static void main(String[] arguments) {

@@ -36,9 +36,9 @@ import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * What the ledger of a call costs: a call from admission to its answer, without bytes and without a change of threads (the
- * worker runs on the thread that hands over), with so many counted operations that do nothing. Look at the medians: they
- * are hardly moved by others on the same processors.
+ * Measures the cost of a call's ledger: a call from admission to its answer, without encoding and without a change of
+ * threads, because the worker runs on the submitting thread. The counted operations do nothing. Compare medians, since
+ * other processes hardly influence them.
  *
  * <pre>java -cp load-tests/target/load-tests.jar org.openjdk.jmh.Main LedgerBenchmark</pre>
  */
@@ -60,7 +60,7 @@ public class LedgerBenchmark {
     private @Nullable RpcServer server;
     private @Nullable Invocation call;
 
-    /** The service. */
+    /** The measured service. */
     public interface Counter {
 
         int count(int operations);
@@ -112,7 +112,9 @@ public class LedgerBenchmark {
         return received.answer;
     }
 
-    /** Two readings of the clock are most of what a counted operation costs: here are a hundred operations' worth. */
+    /**
+     * Reads the clock as often as a hundred counted operations do. Two readings are most of the cost of one operation.
+     */
     @Benchmark
     public long readTheClock() {
         long sum = 0;

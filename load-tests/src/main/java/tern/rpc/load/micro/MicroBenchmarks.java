@@ -15,8 +15,8 @@ import org.openjdk.jmh.util.Statistics;
 import tern.rpc.load.replay.Facts;
 
 /**
- * All benchmarks of single pieces in a few minutes, with what they allocate, as a table for {@code docs/decisions/0029-optimizations-kept-and-dropped.md}. Of its
- * few iterations the median is shown, which others on the same processors move less than the mean.
+ * Runs all benchmarks of single components in a few minutes and prints times and allocated bytes as a table for {@code docs/decisions/0029-optimizations-kept-and-dropped.md}.
+ * It shows medians, because other processes influence them less than means.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.MicroBenchmarks [part of a name]</pre>
  */
@@ -26,7 +26,7 @@ public final class MicroBenchmarks {
     private static final int WARM_UPS = 4;
     private static final int MEASURED = 5;
 
-    /** The same with all parameters; it is for whoever asks for it. */
+    /** This benchmark runs only if its name is given, since its parameters do not change its result. */
     private static final String CLOCK = "readTheClock";
 
     private static final String ALLOCATED = "gc.alloc.rate.norm";

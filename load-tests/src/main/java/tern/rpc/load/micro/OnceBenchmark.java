@@ -31,8 +31,8 @@ import tern.rpc.transport.PendingCall;
 import tern.sample.api.UserService;
 
 /**
- * Things that are done once, when a proxy or a connection is made or a call begins, beside doing them on every call or at
- * every step, as frameworks have done. A name ends in what is done here, or in what is not.
+ * Compares work that is done once, when a proxy or a connection is created or a call begins, with the same work
+ * repeated on every call or step. The name of a benchmark ends in the variant that it measures.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -70,7 +70,7 @@ public class OnceBenchmark {
                 Runnable::run);
     }
 
-    /** The type of the result, from what was worked out when the proxy was made. */
+    /** The type of the result, resolved when the proxy was created. */
     @Benchmark
     public @Nullable Object resultTypeOnce() {
         MethodDescriptor method = methods.get(called);
@@ -82,7 +82,7 @@ public class OnceBenchmark {
         return UserService.class.getMethod("getUser", long.class).getGenericReturnType();
     }
 
-    /** Whether the caller waits. */
+    /** Whether the caller blocks. */
     @Benchmark
     public boolean callModeOnce() {
         MethodDescriptor method = methods.get(called);
@@ -95,7 +95,7 @@ public class OnceBenchmark {
         return CompletableFuture.class.isAssignableFrom(result);
     }
 
-    /** Eight steps of a call that need its context: looked up at the first. */
+    /** Eight steps of a call that need its context, which the first step looks up. */
     @Benchmark
     public int contextOnce() {
         ServerContext context = ServerContext.current();
@@ -115,7 +115,7 @@ public class OnceBenchmark {
         return present;
     }
 
-    /** One object for a call that waits: it is entered, answered, and its answer is read. */
+    /** One object for a blocking call: it is registered, answered, and its answer is read. */
     @Benchmark
     public Response futureOnce() throws Throwable {
         PendingCall pending = new PendingCall(call, false, 0, null);
@@ -123,7 +123,7 @@ public class OnceBenchmark {
         return pending.await();
     }
 
-    /** One for the transport, one for the protocol, one for the caller, each completing the next. */
+    /** Three futures, of transport, protocol and caller. Each one completes the next. */
     @Benchmark
     public Object futureOfEachLayer() throws Exception {
         CompletableFuture<Response> transport = new CompletableFuture<>();
@@ -134,7 +134,7 @@ public class OnceBenchmark {
         return caller.get();
     }
 
-    /** Stages that put the context back at each filter, as a chain of {@code thenApplyWithContext} does. */
+    /** Stages that restore the context at each filter, as a chain of {@code thenApplyWithContext} does. */
     @Benchmark
     public Object stageOfEachFilter() throws Exception {
         CompletableFuture<Response> last = new CompletableFuture<>();
@@ -165,7 +165,7 @@ public class OnceBenchmark {
         return InetAddress.getLocalHost();
     }
 
-    /** When a connection was read last. */
+    /** The time of the last read of a connection. */
     @Benchmark
     public long lastReadInField() {
         lastRead = System.nanoTime();
@@ -182,13 +182,13 @@ public class OnceBenchmark {
         return call.method();
     }
 
-    /** An address put together as text for each call. */
+    /** Builds an address as text for each call. */
     @Benchmark
     public String addressAsUrl() {
         return "dubbo://" + host + ":" + port + "/" + service.name() + "?timeout=3000&version=0.0.0";
     }
 
-    /** A new object for a call, which the young generation takes. */
+    /** Allocates a new object for a call; the young generation collects it. */
     @Benchmark
     public PendingCall objectMade() {
         return new PendingCall(call, false, 0, null);

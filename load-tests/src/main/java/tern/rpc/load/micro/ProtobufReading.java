@@ -12,7 +12,8 @@ import tern.rpc.load.peer.proto.UserPage;
 import tern.rpc.serialization.protobuf.ProtobufCodec;
 
 /**
- * What reading protobuf messages costs beside the library's parser alone: above 8 KiB, unknown fields are counted first.
+ * Measures reading protobuf messages, compared with the parser of the library alone. Tern first counts the unknown fields
+ * of messages above 8 KiB.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.micro.ProtobufReading [rounds] [milliseconds] [part of a row's name]</pre>
  */

@@ -2,12 +2,12 @@ package tern.rpc.load.micro;
 
 import tern.sample.api.User;
 
-/** Values for benchmarks of other packages. */
+/** Values for benchmarks in other packages. */
 public final class Samples {
 
     private Samples() {}
 
-    /** With twelve fields. */
+    /** Returns a user with twelve fields. */
     public static User user() {
         return JsonGenerics.user();
     }

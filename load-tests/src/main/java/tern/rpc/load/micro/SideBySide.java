@@ -9,15 +9,16 @@ import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Operations of ours beside those of a library that do the same, on one thread: all in turn, several rounds, the first
- * thrown away; medians of that thread's CPU and bytes, and of the ratios of the rounds.
+ * Compares operations of Tern with the same operations of a library on one thread. All run in turn for several rounds,
+ * and the first round is discarded. The figures are medians of the thread's CPU time, of its allocated bytes, and of
+ * the ratios of the rounds.
  */
 final class SideBySide {
 
     private static final int ROUNDS = 9;
     private static final int MILLIS = 300;
 
-    /** Neither gives null. */
+    /** Neither operation returns null. */
     record Row(String name, Supplier<?> ours, Supplier<?> theirs) {}
 
     private record Figure(Cost ours, Cost theirs) {
@@ -30,11 +31,11 @@ final class SideBySide {
     private SideBySide() {}
 
     /**
-     * Measures and prints.
+     * Measures and prints all rows.
      *
-     * @param library for the head of its columns
-     * @param arguments rounds, milliseconds of each operation in each round, and part of the names of the rows wanted; each
-     *     may be missing from the end
+     * @param library name for the heads of its columns
+     * @param arguments number of rounds, milliseconds of each operation in each round, and part of the names of the
+     *     wanted rows; all optional from the end
      */
     static void print(String library, List<Row> rows, String... arguments) {
         int rounds = arguments.length > 0 ? Integer.parseInt(arguments[0]) : ROUNDS;

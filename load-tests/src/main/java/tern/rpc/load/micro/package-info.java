@@ -1,4 +1,4 @@
-/** Benchmarks of single pieces, each beside what it replaces, in one run. */
+/** Benchmarks of single components. Each runs together with the variant that it replaces. */
 @NullMarked
 package tern.rpc.load.micro;
 

@@ -11,7 +11,9 @@ import java.net.InetSocketAddress;
 import tern.rpc.load.peer.proto.BenchmarkGrpc.BenchmarkBlockingStub;
 import tern.rpc.load.peer.proto.StreamsGrpc.StreamsStub;
 
-/** Armeria's gRPC, server and client, with its defaults; the methods run on its executor for them, of 200 threads. */
+/**
+ * Armeria's gRPC server and client with their defaults. Methods run on Armeria's blocking executor with 200 threads.
+ */
 final class ArmeriaPeer implements Peer {
 
     private final Opened opened = new Opened();

@@ -8,10 +8,10 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.util.List;
 
-/** A client that is a socket and a few bytes, so that thousands of them cost next to nothing. Not thread-safe. */
+/** A client made of a socket and a few bytes, so that thousands of clients cost little. Not thread-safe. */
 abstract class BareConnection implements AutoCloseable {
 
-    /** The peers whose servers understand one. */
+    /** The peers whose servers such a client can call. */
     static final List<String> PEERS = List.of(
             "tern-dubbo",
             "dubbo-hessian2",
@@ -49,13 +49,13 @@ abstract class BareConnection implements AutoCloseable {
         };
     }
 
-    /** What a client does before its first call, up to the server's answer to a ping. */
+    /** Does the handshake before the first call, up to the server's answer to a ping. */
     abstract void open() throws IOException;
 
-    /** Asks whether a user exists, and waits for the answer. */
+    /** Calls {@code existUser} and waits for the answer. */
     abstract void call() throws IOException;
 
-    /** Asks for a sign of life, and waits for it. */
+    /** Sends a heartbeat and waits for its answer. */
     abstract void ping() throws IOException;
 
     @Override

@@ -10,7 +10,7 @@ import tern.sample.api.UserService;
 final class BareDubbo extends BareConnection {
 
     private static final short MAGIC = (short) 0xdabb;
-    private static final int REQUEST = 0xc2; // a request of two ways, hessian2
+    private static final int REQUEST = 0xc2; // flags: two-way request with hessian2
     private static final int EVENT = 0x20;
     private static final int OK = 20;
     private static final int HEAD_BYTES = 16;
@@ -83,11 +83,11 @@ final class BareDubbo extends BareConnection {
                 .put(body)
                 .array());
         while (answered() != id) {
-            // a heartbeat of the server, which need not be answered within the time of a run
+            // a heartbeat of the server; a run is too short for its timeout, so it needs no answer
         }
     }
 
-    /** Reads a frame, an answer or not. */
+    /** Reads a frame and returns the id that it answers, or another value if it is not an answer. */
     private long answered() throws IOException {
         byte[] head = in.readNBytes(HEAD_BYTES);
         if (head.length < HEAD_BYTES) {
@@ -106,7 +106,7 @@ final class BareDubbo extends BareConnection {
         return fields.getLong(ID_OFFSET);
     }
 
-    /** The value true, with or without attachments. */
+    /** Returns whether the body is the value true, with or without attachments. */
     private static boolean isValue(byte[] body) {
         return body.length > 1 && (body[0] == (byte) 0x91 || body[0] == (byte) 0x94) && body[1] == 'T';
     }

@@ -15,7 +15,7 @@ import java.nio.charset.StandardCharsets;
 import tern.rpc.load.peer.proto.Email;
 import tern.sample.api.UserService;
 
-/** HTTP/2 from the first byte (RFC 9113), with calls of gRPC or Triple. */
+/** HTTP/2 with prior knowledge (RFC 9113), for calls of gRPC or Triple. */
 final class BareHttp2 extends BareConnection {
 
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
@@ -48,7 +48,7 @@ final class BareHttp2 extends BareConnection {
         this.message = message;
     }
 
-    /** @param service with the methods of the {@code .proto} file */
+    /** @param service service with the methods of the {@code .proto} file */
     static BareHttp2 withProtobuf(int port, String service) throws IOException {
         return new BareHttp2(
                 port,
@@ -56,12 +56,12 @@ final class BareHttp2 extends BareConnection {
                 Email.newBuilder().setAddress("1236").build().toByteArray());
     }
 
-    /** Triple's envelope of a Java call: names of the serialization and the types, and the encoded argument. */
+    /** Uses Triple's envelope of a Java call: the names of serialization and types, and the encoded argument. */
     static BareHttp2 withJavaValues(int port) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         CodedOutputStream envelope = CodedOutputStream.newInstance(bytes);
         envelope.writeString(1, "hessian2");
-        envelope.writeBytes(2, ByteString.copyFromUtf8("\u00041236")); // its length, then the text
+        envelope.writeBytes(2, ByteString.copyFromUtf8("\u00041236")); // length of the text, then the text
         envelope.writeString(3, "java.lang.String");
         envelope.flush();
         return new BareHttp2(port, "/" + UserService.class.getName() + "/existUser", bytes.toByteArray());
@@ -72,7 +72,7 @@ final class BareHttp2 extends BareConnection {
         out.write(PREFACE);
         write(SETTINGS, 0, 0);
         while (next().type != SETTINGS) {
-            // a server may send other frames only after its settings; whatever it is, it is answered below
+            // other frames before SETTINGS need no action here; next() answers them
         }
         ping();
     }
@@ -128,11 +128,11 @@ final class BareHttp2 extends BareConnection {
     void ping() throws IOException {
         write(PING, 0, 0, new byte[PING_BYTES]);
         while (!next().is(PING, ACK)) {
-            // what else came is answered already
+            // other frames were answered by next()
         }
     }
 
-    /** Reads a frame; answers settings and pings. */
+    /** Reads a frame and answers settings and pings. */
     private Frame next() throws IOException {
         byte[] head = in.readNBytes(HEAD_BYTES);
         if (head.length < HEAD_BYTES) {

@@ -1,6 +1,6 @@
 package tern.rpc.load.peer;
 
-/** CPU per call of one scene: a bar per peer, client and server one behind the other. */
+/** CPU per call of one scene: one bar for each peer, with client and server stacked. */
 final class CpuBars {
 
     private static final int WIDTH = 640;

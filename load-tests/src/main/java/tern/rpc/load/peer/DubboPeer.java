@@ -9,7 +9,7 @@ import org.apache.dubbo.config.bootstrap.DubboBootstrap;
 import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 
-/** Apache Dubbo over its dubbo protocol or Triple, with its defaults but a longer time-out. */
+/** Apache Dubbo over its dubbo protocol or Triple, with its defaults except for a longer timeout. */
 final class DubboPeer implements Peer {
 
     private static final int TIMEOUT_MILLIS = 10_000;
@@ -21,8 +21,8 @@ final class DubboPeer implements Peer {
 
     /**
      * @param protocol {@code dubbo} or {@code tri}
-     * @param serialization {@code hessian2} or {@code fastjson2}; of no effect on protobuf messages
-     * @param protobuf whether protobuf messages are sent, which Triple alone takes as they are
+     * @param serialization {@code hessian2} or {@code fastjson2}; ignored for protobuf messages
+     * @param protobuf whether protobuf messages are sent; only Triple sends them unchanged
      */
     DubboPeer(String protocol, String serialization, boolean protobuf) {
         this.protocol = protocol;

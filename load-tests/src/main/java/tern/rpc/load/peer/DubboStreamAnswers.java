@@ -4,7 +4,10 @@ import org.apache.dubbo.common.stream.StreamObserver;
 import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 
-/** The streams on a Dubbo server. Its {@code onNext} never waits; what the client does not read stays in memory. */
+/**
+ * The streams of a Dubbo server. Its {@code onNext} never blocks; messages that the client does not read stay in
+ * memory.
+ */
 final class DubboStreamAnswers implements DubboStreams {
 
     @Override

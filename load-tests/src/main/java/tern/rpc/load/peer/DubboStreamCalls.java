@@ -5,7 +5,7 @@ import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 
-/** The streams of Dubbo's proxy. */
+/** Calls the streams through Dubbo's proxy. */
 record DubboStreamCalls(DubboStreams proxy) implements ProtobufStreams {
 
     @Override
@@ -13,7 +13,7 @@ record DubboStreamCalls(DubboStreams proxy) implements ProtobufStreams {
         proxy.feed(request, new Receiver(items));
     }
 
-    /** Not measured, since Dubbo's server keeps what a slow reader does not take. */
+    /** Not measured, because Dubbo's server keeps unread messages in memory. */
     @Override
     public Flow.Publisher<Item> watch(FeedRequest request) {
         throw new UnsupportedOperationException("this peer has no slow readers here");

@@ -5,14 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Whether and by which engine the bytes of a peer are encrypted; the end of the peer's name tells. */
+/** The TLS engine of a peer, or none. The suffix of the peer's name selects it. */
 enum Encryption {
     NONE("", null),
 
-    /** By the engine of the JDK. */
+    /** The engine of the JDK. */
     JDK("-tls", true),
 
-    /** By netty-tcnative. */
+    /** The engine of netty-tcnative. */
     BORING_SSL("-boringssl", false);
 
     private final String suffix;
@@ -32,7 +32,7 @@ enum Encryption {
         return NONE;
     }
 
-    /** The name without what the encryption adds. */
+    /** Returns the name without the suffix. */
     String clearText(String peer) {
         return peer.substring(0, peer.length() - suffix.length());
     }
@@ -41,7 +41,7 @@ enum Encryption {
         return peer + suffix;
     }
 
-    /** For the processes of a peer: Netty takes its native engine wherever it can, unless told otherwise. */
+    /** Returns JVM flags for the processes of a peer. By default Netty uses its native engine wherever it can. */
     List<String> flags() {
         List<String> flags = new ArrayList<>();
         if (withoutNative != null) {
@@ -51,7 +51,7 @@ enum Encryption {
         return flags;
     }
 
-    /** @throws IllegalStateException if Netty takes another engine in this process */
+    /** @throws IllegalStateException if Netty uses another engine in this process */
     void check() {
         if (withoutNative != null && withoutNative == OpenSsl.isAvailable()) {
             throw new IllegalStateException(

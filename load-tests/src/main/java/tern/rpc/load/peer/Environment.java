@@ -9,22 +9,22 @@ import java.util.concurrent.TimeUnit;
 import tern.rpc.load.replay.Facts;
 
 /**
- * What has to stand beside the figures.
+ * The facts that are printed beside the figures.
  *
- * @param machine as it was at the start, load average included
- * @param commit that was measured, as far as it can be told
+ * @param machine the machine at the start, with its load average
+ * @param commit the measured commit, or {@code unknown}
  */
 record Environment(Map<String, String> machine, String commit) {
 
     Environment {
-        machine = Collections.unmodifiableMap(new LinkedHashMap<>(machine)); // in its order
+        machine = Collections.unmodifiableMap(new LinkedHashMap<>(machine)); // keeps the order
     }
 
     static Environment now() {
         return new Environment(Facts.ofMachine(), described());
     }
 
-    /** To be called at the end, since the load average is looked at again. */
+    /** Returns all facts. Call it at the end, because it reads the load average again. */
     Map<String, String> facts(Selection selection) {
         Map<String, String> facts = new LinkedHashMap<>(machine);
         facts.put("load average at the end", Facts.loadAverage());
@@ -42,7 +42,7 @@ record Environment(Map<String, String> machine, String commit) {
             String told = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
             return git.waitFor(5, TimeUnit.SECONDS) && git.exitValue() == 0 ? told : "unknown";
         } catch (IOException e) {
-            return "unknown"; // there is no git here
+            return "unknown"; // git is missing
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return "unknown";

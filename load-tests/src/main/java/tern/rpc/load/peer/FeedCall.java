@@ -3,7 +3,9 @@ package tern.rpc.load.peer;
 import org.HdrHistogram.Histogram;
 import tern.rpc.load.peer.proto.FeedRequest;
 
-/** One stream from the server. The latency of a message is the duration of the stream divided by its messages. */
+/**
+ * One stream from the server. The latency of a message is the duration of the stream divided by the number of messages.
+ */
 final class FeedCall implements SceneCall {
 
     private final ProtobufStreams streams;

@@ -6,9 +6,9 @@ import java.util.Locale;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Whether a process holds no more at the end of a long run than at its beginning (reliability figure R21): memory grows by
- * 1 MB in 10 minutes at the most (in the whole run, if it is shorter), threads and descriptors not at all. The first tenth of
- * the samples is left out: pools and caches fill then.
+ * Checks whether the resources of a process stay constant in a long run (figure R21 in docs/figures/promises.md).
+ * Memory may grow by 1 MB in 10 minutes, or in the whole run if it is shorter. Threads and descriptors must not grow.
+ * The first tenth of the samples is ignored, since pools and caches fill then.
  */
 final class Flatness {
 
@@ -17,10 +17,10 @@ final class Flatness {
     private static final double MINUTES = 10;
     private static final double LESS_THAN_ONE = 0.5;
 
-    /** @param minutes since the run began */
+    /** @param minutes time since the start of the run */
     record Sample(double minutes, Resources held) {}
 
-    /** @param flat whether what is told stays within its bound */
+    /** @param flat whether the resource stays within its bound */
     record Verdict(String what, String told, boolean flat) {}
 
     private final List<Sample> samples;
@@ -50,7 +50,7 @@ final class Flatness {
                 grown <= MAX_MEGABYTES);
     }
 
-    /** What goes up and down counts only as far as the line through it rises over the whole run. */
+    /** Judges a number that varies by the rise of its regression line over the whole run. */
     private Verdict count(String what, ToDoubleFunction<Resources> figure) {
         double grown = slope(figure).over(minutes());
         return new Verdict(

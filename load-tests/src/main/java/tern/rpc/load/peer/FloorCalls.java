@@ -7,7 +7,10 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** The services over the floor: as many bytes there and back as with a real protocol, and a value that was there before. */
+/**
+ * The services over the floor protocol. Requests and answers have the sizes of a real protocol, and the returned values
+ * are constants.
+ */
 final class FloorCalls implements UserService, EchoService, WorkService {
 
     private final FloorClient client;

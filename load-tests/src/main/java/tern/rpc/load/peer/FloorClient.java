@@ -4,16 +4,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
-/** The calling end of the floor: callers wait in a table, by id. Thread-safe. */
+/** The client of the floor protocol. Callers wait in a table, by id. Thread-safe. */
 final class FloorClient extends FloorConnection {
 
-    /** Far more than there are callers; a power of two. */
+    /** Far more than the number of callers; a power of two. */
     private static final int SLOTS = 8_192;
 
     private final AtomicReferenceArray<@Nullable FloorWaiter> waiting = new AtomicReferenceArray<>(SLOTS);
     private final AtomicLong ids = new AtomicLong();
 
-    /** Sends a payload and waits for the answer to it. */
+    /** Sends a payload and waits for its answer. */
     byte[] call(byte[] payload) {
         FloorWaiter waiter = enter();
         send(waiter.id(), payload);

@@ -11,16 +11,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of a connection of the floor: frames of length, id and payload, and nothing else. What many threads send is
- * queued; the event loop drains all that is there with one flush. {@link #send} is thread-safe, the rest belongs to the
- * event loop.
+ * One end of a connection of the floor protocol, whose frames have only length, id and payload. Threads add frames to a
+ * queue, and the event loop writes all queued frames with one flush. {@link #send} is thread-safe; all else is confined
+ * to the event loop.
  */
 abstract class FloorConnection extends ByteToMessageDecoder implements Runnable {
 
     /** Length and id, before the payload. The length does not count itself. */
     static final int HEAD_BYTES = Integer.BYTES + Long.BYTES;
 
-    /** Of frames that share a buffer. */
+    /** Maximum size of frames that share a buffer. */
     private static final int BATCH_BYTES = 64 * 1_024;
 
     private final Queue<Frame> queue = new ConcurrentLinkedQueue<>();
@@ -33,7 +33,7 @@ abstract class FloorConnection extends ByteToMessageDecoder implements Runnable 
         }
     }
 
-    /** A frame has arrived. Event loop. */
+    /** Called on the event loop for each received frame. */
     abstract void received(long id, byte[] payload);
 
     @Override
@@ -48,10 +48,10 @@ abstract class FloorConnection extends ByteToMessageDecoder implements Runnable 
         }
     }
 
-    /** Writes all that is queued. */
+    /** Writes all queued frames. */
     @Override
     public void run() {
-        scheduled.set(false); // before the queue is looked at, so that nothing is left behind
+        scheduled.set(false); // before the queue is read, so that no frame is forgotten
         Frame frame = queue.poll();
         if (frame == null) {
             return;

@@ -1,8 +1,9 @@
 package tern.rpc.load.peer;
 
 /**
- * Bytes of the frames of one kind of call, those of Tern's own dubbo frames for the same values: header, service, method,
- * descriptor, arguments and attachments there, header, value and attachments back. {@code PeersTest} compares them.
+ * Sizes of the frames of one kind of call. They equal the sizes of Tern's dubbo frames for the same values: header,
+ * service, method, descriptor, arguments and attachments of the request; header, value and attachments of the answer.
+ * {@code PeersTest} compares them.
  */
 record FloorFrames(int request, int answer) {
 
@@ -13,15 +14,15 @@ record FloorFrames(int request, int answer) {
     static final FloorFrames ECHO_PERSON = new FloorFrames(815, 636);
     static final FloorFrames BUILD = new FloorFrames(200, 1_058);
 
-    /** Around the text. */
+    /** Bytes besides the text. */
     private static final FloorFrames ECHO_TEXT = new FloorFrames(204, 31);
 
-    /** Of one-byte characters that hessian2 sends with one head. */
+    /** Size of the chunks in which hessian2 sends a text of one-byte characters. */
     private static final int CHUNK = 0x8000;
 
     private static final int CHUNK_HEAD_BYTES = 3;
 
-    /** A text there and back. */
+    /** Returns the sizes for a text that is sent and returned. */
     static FloorFrames ofText(int length) {
         int bytes = length + (length + CHUNK - 1) / CHUNK * CHUNK_HEAD_BYTES;
         return new FloorFrames(ECHO_TEXT.request + bytes, ECHO_TEXT.answer + bytes);

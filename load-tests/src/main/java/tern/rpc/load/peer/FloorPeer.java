@@ -17,15 +17,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * What a call costs at least: bare Netty with one event loop a side, frames without a meaning that have as many bytes as
- * those of the dubbo protocol, and a hand-over to 200 workers on the server.
+ * The lower bound of the cost of a call: bare Netty with one event loop per side, frames of the same size as those of
+ * the dubbo protocol but without meaning, and a hand-over to 200 workers on the server.
  */
 final class FloorPeer implements Peer {
 
     private final Supplier<? extends Executor> workers;
     private final Opened opened = new Opened();
 
-    /** @param workers made for a server; ended with the process */
+    /** @param workers creates the workers of a server; they end with the process */
     FloorPeer(Supplier<? extends Executor> workers) {
         this.workers = workers;
     }

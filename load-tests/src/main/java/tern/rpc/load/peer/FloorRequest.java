@@ -3,10 +3,10 @@ package tern.rpc.load.peer;
 import java.nio.ByteBuffer;
 
 /**
- * What a payload of the floor asks for, in its first bytes.
+ * The request in the first bytes of a payload.
  *
- * @param answerBytes of the answer's payload
- * @param builds how often the server builds its text before
+ * @param answerBytes size of the answer's payload
+ * @param builds number of times that the server builds its text first
  */
 record FloorRequest(int answerBytes, int builds) {
 
@@ -15,7 +15,7 @@ record FloorRequest(int answerBytes, int builds) {
         return new FloorRequest(in.getInt(), in.getInt());
     }
 
-    /** A payload with that request in it, and that long. */
+    /** Returns a payload of this size that begins with the request. */
     byte[] payload(int bytes) {
         return ByteBuffer.allocate(bytes).putInt(answerBytes).putInt(builds).array();
     }

@@ -2,7 +2,10 @@ package tern.rpc.load.peer;
 
 import java.util.concurrent.Executor;
 
-/** The serving end of the floor: hands each request to the workers, who answer with as many bytes as it asks for. */
+/**
+ * The server of the floor protocol. It hands each request to a worker, which answers with the requested number of
+ * bytes.
+ */
 final class FloorServer extends FloorConnection {
 
     private final Executor workers;

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** A caller of the floor that waits for its answer. */
+/** A caller of the floor protocol that waits for its answer. */
 final class FloorWaiter {
 
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -21,14 +21,14 @@ final class FloorWaiter {
         return id;
     }
 
-    /** Any thread. */
+    /** Called on any thread. */
     void answer(byte[] payload) {
         answer = payload;
         LockSupport.unpark(caller);
     }
 
     /**
-     * The caller's thread.
+     * Called on the caller's thread.
      *
      * @throws IllegalStateException if there is no answer after 10 s
      */

@@ -12,7 +12,7 @@ import tern.rpc.load.peer.proto.UserId;
 import tern.rpc.load.peer.proto.UserMessage;
 import tern.rpc.load.peer.proto.UserPage;
 
-/** The answers as gRPC's generated service. */
+/** The server's side as gRPC's generated service. */
 final class GrpcAnswers extends BenchmarkGrpc.BenchmarkImplBase {
 
     private final ProtobufBenchmark answers;

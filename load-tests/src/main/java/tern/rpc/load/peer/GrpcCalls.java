@@ -12,7 +12,7 @@ import tern.rpc.load.peer.proto.UserId;
 import tern.rpc.load.peer.proto.UserMessage;
 import tern.rpc.load.peer.proto.UserPage;
 
-/** The calls of gRPC's generated stub, which has no interface of its own. */
+/** Adapts gRPC's generated stub, which implements no interface. */
 record GrpcCalls(BenchmarkBlockingStub stub) implements ProtobufBenchmark {
 
     static Services over(BenchmarkBlockingStub stub) {

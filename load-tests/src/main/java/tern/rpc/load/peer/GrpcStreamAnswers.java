@@ -6,7 +6,10 @@ import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 import tern.rpc.load.peer.proto.StreamsGrpc;
 
-/** The streams as gRPC's generated service: sent while the call is ready, since {@code onNext} never waits there. */
+/**
+ * The streams as gRPC's generated service. It sends only while the call is ready, because gRPC's {@code onNext} never
+ * blocks.
+ */
 final class GrpcStreamAnswers extends StreamsGrpc.StreamsImplBase {
 
     @Override

@@ -8,7 +8,7 @@ import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 import tern.rpc.load.peer.proto.StreamsGrpc.StreamsStub;
 
-/** The streams of gRPC's generated asynchronous stub. */
+/** Calls the streams through gRPC's generated asynchronous stub. */
 record GrpcStreamCalls(StreamsStub stub) implements ProtobufStreams {
 
     @Override
@@ -21,7 +21,7 @@ record GrpcStreamCalls(StreamsStub stub) implements ProtobufStreams {
         return subscriber -> stub.watch(request, new Demanded(subscriber));
     }
 
-    /** Messages are asked for by the subscriber, instead of one after the other. */
+    /** Lets the subscriber request messages instead of requesting them automatically. */
     private record Demanded(Flow.Subscriber<? super Item> to) implements ClientResponseObserver<FeedRequest, Item> {
 
         @Override

@@ -12,8 +12,8 @@ import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 
 /**
- * Caucho's Hessian over HTTP/1.1: Jetty serves, its own client calls, which uses the JDK's connections. They are kept alive
- * for as many callers as there are; the JDK's default is five.
+ * Caucho's Hessian over HTTP/1.1. Jetty serves, and Caucho's client calls through the JDK's connections. The JDK keeps
+ * one connection alive for each caller; its default is five.
  */
 final class HessianPeer implements Peer {
 

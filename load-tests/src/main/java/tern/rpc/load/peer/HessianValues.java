@@ -20,8 +20,8 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Dates, times and records, which Caucho's Hessian does not know: it sets the fields of objects from outside, and that is
- * forbidden for these. Dates and times travel as one number.
+ * Support for dates, times and records, which Caucho's Hessian lacks. Hessian sets fields by reflection, which these
+ * types forbid. Dates and times are sent as one number.
  */
 final class HessianValues extends AbstractSerializerFactory {
 
@@ -64,7 +64,7 @@ final class HessianValues extends AbstractSerializerFactory {
         }
 
         @Override
-        @SuppressWarnings("unchecked") // the factory gives it the objects of one class only
+        @SuppressWarnings("unchecked") // the factory uses it only for objects of one class
         protected void writeInstance(Object value, AbstractHessianOutput out) throws IOException {
             out.writeLong(number.applyAsLong((T) value));
         }

@@ -19,7 +19,7 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** The services over HTTP with JSON. */
+/** Calls the services with JSON over HTTP. */
 final class HttpJsonCalls implements UserService, EchoService, WorkService {
 
     private final CloseableHttpClient client;

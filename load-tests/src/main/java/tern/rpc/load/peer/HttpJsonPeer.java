@@ -13,7 +13,7 @@ import org.apache.hc.client5.http.impl.classic.CloseableHttpClient;
 import org.apache.hc.client5.http.impl.classic.HttpClients;
 import org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManagerBuilder;
 
-/** JSON by Gson over HTTP/1.1: Jetty serves, a pool of Apache HttpClient's calls, a connection for each caller. */
+/** JSON by Gson over HTTP/1.1. Jetty serves, and a pool of Apache HttpClient calls with one connection per caller. */
 final class HttpJsonPeer implements Peer {
 
     private final Opened opened = new Opened();

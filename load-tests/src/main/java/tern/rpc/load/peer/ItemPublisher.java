@@ -4,7 +4,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicLong;
 import tern.rpc.load.peer.proto.Item;
 
-/** Gives as many items as are asked for, up to its end. */
+/** Publishes items as the subscriber requests them, up to a fixed number. */
 record ItemPublisher(int items) implements Flow.Publisher<Item> {
 
     @Override
@@ -17,7 +17,7 @@ record ItemPublisher(int items) implements Flow.Publisher<Item> {
         private final int items;
         private final Flow.Subscriber<? super Item> subscriber;
         private final AtomicLong wanted = new AtomicLong();
-        private int next; // only the thread that raised wanted from zero
+        private int next; // only for the thread that raised wanted from zero
         private volatile boolean over;
 
         Source(int items, Flow.Subscriber<? super Item> subscriber) {
@@ -28,7 +28,7 @@ record ItemPublisher(int items) implements Flow.Publisher<Item> {
         @Override
         public void request(long count) {
             if (wanted.getAndAdd(count) > 0) {
-                return; // asked for within onNext, or by another thread: the loop below goes on
+                return; // a nested or concurrent request; the running loop handles it
             }
             do {
                 give();

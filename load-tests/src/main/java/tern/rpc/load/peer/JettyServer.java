@@ -17,14 +17,14 @@ final class JettyServer {
 
     private JettyServer() {}
 
-    /** What answers a body with another, on a thread of Jetty's. */
+    /** Answers a request body with a response body, on a thread of Jetty. */
     interface Endpoint {
 
-        /** @throws Exception for status 500 */
+        /** @throws Exception answered with status 500 */
         byte[] answer(String path, InputStream body) throws Exception;
     }
 
-    /** @return what stops it */
+    /** @return closes the server */
     static AutoCloseable start(int port, String contentType, Endpoint endpoint) {
         Server server = new Server(new QueuedThreadPool(Workers.THREADS));
         ServerConnector connector = new ServerConnector(server);

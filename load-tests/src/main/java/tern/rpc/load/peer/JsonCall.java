@@ -10,9 +10,9 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 
 /**
- * What is posted to a path of JSON over HTTP: one value there, one value back.
+ * A JSON call by POST: one value as argument, one value as answer.
  *
- * @param method the server's
+ * @param method method of the server
  */
 record JsonCall<A, R>(String path, TypeToken<A> argument, TypeToken<R> answer, BiFunction<Services, A, R> method) {
 

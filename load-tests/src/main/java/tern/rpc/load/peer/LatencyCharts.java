@@ -4,7 +4,7 @@ import java.util.List;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
-/** Latencies of one scene, from all rounds: a curve of percentiles per peer, and a histogram per peer below one another. */
+/** Latencies of one scene from all rounds: a chart with a percentile curve per peer, and a histogram per peer. */
 final class LatencyCharts {
 
     private static final int WIDTH = 640;
@@ -15,14 +15,14 @@ final class LatencyCharts {
     private static final int STRIP = 34;
     private static final int AXIS = 22;
 
-    /** Of the curves, from the median's side to one call in ten thousand. */
+    /** Marks of the axis of percentiles, from 0 to one call in ten thousand. */
     private static final List<Double> MARKS = List.of(0.0, 50.0, 90.0, 99.0, 99.9, 99.99);
 
     private static final double LAST_PERCENTILE = 99.99;
     private static final double STEP = 0.05;
     private static final double NANOS_PER_MILLI = 1e6;
 
-    /** Bars for each tenfold of latency. */
+    /** Number of bars per decade of latency. */
     private static final int BARS = 16;
 
     private final Results results;
@@ -31,7 +31,7 @@ final class LatencyCharts {
         this.results = results;
     }
 
-    /** The style of a peer's line, by its place. */
+    /** Returns the CSS class of a peer's line by its index. */
     static String style(int peer) {
         return "c" + peer % 8 + (peer >= 8 ? " dashed" : "");
     }
@@ -71,7 +71,7 @@ final class LatencyCharts {
         return points.toString().strip();
     }
 
-    /** How many nines a percentile has: 90 has one, 99.9 has three. */
+    /** Returns the number of nines of a percentile: 1 for 90, 3 for 99.9. */
     static double nines(double percentile) {
         return -Math.log10(1 - percentile / 100);
     }

@@ -13,26 +13,26 @@ import javax.management.ObjectName;
 /**
  * The live objects of a process, counted by the JVM after a full collection.
  *
- * @param heapBytes of all classes
- * @param directBytes in direct buffers
+ * @param heapBytes bytes of all classes
+ * @param directBytes bytes in direct buffers
  * @param classes instances and bytes by class
  */
 record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classes) {
 
-    /** Those of one class. */
+    /** The objects of one class. */
     record Counted(long instances, long bytes) {
 
         static final Counted NONE = new Counted(0, 0);
     }
 
-    /** A line of the histogram: number, instances, bytes, class and perhaps its module. */
+    /** Number of words in a line of the histogram: number, instances, bytes, class and optionally module. */
     private static final int WORDS = 4;
 
     LiveObjects {
         classes = Map.copyOf(classes);
     }
 
-    /** Counts twice, since the first collection may leave objects for others to clear. */
+    /** Counts twice, since the first collection may make more objects unreachable. */
     static LiveObjects count() {
         histogram();
         String histogram = histogram();
@@ -54,7 +54,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
         }
     }
 
-    /** Classes of the same name, of several loaders, are added. */
+    /** Adds up classes of the same name from several class loaders. */
     static Map<String, Counted> parse(String histogram) {
         Map<String, Counted> classes = new HashMap<>();
         histogram
@@ -73,7 +73,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
         return classes;
     }
 
-    /** Those of the JDK, and those that Netty takes past them where it can. */
+    /** Returns the direct memory of the JDK and of Netty, which may bypass the JDK's counter. */
     private static long directBytesNow() {
         long jdk = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
                 .filter(pool -> pool.getName().equals("direct"))
@@ -91,7 +91,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
         return new LiveObjects(heapBytes - earlier.heapBytes, directBytes - earlier.directBytes, grown);
     }
 
-    /** The classes with the most bytes, the largest first. */
+    /** Returns the classes with the most bytes, in descending order. */
     Map<String, Counted> largest(int most) {
         Map<String, Counted> found = new LinkedHashMap<>();
         classes.entrySet().stream()
@@ -102,7 +102,7 @@ record LiveObjects(long heapBytes, long directBytes, Map<String, Counted> classe
         return found;
     }
 
-    /** On one line. */
+    /** Returns all counts in one line. */
     String words() {
         StringBuilder words = new StringBuilder(heapBytes + " " + directBytes);
         classes.forEach(

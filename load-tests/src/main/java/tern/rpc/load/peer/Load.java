@@ -12,15 +12,17 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Callers that make one call after another, each waiting for its answer, for some time. Starting them is not counted, and
- * they end only when all that is to be read of them was read.
+ * Callers that each make one call after another for a given time and wait for each answer. The start of the callers is
+ * not measured. They end only after all their statistics were read.
  */
 final class Load {
 
-    /** Longest latency that is told apart. */
+    /** Upper bound of recorded latencies. */
     static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    /** One percent, which keeps the table of a caller so small that it does not disturb what is measured. */
+    /**
+     * Precision of one percent. It keeps the histogram of a caller so small that it does not disturb the measurement.
+     */
     static final int DIGITS = 2;
 
     private static final int LONGEST_TEXT = 300;
@@ -43,10 +45,10 @@ final class Load {
         this.done = new CountDownLatch(callers);
     }
 
-    /** What came of it. */
+    /** The result of a run. */
     record Ran(long errors, String firstError, long nanos, ProcessCost cost, Histogram latencies) {}
 
-    /** @param calls of each caller, by its number */
+    /** @param calls creates the calls of a caller by its number */
     Ran run(IntFunction<SceneCall> calls) throws InterruptedException {
         List<Caller> started = new ArrayList<>();
         for (int i = 0; i < callers; i++) {

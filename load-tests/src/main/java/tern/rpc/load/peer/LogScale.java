@@ -4,16 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Positions of values whose decades are equally wide.
+ * A logarithmic scale.
  *
- * @param least first decade, above 0
- * @param most last decade
- * @param from position of the first
- * @param to position of the last
+ * @param least lower end, above 0
+ * @param most upper end
+ * @param from position of the lower end
+ * @param to position of the upper end
  */
 record LogScale(double least, double most, double from, double to) {
 
-    /** Whole decades around both values. */
+    /** Extends the range to whole decades. */
     static LogScale around(double least, double most, double from, double to) {
         double first = Math.pow(10, Math.floor(Math.log10(least)));
         double last = Math.pow(10, Math.ceil(Math.log10(most)));

@@ -8,12 +8,12 @@ import org.HdrHistogram.Histogram;
 import tern.rpc.load.peer.Load.Ran;
 
 /**
- * What one scene of one round showed.
+ * The result of one scene in one round.
  *
- * @param seconds that it took
- * @param client all clients together
- * @param server all servers together
- * @param latencies in nanoseconds, of every call
+ * @param seconds duration
+ * @param client cost of all clients together
+ * @param server cost of all servers together
+ * @param latencies latencies of all calls, in nanoseconds
  */
 record Measurement(
         long errors, String firstError, double seconds, ProcessCost client, ProcessCost server, Histogram latencies) {
@@ -22,7 +22,7 @@ record Measurement(
         return latencies.getTotalCount();
     }
 
-    /** As a client process tells it, in one line. */
+    /** Formats a result as the one line that a client process sends. */
     static String line(Ran ran) {
         ByteBuffer bytes = ByteBuffer.allocate(ran.latencies().getNeededByteBufferCapacity());
         int length = ran.latencies().encodeIntoCompressedByteBuffer(bytes);
@@ -35,7 +35,7 @@ record Measurement(
         return text.replaceAll("\\s+", " ");
     }
 
-    /** Of a client's line; what its servers used is not known there. */
+    /** Parses the line of a client. The cost of the servers is not part of it. */
     static Measurement ofClient(String line) {
         String[] words = line.split(" ", 9);
         try {
@@ -52,7 +52,7 @@ record Measurement(
         }
     }
 
-    /** Two clients at the same time. */
+    /** Adds the result of a second client that ran at the same time. */
     Measurement and(Measurement other) {
         Histogram both = latencies.copy();
         both.add(other.latencies);

@@ -19,8 +19,8 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 
 /**
- * Turns the values of the sample services into protobuf messages and back, as applications do that have values of their
- * own. It is part of what a call costs: the other peers are given values, too.
+ * Converts the values of the sample services to protobuf messages and back, as applications with their own classes do.
+ * The conversion is measured as part of the call, since the other peers accept these values directly.
  */
 final class Messages {
 

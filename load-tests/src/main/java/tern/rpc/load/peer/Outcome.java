@@ -6,10 +6,11 @@ import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
 /**
- * One scene of one peer: medians over its rounds, each figure for itself, and the latencies of all of them together.
+ * The result of one scene for one peer: the median of each figure over the rounds, and the latencies of all rounds
+ * together.
  *
- * @param measured the rounds that took place
- * @param failure why a round did not, or the first wrong answer; empty if all is well
+ * @param measured the completed rounds
+ * @param failure reason why a round did not complete, or the first wrong answer; empty if there is none
  */
 record Outcome(List<Measurement> measured, String failure) {
 
@@ -29,7 +30,7 @@ record Outcome(List<Measurement> measured, String failure) {
         return median(round -> round.server().cpuNanos() / 1e3 / round.calls());
     }
 
-    /** CPU per call of both sides: the figure that decides. */
+    /** Returns CPU time per call of client and server together, the main figure. */
     double sumMicros() {
         return median(Outcome::sumMicros);
     }
@@ -86,12 +87,12 @@ record Outcome(List<Measurement> measured, String failure) {
         return median(round -> round.latencies().getMean() / 1e6);
     }
 
-    /** @param percentile 0 to 100 */
+    /** @param percentile from 0 to 100 */
     double millisAt(double percentile) {
         return median(round -> round.latencies().getValueAtPercentile(percentile) / 1e6);
     }
 
-    /** Of all rounds. */
+    /** Returns the maximum of all rounds. */
     double maxMillis() {
         return measured.stream()
                 .mapToDouble(round -> round.latencies().getMaxValue() / 1e6)
@@ -99,19 +100,19 @@ record Outcome(List<Measurement> measured, String failure) {
                 .orElse(Double.NaN);
     }
 
-    /** Of all rounds. */
+    /** Returns the latencies of all rounds. */
     Histogram latencies() {
         Histogram all = Load.newHistogram();
         measured.forEach(round -> all.add(round.latencies()));
         return all;
     }
 
-    /** CPU per call, ours to theirs: below 1 is less. */
+    /** Returns the ratio of CPU per call to the other peer; below 1 is better. */
     double ratioTo(Outcome other) {
         return sumMicros() / other.sumMicros();
     }
 
-    /** Not a number where the system does not tell. */
+    /** Returns NaN if the system does not report the figure. */
     private static double perCall(long used, Measurement round) {
         return used == ProcessCost.UNKNOWN ? Double.NaN : (double) used / round.calls();
     }
@@ -120,7 +121,7 @@ record Outcome(List<Measurement> measured, String failure) {
         return median(measured.stream().mapToDouble(figure).toArray());
     }
 
-    /** The middle one, or the mean of the two in the middle; not a number if there is none. */
+    /** Returns the middle value, or the mean of the two middle values; NaN if there is none. */
     static double median(double... values) {
         double[] sorted = values.clone();
         Arrays.sort(sorted);

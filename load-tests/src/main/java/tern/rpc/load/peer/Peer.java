@@ -5,26 +5,26 @@ import java.util.stream.Stream;
 import tern.sample.api.EchoService;
 import tern.sample.api.UserService;
 
-/** One framework under comparison, as a server or as a client. Not thread-safe; the services that it connects to are. */
+/** A framework of the comparison, as server or client. Not thread-safe; the returned services are thread-safe. */
 interface Peer extends AutoCloseable {
 
-    /** Connections that a peer has at most which needs one for every caller: more than there are callers. */
+    /** Maximum number of connections for a peer that needs one per caller; more than the number of callers. */
     int CONNECTIONS = 1_024;
 
-    /** Serves the services on the port, of the loopback address where the peer lets one choose, until it is closed. */
+    /** Serves the services on this port until the peer is closed, on the loopback address if the peer can choose. */
     void serve(int port, Services services);
 
-    /** Connects with one connection, or with one for each caller where the peer does not share them. */
+    /** Connects with one connection, or with one per caller if the peer does not share connections. */
     Services connect(int port);
 
-    /** Ends what it serves and its connections, as far as the peer can. */
+    /** Closes server and connections, as far as the peer supports it. */
     @Override
     void close();
 
-    /** What is called: the proxies on the client, what answers on the server. */
+    /** The services of the comparison: proxies on the client, implementations on the server. */
     record Services(UserService users, EchoService echo, WorkService work, ProtobufStreams streams) {
 
-        /** Without streams. */
+        /** Creates services without streams. */
         Services(UserService users, EchoService echo, WorkService work) {
             this(users, echo, work, ProtobufStreams.NONE);
         }
@@ -34,7 +34,7 @@ interface Peer extends AutoCloseable {
         }
     }
 
-    /** The peers that take part in the scenes of streams. */
+    /** The peers that take part in the scenes with streams. */
     List<String> STREAMING = List.of(
             "tern-proto",
             "tern-proto-tls",
@@ -62,10 +62,10 @@ interface Peer extends AutoCloseable {
             "floor",
             "floor-queue");
 
-    /** The peers that are also there with TLS. */
+    /** The peers that also run with TLS. */
     List<String> ENCRYPTED = List.of("tern-dubbo", "tern-tri", "tern-proto", "grpc-java");
 
-    /** Those of clear text, then the others. */
+    /** Names of the peers without TLS, then of those with TLS. */
     List<String> NAMES = Stream.of(
                     CLEAR_TEXT.stream(),
                     ENCRYPTED.stream().map(Encryption.JDK::added),

@@ -11,15 +11,15 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Tern beside others, in turn: for each round and peer fresh processes with the same flags, trained with few callers, then
- * every scene; every other round in reverse order. CPU per call, client and server, decides. Prints a table and writes a
- * page. A peer that fails is a row with the reason.
+ * Compares Tern with other frameworks in turn. Each round starts fresh processes for each peer with the same flags, warms
+ * them up with few callers, and then runs every scene. Every second round runs in reverse order. The main figure is CPU
+ * per call, client and server together. Prints a table and writes an HTML page. A failed peer is a row with the reason.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.peer.PeerComparison --help</pre>
  */
 public final class PeerComparison {
 
-    /** Less leaves too much to the compiler, which would be measured. */
+    /** With less training, the JIT compiler would be measured too. */
     private static final int MIN_TRAINING_MILLIS = 2_000;
 
     private final Selection selection;

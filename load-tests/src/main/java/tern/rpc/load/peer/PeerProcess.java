@@ -8,11 +8,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One side of a comparison in a process of its own. It obeys lines on its standard input and answers on its output:
- * {@code before} and {@code after} tell what it has used so far, {@code resources} what it holds after a collection of
- * garbage, {@code live} its live objects by class, {@code slow READERS MESSAGES} opens
- * streams that are read slowly, {@code progress} tells how far they got, {@code run CALL CALLERS MILLIS} makes calls, {@code end} ends. An answer that begins with {@code failed} gives a
- * reason.
+ * One side of a comparison in a separate process. It reads commands from standard input and answers on standard output:
+ * <ul>
+ * <li>{@code before} and {@code after} print the cost so far
+ * <li>{@code resources} prints the resources after a garbage collection
+ * <li>{@code live} prints the live objects by class
+ * <li>{@code slow READERS MESSAGES} opens streams that are read slowly
+ * <li>{@code progress} prints the progress of these streams
+ * <li>{@code run CALL CALLERS MILLIS} makes calls
+ * <li>{@code end} ends the process
+ * </ul> An answer that begins with {@code failed} contains a reason.
  */
 public final class PeerProcess {
 
@@ -40,7 +45,7 @@ public final class PeerProcess {
         Runtime.getRuntime().halt(0);
     }
 
-    /** With the first cause, which frameworks tend to bury. */
+    /** Returns the message with its root cause, which frameworks often hide. */
     private static String reason(Throwable failure) {
         Throwable cause = failure;
         while (cause.getCause() != null && cause.getCause() != cause) {

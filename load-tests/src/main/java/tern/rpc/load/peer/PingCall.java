@@ -6,8 +6,8 @@ import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.Item;
 
 /**
- * One stream in both directions: the next message is sent when the last one has come back, by the thread that received
- * it. A message there and back is one call of the report.
+ * One stream in both directions. The thread that receives a message sends the next one. A message and its echo count as
+ * one call of the report.
  */
 final class PingCall implements SceneCall {
 

@@ -1,13 +1,14 @@
 package tern.rpc.load.peer;
 
 /**
- * What a process has used.
+ * The resources that a process has used.
  *
- * @param cpuNanos of all its threads
- * @param bytes allocated on the heap by all its threads, those that ended too
- * @param writes system calls that write: flushes of sockets, and the bytes that wake a selector; {@link #UNKNOWN} where the
- *     system does not tell
- * @param switches of its threads, voluntary and not; {@link #UNKNOWN} where the system does not tell
+ * @param cpuNanos CPU time of all threads
+ * @param bytes heap allocation of all threads, including ended ones
+ * @param writes system calls that write: flushes of sockets and wake-ups of selectors; {@link #UNKNOWN} if the system
+ *     does not report them
+ * @param switches voluntary and involuntary context switches of all threads; {@link #UNKNOWN} if the system does not
+ *     report them
  */
 record ProcessCost(long cpuNanos, long bytes, long writes, long switches) {
 
@@ -35,7 +36,7 @@ record ProcessCost(long cpuNanos, long bytes, long writes, long switches) {
         return one != UNKNOWN && other != UNKNOWN;
     }
 
-    /** As {@link #words} gave it. */
+    /** Parses the text of {@link #words}. */
     static ProcessCost of(String[] words, int first) {
         return new ProcessCost(
                 Long.parseLong(words[first]),

@@ -11,9 +11,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Reads what this process has used. The JVM tells allocated bytes of living threads only: so this one looks several times
- * a second and keeps what threads had allocated that it does not find any more; their last fraction of a second is lost.
- * Thread-safe.
+ * Reads the resources that this process has used. The JVM reports allocated bytes of live threads only. This meter
+ * therefore samples the threads several times a second and keeps the last value of threads that have ended. Allocations
+ * after their last sample are lost. Thread-safe.
  */
 final class ProcessMeter {
 
@@ -32,12 +32,12 @@ final class ProcessMeter {
         this(Path.of("/proc/self"));
     }
 
-    /** @param directory what Linux tells of the process, proc(5) */
+    /** @param directory directory of the process in /proc, see proc(5) */
     ProcessMeter(Path directory) {
         this.directory = directory;
     }
 
-    /** Looks at the threads from now on until the process ends. */
+    /** Starts to sample the threads. The sampling thread runs until the process ends. */
     void start() {
         Thread looking = new Thread(this::keepLooking, "cost-meter");
         looking.setDaemon(true);
@@ -55,7 +55,7 @@ final class ProcessMeter {
         }
     }
 
-    /** Before what is measured; what the reading itself costs is not in it. */
+    /** Reads the figures before a measurement, with its own cost excluded. */
     ProcessCost before() {
         long switches = switches();
         long writes = writes();
@@ -63,7 +63,7 @@ final class ProcessMeter {
         return new ProcessCost(PROCESS.getProcessCpuTime(), bytes, writes, switches);
     }
 
-    /** After it; what the reading itself costs is not in it. */
+    /** Reads the figures after a measurement, with its own cost excluded. */
     ProcessCost after() {
         long cpu = PROCESS.getProcessCpuTime();
         long bytes = allocatedBytes();
@@ -91,11 +91,11 @@ final class ProcessMeter {
         try {
             return number(Files.readString(directory.resolve("io")), "syscw:");
         } catch (IOException e) {
-            return ProcessCost.UNKNOWN; // another system
+            return ProcessCost.UNKNOWN; // not Linux
         }
     }
 
-    /** Of the threads that live. */
+    /** Returns the context switches of the live threads. */
     private long switches() {
         long sum = 0;
         try (DirectoryStream<Path> threads = Files.newDirectoryStream(directory.resolve("task"))) {
@@ -104,7 +104,7 @@ final class ProcessMeter {
             }
             return sum;
         } catch (IOException e) {
-            return ProcessCost.UNKNOWN; // another system
+            return ProcessCost.UNKNOWN; // not Linux
         }
     }
 
@@ -113,7 +113,7 @@ final class ProcessMeter {
             String text = Files.readString(status);
             return number(text, "\nvoluntary_ctxt_switches:") + number(text, "\nnonvoluntary_ctxt_switches:");
         } catch (IOException e) {
-            return 0; // it has just ended
+            return 0; // the thread has just ended
         }
     }
 

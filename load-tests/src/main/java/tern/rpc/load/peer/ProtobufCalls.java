@@ -12,7 +12,7 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** The client's side of messages: the services for who has a proxy of messages. */
+/** The client's side with protobuf messages. It implements the services on a proxy with messages. */
 final class ProtobufCalls implements UserService, EchoService, WorkService {
 
     private final ProtobufBenchmark proxy;

@@ -5,19 +5,19 @@ import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 
-/** The service {@code tern.load.Streams} of the {@code .proto} file, as a Java interface of messages. */
+/** The service {@code tern.load.Streams} of the {@code .proto} file as a Java interface with protobuf messages. */
 public interface ProtobufStreams {
 
-    /** Sends as many items as the request says. */
+    /** Sends the requested number of items. */
     void feed(FeedRequest request, StreamObserver<Item> items);
 
-    /** The same for readers that say how many items they take. */
+    /** Sends the requested number of items to a subscriber with backpressure. */
     Flow.Publisher<Item> watch(FeedRequest request);
 
     /** Sends every item back. */
     StreamObserver<Item> ping(StreamObserver<Item> answers);
 
-    /** Of peers without streams. */
+    /** For peers without streams. */
     ProtobufStreams NONE = new ProtobufStreams() {
         @Override
         public void feed(FeedRequest request, StreamObserver<Item> items) {

@@ -10,15 +10,15 @@ import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
 
 /**
- * What a process holds.
+ * The resources that a process holds.
  *
- * @param heapBytes in use after a full collection: what could ever be in the old generation
- * @param oldBytes in use in the old generation then
- * @param threads that live
- * @param descriptors that are open; 0 where the system does not tell
- * @param directBytes in direct buffers of the JDK
- * @param pooledBytes that Netty's allocator has taken from the system, whether in use or not
- * @param fullCollections so far, those for these figures not counted
+ * @param heapBytes heap in use after a full collection
+ * @param oldBytes old generation in use after a full collection
+ * @param threads live threads
+ * @param descriptors open file descriptors; 0 if the system does not report them
+ * @param directBytes direct buffers of the JDK
+ * @param pooledBytes memory that Netty's allocator has reserved, used or not
+ * @param fullCollections full collections so far, except those for these figures
  */
 record Resources(
         long heapBytes,
@@ -30,9 +30,9 @@ record Resources(
         long fullCollections) {
 
     /**
-     * Collects garbage, then looks.
+     * Collects garbage and reads the figures.
      *
-     * @param asked how often that was done before, in this process
+     * @param asked number of earlier calls in this process
      */
     static Resources read(long asked) {
         System.gc();

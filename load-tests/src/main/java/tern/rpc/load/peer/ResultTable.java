@@ -4,10 +4,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Figures as text and as cells, the same for the terminal and the page. */
+/** Figures as text and cells, the same for the terminal and the page. */
 final class ResultTable {
 
-    /** After scene and peer. */
+    /** Columns after scene and peer. */
     static final List<String> COLUMNS = List.of(
             "client us",
             "server us",
@@ -48,7 +48,7 @@ final class ResultTable {
         return text.toString();
     }
 
-    /** @param first the peer to which the ratio is */
+    /** @param first peer that the ratio refers to */
     static List<String> cells(Outcome outcome, Outcome first) {
         return List.of(
                 number(outcome.clientMicros(), 1),

@@ -8,7 +8,7 @@ import tern.sample.api.Person;
 import tern.sample.api.User;
 import tern.sample.api.UserService;
 
-/** The services over RMI's stub. */
+/** Calls the services through RMI's stub. */
 final class RmiCalls implements UserService, EchoService, WorkService {
 
     private final RmiBenchmark stub;

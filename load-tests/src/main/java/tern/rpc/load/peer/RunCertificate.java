@@ -12,8 +12,8 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * Key and certificate for the peers with TLS, made by the JDK's {@code keytool} in the first process that needs them. Other
- * processes find them by a system property.
+ * Key and certificate for the peers with TLS. The first process that needs them creates them with the JDK's
+ * {@code keytool}. A system property gives their file to the other processes.
  */
 final class RunCertificate {
 
@@ -23,12 +23,12 @@ final class RunCertificate {
 
     private RunCertificate() {}
 
-    /** For the command line of a process that is to use the same. */
+    /** Returns the flag for processes that use the same certificate. */
     static String flag() {
         return "-D" + PROPERTY + "=" + file();
     }
 
-    /** What a server proves itself with. */
+    /** Returns the key and certificate of a server. */
     static KeyManagerFactory keys() {
         try {
             KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
@@ -39,7 +39,7 @@ final class RunCertificate {
         }
     }
 
-    /** Trusts this certificate only. */
+    /** Returns a trust manager that trusts only this certificate. */
     static TrustManagerFactory trust() {
         try {
             KeyStore trusted = KeyStore.getInstance("PKCS12");
@@ -77,7 +77,7 @@ final class RunCertificate {
             Path made = directory.resolve("certificate.p12");
             make(made);
             made.toFile().deleteOnExit();
-            directory.toFile().deleteOnExit(); // deleted in the opposite order, so after its file
+            directory.toFile().deleteOnExit(); // deleted in reverse order, so after its file
             System.setProperty(PROPERTY, made.toString());
             return made.toString();
         } catch (IOException e) {

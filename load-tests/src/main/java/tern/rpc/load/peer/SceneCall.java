@@ -13,19 +13,19 @@ import tern.sample.api.EchoService;
 import tern.sample.api.Person;
 import tern.sample.api.User;
 
-/** A call of one caller, whose answer is checked. Not thread-safe. */
+/** A call of one caller, with a check of its answer. Not thread-safe. */
 interface SceneCall {
 
-    /** How often the scene of busy servers builds its text. */
+    /** Number of times that the server builds its text in the scene of busy servers. */
     int BUILDS = 10_000;
 
     int KILOBYTE = 1_024;
 
-    /** Makes the call and looks at its answer. */
+    /** Makes the call and checks its answer. */
     boolean isRight();
 
     /**
-     * Adds the latency of the call that has just ended, or those of its messages.
+     * Records the latency of the last call, or the latencies of its messages.
      *
      * @param nanos duration of the call
      */
@@ -33,7 +33,7 @@ interface SceneCall {
         latencies.recordValue(Math.min(Load.LONGEST_NANOS, nanos));
     }
 
-    /** @param name as {@link Scene#call} */
+    /** @param name name from {@link Scene#call} */
     static SceneCall of(String name, Services services) {
         return switch (name) {
             case "existUser" -> () -> services.users().existUser("1236");
@@ -74,19 +74,19 @@ interface SceneCall {
         return () -> isSame(echo.echo(person), person);
     }
 
-    /** As far as it costs next to nothing; tests look at all. */
+    /** Compares some fields, to save CPU time. Tests compare all fields. */
     private static boolean isSame(Person echoed, Person person) {
         return echoed.name().equals(person.name())
                 && echoed.manager() != null
                 && echoed.addresses().size() == person.addresses().size();
     }
 
-    /** With a manager. */
+    /** Returns a person with a manager. */
     static Person somebody() {
         return person("Doug Lea", Person.Role.ENGINEER, person("Ada Lovelace", Person.Role.MANAGER, null));
     }
 
-    /** With addresses of their own: not every serializer reads what two records refer to. */
+    /** Creates separate address objects, because not every serializer supports an object that two records share. */
     private static Person person(String name, Person.Role role, @Nullable Person manager) {
         Map<String, Person.Address> addresses = new LinkedHashMap<>();
         addresses.put("home", new Person.Address("Guanghua Road 7", "Beijing", "100020", "China"));
@@ -102,8 +102,8 @@ interface SceneCall {
     }
 
     /**
-     * Texts that grow and shrink, two calls each. By calls and not by the clock, so that a peer that is fast at one size
-     * does not get another mix.
+     * Texts that grow and shrink, with two calls for each size. Counting calls instead of time gives all peers the same
+     * mix.
      */
     final class ChangingTexts implements SceneCall {
 
@@ -128,7 +128,7 @@ interface SceneCall {
         }
     }
 
-    /** One kind of call after the other. */
+    /** Makes one kind of call after the other. */
     final class InTurn implements SceneCall {
 
         private static final List<String> KINDS =

@@ -7,13 +7,13 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * What the command line asks for.
+ * The arguments of the command.
  *
- * @param peers in their order of the first round; the ratios of the table are to the first
- * @param scenes with the callers that they have here
- * @param rounds each peer once in each
- * @param millis of each scene of each round
- * @param report where the page is written
+ * @param peers peers in the order of the first round; ratios refer to the first peer
+ * @param scenes scenes with their number of callers
+ * @param rounds number of rounds; each peer runs once per round
+ * @param millis duration of each scene in each round
+ * @param report file of the page
  */
 record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis, Path report) {
 
@@ -56,7 +56,7 @@ record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis,
         scenes = List.copyOf(scenes);
     }
 
-    /** @throws IllegalArgumentException if one is not known or makes no sense, saying what would */
+    /** @throws IllegalArgumentException if an option is unknown or invalid; the message lists valid values */
     static Selection of(String... options) {
         boolean everything = Arrays.asList(options).contains("--long");
         List<String> peers = everything ? Peer.CLEAR_TEXT : knownOf(SHORT_PEERS);
@@ -109,7 +109,7 @@ record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis,
         return names;
     }
 
-    /** @throws IllegalArgumentException if it is none from 1 to the most */
+    /** @throws IllegalArgumentException unless the text is a number from 1 to the maximum */
     static int number(String option, String text, int most) {
         if (text.matches("[0-9]{1,6}") && Integer.parseInt(text) >= 1 && Integer.parseInt(text) <= most) {
             return Integer.parseInt(text);

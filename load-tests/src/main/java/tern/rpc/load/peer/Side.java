@@ -14,17 +14,17 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The handle of a process with one side of a peer. A thread reads whatever the process prints, since a peer that logs every
- * connection would otherwise stop when the pipe is full. Not thread-safe.
+ * The process of one side of a peer. A thread reads all output of the process, since a peer that logs much would block
+ * on a full pipe. Not thread-safe.
  */
 final class Side implements AutoCloseable {
 
-    /** The same for all peers. */
+    /** JVM flags, the same for all peers. */
     static final List<String> FLAGS = List.of("-Xms512m", "-Xmx512m");
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** The side did not do what it was told; the message is the reason. */
+    /** Thrown if the process does not execute a command. The message is the reason. */
     static final class Failure extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -37,11 +37,11 @@ final class Side implements AutoCloseable {
     private final Process process;
     private final OutputStream commands;
 
-    /** Empty for the end of the process. */
+    /** Empty at the end of the process. */
     private final BlockingQueue<Optional<String>> answers = new LinkedBlockingQueue<>();
 
     /**
-     * Starts it; {@link #awaitReady} tells whether it got there.
+     * Starts the process; {@link #awaitReady} waits until it is ready.
      *
      * @param side {@code server} or {@code client}
      * @param ports separated by commas
@@ -87,7 +87,7 @@ final class Side implements AutoCloseable {
         return answer(PATIENCE);
     }
 
-    /** Without waiting for the answer. */
+    /** Sends a command without waiting for its answer. */
     void tell(String command) throws IOException {
         try {
             commands.write((command + "\n").getBytes(StandardCharsets.UTF_8));
@@ -98,9 +98,9 @@ final class Side implements AutoCloseable {
     }
 
     /**
-     * The next answer.
+     * Waits for the next answer.
      *
-     * @param expected how long the work itself takes
+     * @param expected duration of the work itself
      */
     String answerAfter(Duration expected) throws IOException {
         return answer(PATIENCE.plus(expected));

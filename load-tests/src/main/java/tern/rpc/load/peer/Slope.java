@@ -1,13 +1,13 @@
 package tern.rpc.load.peer;
 
 /**
- * How fast values change: the straight line with the least squares.
+ * The slope of a regression line by least squares.
  *
- * @param perMinute change in a minute; 0 for fewer than two values
+ * @param perMinute change per minute; 0 for fewer than two values
  */
 record Slope(double perMinute) {
 
-    /** @param minutes when each value was read */
+    /** @param minutes times of the values */
     static Slope of(double[] minutes, double[] values) {
         int count = minutes.length;
         double meanTime = 0;

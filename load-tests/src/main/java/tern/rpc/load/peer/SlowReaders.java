@@ -9,16 +9,16 @@ import tern.rpc.load.peer.SlowReading.Progress;
 import tern.rpc.load.replay.Facts;
 
 /**
- * Memory with readers that are too slow: server streams without end on one connection, of which each reader takes one
- * message a second. Every few seconds the live objects and the direct buffers of both sides, how many messages the readers
- * have got, and how many other calls on the same connection are answered in a fifth of a second. Ends with 1 if the memory of
- * a server grows, or a stream fails.
+ * Measures memory with readers that are too slow. Each reader takes one message a second of an endless server stream; all
+ * streams share one connection. Every few seconds the program prints the live objects and direct buffers of both sides,
+ * the messages that the readers received, and the number of other calls answered on this connection within 200 ms. Exits
+ * with 1 if a server's memory grows or a stream fails.
  *
  * <pre>load-tests/peers slow1000 [--readers=1000] [--seconds=60] [--peers=tern-proto,grpc-java]</pre>
  */
 public final class SlowReaders {
 
-    /** The peers whose clients can ask for one message at a time. */
+    /** The peers whose clients can request one message at a time. */
     static final List<String> PEERS = List.of("tern-proto", "grpc-java", "armeria");
 
     private static final int LOOKS = 6;
@@ -27,7 +27,7 @@ public final class SlowReaders {
     private static final long MILLIS = 1_000;
     private static final long CALLS_MILLIS = 200;
 
-    /** Bytes that a server may hold more at the end than after the first sixth of the time. */
+    /** Growth in bytes that is allowed between the first sixth and the end of the time. */
     private static final long NOISE_BYTES = 2_000_000;
 
     private static final double MEGABYTE = 1e6;
@@ -124,7 +124,7 @@ public final class SlowReaders {
         return verdict(peer, first, last, Progress.of(client.ask("progress")));
     }
 
-    /** The server's objects. */
+    /** Returns the live objects of the server. */
     private LiveObjects look(String peer, int look, Side server, Side client) throws IOException {
         pause(seconds * MILLIS / LOOKS);
         LiveObjects held = live(server);
@@ -154,7 +154,7 @@ public final class SlowReaders {
         return LiveObjects.of(side.ask("live").split(" ", -1), 1);
     }
 
-    /** Whether other calls on the same connection are still answered. */
+    /** Makes other calls on the same connection. */
     private static Measurement calls(Side client) throws IOException {
         client.tell("run existUser 1 " + CALLS_MILLIS);
         return Measurement.ofClient(client.answerAfter(Duration.ofMillis(CALLS_MILLIS)));

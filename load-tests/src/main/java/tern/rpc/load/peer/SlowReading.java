@@ -9,19 +9,19 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 
-/** The client's side of {@link SlowReaders}: streams that take one message a second, each. Thread-safe. */
+/** The client's side of {@link SlowReaders}: streams whose readers each take one message a second. Thread-safe. */
 final class SlowReading {
 
     private static final long TICK_MILLIS = 1_000;
 
-    /** More than are read; the streams do not end. */
+    /** More messages than the readers take, so the streams do not end. */
     private static final FeedRequest ENDLESS =
             FeedRequest.newBuilder().setItems(Integer.MAX_VALUE).build();
 
     private final List<Reader> readers = new ArrayList<>();
     private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
 
-    /** @param stopAfter messages after which a reader takes no more */
+    /** @param stopAfter number of messages after which a reader stops reading */
     void start(ProtobufStreams streams, int many, int stopAfter) {
         for (int i = 0; i < many; i++) {
             Reader reader = new Reader(stopAfter);
@@ -44,7 +44,7 @@ final class SlowReading {
         }
     }
 
-    /** How many messages the readers have received. */
+    /** Number of messages that the readers have received. */
     record Progress(int least, int median, int most, String failure) {
 
         String words() {

@@ -10,14 +10,14 @@ import tern.rpc.load.peer.Flatness.Verdict;
 import tern.rpc.load.replay.Facts;
 
 /**
- * The scene of stability: all kinds of calls in turn for an hour, and every minute, after a collection of garbage, what
- * client and server hold. Ends with 1 if anything grows or a call fails.
+ * Makes all kinds of calls in turn for an hour. Every minute it collects garbage and prints the resources of client and
+ * server. Exits with 1 if a resource grows or a call fails.
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.peer.Stability [--peer=tern-dubbo] [--hours=1] [--callers=20]</pre>
  */
 public final class Stability {
 
-    /** A slope through fewer tells nothing. */
+    /** A regression line through fewer samples is meaningless. */
     private static final int FEWEST_SAMPLES = 10;
 
     private static final Duration LONGEST_STEP = Duration.ofMinutes(1);

@@ -5,7 +5,7 @@ import tern.rpc.StreamObserver;
 import tern.rpc.load.peer.proto.FeedRequest;
 import tern.rpc.load.peer.proto.Item;
 
-/** The streams on a Tern server: the worker that sends them waits in {@code onNext} while the client is slow. */
+/** The streams of a Tern server. The sending worker blocks in {@code onNext} while the client is slow. */
 final class StreamAnswers implements ProtobufStreams {
 
     @Override

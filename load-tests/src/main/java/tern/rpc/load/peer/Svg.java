@@ -2,19 +2,19 @@ package tern.rpc.load.peer;
 
 import java.util.Locale;
 
-/** A drawing that is being made, in well-formed XML. Not thread-safe. */
+/** Builds a drawing as well-formed XML. Not thread-safe. */
 final class Svg {
 
     private final StringBuilder xml = new StringBuilder();
 
-    /** @param label for those who do not see it */
+    /** @param label alternative text for screen readers */
     Svg(int width, int height, String label) {
         add(
                 "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-label=\"%s\">%n",
                 width, height, width, height, escaped(label));
     }
 
-    /** @param title shown under the pointer */
+    /** @param title tooltip */
     Svg bar(String style, double x, double y, double width, double height, String title) {
         add(
                 "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\"><title>%s</title></rect>%n",
@@ -27,7 +27,7 @@ final class Svg {
         return this;
     }
 
-    /** @param points {@code x,y} each, as {@link #point} makes them */
+    /** @param points points in the form {@code x,y}, made by {@link #point} */
     Svg curve(String style, String points, String title) {
         add("<polyline class=\"%s\" points=\"%s\"><title>%s</title></polyline>%n", style, points, escaped(title));
         return this;

@@ -32,12 +32,12 @@ import tern.sample.api.UserService;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tern, with its defaults, over one of its protocols. Only that its server refuses nothing: a load that is as high as it can
- * be would otherwise meet the adaptive limit, and refusals are cheap.
+ * Tern with its defaults, over one of its protocols. Only the limits of the server are raised. At the maximum load the
+ * adaptive limit would otherwise refuse calls, and refusals are cheap.
  */
 final class TernPeer implements Peer {
 
-    /** More than any scene has callers. */
+    /** More than the callers of any scene. */
     private static final int CALLS = 2_000;
 
     private static final int MAX_CONNECTIONS = 20_000;
@@ -54,9 +54,9 @@ final class TernPeer implements Peer {
     private final Opened opened = new Opened();
 
     /**
-     * @param protocol of the client; the server speaks all
-     * @param protobuf whether the client sends protobuf messages; the server reads both
-     * @param encrypted whether with TLS
+     * @param protocol protocol of the client; the server speaks all protocols
+     * @param protobuf whether the client sends protobuf messages; the server reads both formats
+     * @param encrypted whether TLS is used
      */
     TernPeer(String protocol, boolean protobuf, boolean encrypted) {
         this.protobuf = protobuf;
@@ -89,7 +89,7 @@ final class TernPeer implements Peer {
         opened.add(server).start();
     }
 
-    /** With as many connections as there may be, all of them from one address. */
+    /** Allows the maximum number of connections from a single address. */
     private ServerTransportSettings settings(int port) {
         ServerTransportSettings defaults = ServerTransportSettings.onPort(port);
         ServerTransportSettings settings = new ServerTransportSettings(

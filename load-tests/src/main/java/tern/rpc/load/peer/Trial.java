@@ -10,8 +10,9 @@ import java.util.function.BiConsumer;
 import java.util.stream.Stream;
 
 /**
- * Fresh processes of one peer, trained with few callers in every scene, then measured. The first scene is run once more
- * before and thrown away: on few processors one would measure the compiler.
+ * Fresh processes of one peer, warmed up with few callers in every scene and then measured. The first scene runs once
+ * more before the measurement, and this run is discarded. Otherwise the JIT compiler would be measured on machines with
+ * few processors.
  */
 final class Trial implements AutoCloseable {
 
@@ -20,7 +21,7 @@ final class Trial implements AutoCloseable {
     private final List<Side> servers = new ArrayList<>();
     private final List<Side> clients = new ArrayList<>();
 
-    /** @throws Side.Failure if the peer does not start, with the reason */
+    /** @throws Side.Failure if the peer does not start; the message is the reason */
     Trial(String peer, int pairs) throws IOException {
         try {
             List<String> ports = new ArrayList<>();
@@ -50,9 +51,9 @@ final class Trial implements AutoCloseable {
     }
 
     /**
-     * @param training milliseconds that each scene is run before any is measured
-     * @param millis that each is measured
-     * @param measured told each scene at once, so that a later failure does not lose it
+     * @param training milliseconds of warm-up of each scene
+     * @param millis milliseconds of measurement of each scene
+     * @param measured receives each result at once, so that a later failure does not lose it
      */
     void run(List<Scene> scenes, int training, int millis, BiConsumer<Scene, Measurement> measured) throws IOException {
         for (Scene scene : scenes) {
@@ -85,7 +86,7 @@ final class Trial implements AutoCloseable {
         return told.stream().reduce(Measurement::and).orElseThrow();
     }
 
-    /** Of each server, then of each client. */
+    /** Returns the resources of each server, then of each client. */
     List<Resources> resources() throws IOException {
         List<Resources> held = new ArrayList<>();
         for (Side side : sides()) {

@@ -1,8 +1,8 @@
 package tern.rpc.load.peer;
 
-/** A service that costs its server processor time, of the scene in which servers are busy. */
+/** A service that uses CPU time on the server, for the scene of busy servers. */
 public interface WorkService {
 
-    /** Makes a text of 1,024 characters that many times, and answers with the last. */
+    /** Builds a text of 1,024 characters this number of times and returns the last one. */
     String build(int times);
 }

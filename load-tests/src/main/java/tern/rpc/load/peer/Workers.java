@@ -7,24 +7,24 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.concurrent.WorkerPool;
 
-/** The 200 threads that run the methods, where a peer does not bring its own. They are daemons. */
+/** The 200 daemon threads that run the methods of peers without a pool of their own. */
 final class Workers {
 
     static final int THREADS = 200;
 
-    /** More than there are callers. */
+    /** More than the number of callers. */
     private static final int QUEUED = 10_000;
 
     private static final Duration KEEP_ALIVE = Duration.ofMinutes(1);
 
     private Workers() {}
 
-    /** The JDK's fixed pool, with its queue of no bound. */
+    /** Returns the JDK's fixed pool with an unbounded queue. */
     static ExecutorService jdk() {
         return Executors.newFixedThreadPool(THREADS, named("peer-worker-"));
     }
 
-    /** Tern's pool, which wakes few of its threads. */
+    /** Returns Tern's pool, which wakes few of its threads. */
     static WorkerPool tern() {
         return new WorkerPool(THREADS, QUEUED, KEEP_ALIVE, named("peer-worker-"));
     }

@@ -1,4 +1,4 @@
-/** The same load on Tern and on others, in turn, client and server in processes of their own. */
+/** The same load on Tern and on other frameworks in turn, with client and server in separate processes. */
 @NullMarked
 package tern.rpc.load.peer;
 

@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Draws the pictures of the documentation from its own pages and from the sources, as SVG: {@code load-tests/pictures}. It uses only
- * the JDK and stands in one file, so that {@code java Pictures.java ROOT} runs it without a build.
+ * Draws the pictures of the documentation from its pages and from the sources, as SVG: {@code load-tests/pictures}. It
+ * uses only the JDK and is one file, so that {@code java Pictures.java ROOT} runs it without a build.
  */
 public final class Pictures {
 
@@ -38,7 +38,7 @@ public final class Pictures {
         }
     }
 
-    /** The pictures by file name. The same pages and sources give the same text. */
+    /** Returns the pictures by file name. The same pages and sources give the same text. */
     static Map<String, String> draw(Path root) throws IOException {
         Pictures pictures = new Pictures(root);
         Map<String, String> all = new LinkedHashMap<>();
@@ -49,7 +49,7 @@ public final class Pictures {
         return all;
     }
 
-    /** One bar: its label, its value, the text at its end and its color. */
+    /** One bar with its label, value, text at its end, and color. */
     private record Bar(String label, double value, String text, String color) {}
 
     // --- CPU per call beside other frameworks
@@ -105,7 +105,7 @@ public final class Pictures {
                 530);
     }
 
-    /** The finding without its evidence. */
+    /** Returns the finding without its evidence. */
     private static String firstCause(String finding) {
         int colon = finding.indexOf(": ");
         return colon < 0 ? finding : finding.substring(0, colon);
@@ -141,7 +141,7 @@ public final class Pictures {
     // --- The way of a call
     // ----------------------------------------------------------------------------------------------
 
-    /** A step of a call: the class that does it, the step in words, and the thread. */
+    /** A step of a call: its class, its description and its thread. */
     private record Step(String type, String words, int lane) {}
 
     private static final List<String> LANES = List.of("caller's thread", "event loop", "event loop", "worker thread");
@@ -196,7 +196,9 @@ public final class Pictures {
                 .formatted(path));
     }
 
-    /** The module whose sources have the class. A name that is nowhere fails, so that the picture follows the code. */
+    /**
+     * Returns the module whose sources contain the class. An unknown name fails, so that the picture follows the code.
+     */
     private String module(String type) throws IOException {
         try (Stream<Path> modules = Files.list(root)) {
             List<Path> libraries = modules.filter(folder -> Files.isDirectory(folder.resolve("src/main/java")))
@@ -220,7 +222,7 @@ public final class Pictures {
         return Files.readAllLines(root.resolve(page));
     }
 
-    /** The cells of the rows below the table head that begins like this. */
+    /** Returns the cells of the rows below the table head that begins with this text. */
     private List<List<String>> table(String page, String head) throws IOException {
         List<List<String>> rows = new ArrayList<>();
         boolean inside = false;

@@ -6,11 +6,11 @@ import java.util.List;
 import tools.jackson.databind.JsonNode;
 
 /**
- * What the provider says about itself under load.
+ * The provider's own report under load.
  *
- * @param findings the likeliest cause first
- * @param waits what threads wait for, most of them first
- * @param vitals processor, memory, network, disk and collections, a line each
+ * @param findings findings, the likeliest cause first
+ * @param waits waits of threads, the most frequent first
+ * @param vitals processor, memory, network, disk and collections, one line each
  */
 record Advice(List<Finding> findings, List<Wait> waits, List<String> vitals) {
 
@@ -23,7 +23,7 @@ record Advice(List<Finding> findings, List<Wait> waits, List<String> vitals) {
         }
     }
 
-    /** @param longestMillis negative when unknown */
+    /** @param longestMillis negative if unknown */
     record Wait(String resource, int threads, double share, double longestMillis, String change) {}
 
     Advice {
@@ -58,7 +58,7 @@ record Advice(List<Finding> findings, List<Wait> waits, List<String> vitals) {
         return new Advice(findings, waits, vitals);
     }
 
-    /** As the provider's JSON writes a duration: ISO 8601, or seconds. */
+    /** Parses a duration of the provider's JSON: ISO 8601 or seconds. */
     private static double millis(JsonNode duration) {
         if (duration.isString()) {
             return Duration.parse(duration.asString()).toNanos() / 1e6;

@@ -5,11 +5,11 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * What the command line asks for.
+ * The arguments of the command.
  *
  * @param rounds numbers of the rounds
- * @param seconds that each load counts, after its warm-up
- * @param embedded whether servers of this machine are left aside
+ * @param seconds measured time of each load, after its warm-up
+ * @param embedded whether to use embedded stores instead of installed servers
  */
 record Arguments(Set<Integer> rounds, int seconds, boolean embedded) {
 

@@ -4,7 +4,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** How long a proxy really kept what it was meant to keep for a given time. Thread-safe. */
+/** Records the actual delays of a proxy, which can exceed the intended delay. Thread-safe. */
 final class DelayLog {
 
     private static final long HIGHEST_MICROS = TimeUnit.MINUTES.toMicros(1);
@@ -15,7 +15,7 @@ final class DelayLog {
         micros.recordValue(Math.min(HIGHEST_MICROS, Math.max(0, TimeUnit.NANOSECONDS.toMicros(nanos))));
     }
 
-    /** For people: count, mean, one in a hundred, the longest. */
+    /** Returns count, mean, 99th percentile and maximum as text. */
     synchronized String summary() {
         if (micros.getTotalCount() == 0) {
             return "not used";

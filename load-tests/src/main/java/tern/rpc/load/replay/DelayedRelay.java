@@ -8,7 +8,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** Passes on what it reads, in order, each piece after a pause. Event loop only. */
+/** Forwards data in order, each piece after a delay. Confined to the event loop. */
 final class DelayedRelay extends ChannelInboundHandlerAdapter {
 
     private final Channel other;
@@ -16,7 +16,7 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
     private final DelayLog log;
     private final LongSupplier clock;
 
-    /** @param other on the same event loop, which keeps the order */
+    /** @param other the other side, on the same event loop, which keeps the order */
     DelayedRelay(Channel other, long delayNanos, DelayLog log, LongSupplier clock) {
         this.other = other;
         this.delayNanos = delayNanos;
@@ -37,7 +37,7 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
         });
     }
 
-    /** After all that was read before. */
+    /** Closes the other side after all data was forwarded. */
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         after(ctx, () -> other.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE));
@@ -49,6 +49,6 @@ final class DelayedRelay extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        ctx.close(); // a side that is gone; the other one is told by channelInactive
+        ctx.close(); // the connection is closed; channelInactive closes the other side
     }
 }

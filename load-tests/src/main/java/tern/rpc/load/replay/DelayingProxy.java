@@ -15,7 +15,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-/** Stands before a store on the loopback interface and makes each way to it longer, as a network would. */
+/** A proxy in front of a store on the loopback interface. It delays each direction, as a network would. */
 final class DelayingProxy implements AutoCloseable {
 
     private final MultiThreadIoEventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
@@ -63,7 +63,7 @@ final class DelayingProxy implements AutoCloseable {
         return ((InetSocketAddress) server.localAddress()).getPort();
     }
 
-    /** What the delay really was. */
+    /** Returns the actual delays as text. */
     String delays() {
         return log.summary();
     }

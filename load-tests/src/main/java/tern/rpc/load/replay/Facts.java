@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** What has to stand beside any figure. */
+/** The facts about machine and software that are printed beside figures. */
 public final class Facts {
 
     private Facts() {}
@@ -25,7 +25,7 @@ public final class Facts {
         return facts;
     }
 
-    /** Of the last minute; "unknown" where the system does not tell. */
+    /** Returns the load average of the last minute, or "unknown". */
     public static String loadAverage() {
         double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         return load < 0 ? "unknown" : String.format(Locale.ROOT, "%.1f", load);
@@ -38,7 +38,7 @@ public final class Facts {
                     .map(line -> line.substring(line.indexOf(':') + 1).strip())
                     .orElse("model unknown");
         } catch (IOException e) {
-            return "model unknown"; // another system
+            return "model unknown"; // not Linux
         }
     }
 }

@@ -1,8 +1,9 @@
 package tern.rpc.load.replay;
 
 /**
- * Looks for the highest rate that holds: first up or down by steps, then between the highest that held and the lowest
- * that missed. A near miss is tried once more, since a busy machine makes one now and then. Not thread-safe.
+ * Searches for the highest rate that meets the target. It first multiplies or divides the rate by a fixed factor, then
+ * bisects between the highest rate that met the target and the lowest that missed it. A near miss is repeated once,
+ * since a busy machine can cause it. Not thread-safe.
  */
 final class KneeSearch {
 
@@ -10,13 +11,13 @@ final class KneeSearch {
     private static final double CLOSE_ENOUGH = 1.12;
     private static final double LOWEST = 10;
 
-    /** So much above what held calls are slow, and it shows why. */
+    /** Factor above the highest good rate at which the load is clearly too high. */
     static final double BEYOND = 1.3;
 
-    /** What a load with the rate of {@link #next()} showed. */
+    /** The result of a load with the rate of {@link #next()}. */
     enum Outcome {
         HELD,
-        /** Little too slow: perhaps not because of the rate. */
+        /** Slightly too slow, perhaps for another reason than the rate. */
         NEAR_MISS,
         MISSED
     }
@@ -30,9 +31,9 @@ final class KneeSearch {
     private double asked;
 
     /**
-     * @param first rate to try
-     * @param highest rate that is of interest
-     * @param steps loads at the most
+     * @param first first rate to try
+     * @param highest upper bound of the rates
+     * @param steps maximum number of loads
      */
     KneeSearch(double first, double highest, int steps) {
         this.first = Math.min(first, highest);
@@ -44,7 +45,7 @@ final class KneeSearch {
         return left <= 0 || held >= highest || missed / held <= CLOSE_ENOUGH || missed <= LOWEST;
     }
 
-    /** The rate to try now, in whole calls a second. */
+    /** Returns the rate to try next, in whole calls a second. */
     double next() {
         if (!again) {
             asked = Math.max(LOWEST, Math.rint(unrounded()));
@@ -59,7 +60,7 @@ final class KneeSearch {
         return Double.isInfinite(missed) ? Math.min(highest, held * STRIDE) : Math.sqrt(held * missed);
     }
 
-    /** What the load with that rate showed. */
+    /** Records the result of the load with that rate. */
     void tell(Outcome outcome) {
         left--;
         if (outcome == Outcome.HELD) {
@@ -73,12 +74,12 @@ final class KneeSearch {
         }
     }
 
-    /** The highest rate that held; 0 when none did. */
+    /** Returns the highest rate that met the target; 0 if none did. */
     double knee() {
         return held;
     }
 
-    /** A rate that is surely too high, unless something else kept the machine busy. */
+    /** Returns a rate that is clearly too high, unless another process kept the machine busy. */
     double beyond() {
         double third = Math.max(held, LOWEST) * BEYOND;
         return Math.rint(Double.isInfinite(missed) ? third : Math.max(third, missed));

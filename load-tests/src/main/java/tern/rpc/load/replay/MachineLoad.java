@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** How busy all processors of the machine are, whoever uses them, as Linux tells. */
+/** The use of all processors of the machine by all processes, as Linux reports it. */
 final class MachineLoad {
 
     private final Path file;
@@ -18,10 +18,10 @@ final class MachineLoad {
         this.file = file;
     }
 
-    /** In ticks since the machine started. */
+    /** Ticks since the start of the machine. */
     record Sums(long all, long idle) {
 
-        /** A share of 0 to 1; negative when it is not known. */
+        /** Returns a share from 0 to 1; negative if it is unknown. */
         double busySince(Sums earlier) {
             long passed = all - earlier.all;
             return passed <= 0 ? -1 : 1 - (double) (idle - earlier.idle) / passed;
@@ -33,7 +33,7 @@ final class MachineLoad {
             List<String> lines = Files.readAllLines(file);
             return lines.isEmpty() ? new Sums(0, 0) : sums(lines.get(0));
         } catch (IOException e) {
-            return new Sums(0, 0); // another system
+            return new Sums(0, 0); // not Linux
         }
     }
 
@@ -42,7 +42,7 @@ final class MachineLoad {
         String[] words = line.strip().split("\\s+");
         long all = 0;
         long idle = 0;
-        for (int i = 1; i < Math.min(words.length, 9); i++) { // what guests used is part of "user"
+        for (int i = 1; i < Math.min(words.length, 9); i++) { // time of guests is part of "user"
             long ticks = Long.parseLong(words[i]);
             all += ticks;
             idle += i == 4 || i == 5 ? ticks : 0;

@@ -13,13 +13,14 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Replays how a service came from 140 to 600 calls a second: for each mistake of that story and for its fix it looks for
- * the highest rate at which 99 of 100 calls end within 100 ms and none fails, then drives more than that and asks the
- * provider what is short. Run in the project's folder after {@code ./mvnw package -DskipTests}:
+ * Replays the tuning of a service from 140 to 600 calls a second (docs/replay.md). For each mistake and its fix it
+ * searches the highest rate at which 99 of 100 calls end within 100 ms and none fails. Then it raises the rate further
+ * and reads the advice of the provider. Run it in the project's folder after {@code ./mvnw package -DskipTests}:
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.replay.Replay [--rounds=1,2,…] [--seconds=6] [--stores=embedded]</pre>
  *
- * Ends with 1 if a mistake was not named first, or made little difference. Results are in {@code target/replay/}.
+ * Exits with 1 if the advice did not name a mistake first, or if a fix changed little. Results are in
+ * {@code target/replay/}.
  */
 public final class Replay {
 
@@ -117,7 +118,7 @@ public final class Replay {
             @Nullable Step knee = held.get(search.knee());
             Samples.Asked asked = askBeyond(samples, search.beyond());
             for (int i = 1; i < TRIES_BEYOND && asked.step().outcome() == KneeSearch.Outcome.HELD; i++) {
-                knee = asked.step(); // what missed before missed because of the machine
+                knee = asked.step(); // this rate met the target now, so the earlier miss was caused by the machine
                 steps.add(knee);
                 asked = askBeyond(samples, Math.rint(knee.rate() * KneeSearch.BEYOND));
             }

@@ -4,13 +4,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one setting of a round showed.
+ * The result of one setting of a round.
  *
- * @param fixed whether the mistake was undone
- * @param steps all loads, in the order in which they were driven
- * @param knee the load with the highest rate that held; null when none did
- * @param beyond the load with a rate above it, during which the provider was asked
- * @param advice what it answered
+ * @param fixed whether the mistake was fixed
+ * @param steps all loads in order
+ * @param knee the load with the highest rate that met the target; null if none did
+ * @param beyond the load with a higher rate, during which the advice was read
+ * @param advice advice of the provider
  */
 record Result(
         Round round,
@@ -20,7 +20,10 @@ record Result(
         Step beyond,
         Advice advice) {
 
-    /** The knee after the fix has to be this much higher, or the mistake made no difference here. */
+    /**
+     * The knee with the mistake must be at most this share of the knee after the fix. Otherwise the mistake made no
+     * difference.
+     */
     static final double CLEARLY_WORSE = 0.7;
 
     Result {
@@ -31,7 +34,7 @@ record Result(
         return knee == null ? 0 : knee.rate();
     }
 
-    /** The load that the table shows. */
+    /** Returns the load that the table shows. */
     Step shown() {
         return knee == null ? beyond : knee;
     }

@@ -4,16 +4,16 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A round of the story: a mistake of the sample provider, and what undoes it.
+ * One round: a mistake of the sample provider and its fix.
  *
- * @param profile of the sample provider
- * @param mistake in few words
- * @param fix properties that undo it; empty when there is nothing to undo
- * @param redisDelayed whether the way to Redis takes a millisecond more
- * @param sqlDelayed the same for a database server
- * @param slowLog whether what the provider writes on its console is read slowly
- * @param byHand what the original found with thread dumps
- * @param causes rules of the advice that name the true cause; empty when there is none
+ * @param profile Spring profile of the sample provider
+ * @param mistake short description
+ * @param fix properties that undo the mistake; empty if there is none
+ * @param redisDelayed whether a proxy adds a millisecond to each direction of Redis
+ * @param sqlDelayed whether a proxy adds a millisecond to each direction of a database server
+ * @param slowLog whether the console output of the provider is read slowly
+ * @param byHand cause that was found with thread dumps originally
+ * @param causes rules of the advice that name the true cause; empty if there is none
  */
 record Round(
         int number,

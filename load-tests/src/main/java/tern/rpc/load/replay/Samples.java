@@ -15,10 +15,10 @@ import tern.rpc.load.sample.SampleProgram;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The sample provider and the sample consumer, as two processes; the consumer drives loads when it is asked. */
+/** The sample provider and the sample consumer as two processes. The consumer makes loads on request. */
 final class Samples implements AutoCloseable {
 
-    /** What a busy disk, or a pipe to a collector of logs, takes. */
+    /** Throughput of a busy disk, or of a pipe to a log collector. */
     static final int SLOW_LOG_BYTES_PER_SECOND = 1_000_000;
 
     private static final Path PROVIDER = Path.of("sample-provider", "target", "sample-provider.jar");
@@ -44,11 +44,11 @@ final class Samples implements AutoCloseable {
     }
 
     /**
-     * @param folder for logs
-     * @param name of these logs
-     * @param slowLog whether what the provider writes is read slowly
-     * @param settings of the provider: {@code key=value}
-     * @param seconds that each load counts
+     * @param folder folder of the logs
+     * @param name name of these logs
+     * @param slowLog whether the output of the provider is read slowly
+     * @param settings properties of the provider in the form {@code key=value}
+     * @param seconds measured time of each load
      */
     static Samples start(Path folder, String name, boolean slowLog, List<String> settings, int seconds)
             throws IOException, InterruptedException {
@@ -86,7 +86,7 @@ final class Samples implements AutoCloseable {
         return SampleProgram.start(name + "-consumer", CONSUMER, folder, arguments, 0);
     }
 
-    /** Blocks for the whole load. */
+    /** Blocks until the load has ended. */
     Step drive(double rate) throws IOException, InterruptedException {
         double cpuBefore = provider.cpuSeconds();
         MachineLoad.Sums machineBefore = machine.read();
@@ -107,7 +107,7 @@ final class Samples implements AutoCloseable {
                 .build();
     }
 
-    /** What a load showed, and what the provider said in the middle of it. */
+    /** The result of a load, and the advice of the provider in the middle of it. */
     record Asked(Step step, Advice advice) {}
 
     Asked driveAndAsk(double rate) throws IOException, InterruptedException {
@@ -127,7 +127,7 @@ final class Samples implements AutoCloseable {
         return new Asked(step, advice.join());
     }
 
-    /** Stacks first: they tell of this moment, advice of the last minute. */
+    /** Reads the waiting report first: it shows the current moment, while the advice covers the last minute. */
     private Advice ask() throws IOException, InterruptedException {
         JsonNode waiting = get("/actuator/rpc/waiting");
         return Advice.of(get("/actuator/rpc/advice"), waiting);

@@ -6,11 +6,11 @@ import tern.rpc.load.replay.KneeSearch.Outcome;
 import tools.jackson.databind.JsonNode;
 
 /**
- * One load with one rate.
+ * One load at one rate.
  *
- * @param rate calls a second that were started
- * @param providerCores processors that the provider kept busy
- * @param machine share of all processors that was busy, 0 to 1; negative when the system does not tell
+ * @param rate calls a second
+ * @param providerCores number of processors that the provider used
+ * @param machine share of all processors that was busy, from 0 to 1; negative if unknown
  * @param buckets histogram of the successful calls
  */
 record Step(
@@ -28,12 +28,12 @@ record Step(
 
     static final double TARGET_MILLIS = 100;
 
-    /** Within these another try may hold, if it was a pause of the machine. */
+    /** Within these bounds a second try may meet the target, if a pause of the machine caused the miss. */
     private static final double NEAR = 10;
 
     private static final double FEW_ERRORS = 0.001;
 
-    /** @param upToMillis bound of the bar, which begins where the next smaller one ends */
+    /** @param upToMillis upper bound of the bar; the lower bound is the upper bound of the bar before */
     record Bucket(double upToMillis, long calls) {}
 
     Step {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import redis.embedded.core.ExecutableProvider;
 import tern.rpc.load.sample.Program;
 
-/** Redis, and MariaDB where this machine has one, each as a process with nothing but the replay's data. */
+/** Redis, and MariaDB if it is installed. Each runs as a process that holds only the data of the replay. */
 final class Stores implements AutoCloseable {
 
     private static final int START_SECONDS = 60;
@@ -42,7 +42,7 @@ final class Stores implements AutoCloseable {
         this.data = data;
     }
 
-    /** @param embedded whether servers of this machine are left aside */
+    /** @param embedded whether to use embedded stores instead of installed servers */
     static Stores start(Path folder, boolean embedded) throws IOException, InterruptedException {
         Path installed = embedded ? null : Program.onPath("redis-server");
         Path binary = installed == null ? embeddedRedis(folder) : installed;
@@ -68,7 +68,7 @@ final class Stores implements AutoCloseable {
             return new Stores(redis, redisPort, redisName, null, 0, null);
         }
         int port = Program.freePort();
-        Path data = Files.createTempDirectory("replay-mariadb"); // the name of its socket has to be short
+        Path data = Files.createTempDirectory("replay-mariadb"); // a path of a Unix socket must be short
         try {
             return new Stores(redis, redisPort, redisName, mariaDb(folder, data, install, server, port), port, data);
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -118,7 +118,7 @@ final class Stores implements AutoCloseable {
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
             return socket.isConnected();
         } catch (IOException e) {
-            return false; // not yet
+            return false; // not ready yet
         }
     }
 
@@ -151,7 +151,8 @@ final class Stores implements AutoCloseable {
 
     private static void delete(Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) { // what is in a folder before it
+            // deletes the content of a folder before the folder
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
             }
         }

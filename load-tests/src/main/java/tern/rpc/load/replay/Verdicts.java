@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Whether each mistake was named first, and was clearly worse than its fix. */
+/** Judges whether the advice named each mistake first, and whether each fix clearly raised the rate. */
 final class Verdicts {
 
     private static final String BAD = "NOT SHOWN: ";

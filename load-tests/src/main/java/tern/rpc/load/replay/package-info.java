@@ -1,3 +1,6 @@
-/** Five rounds of load tests of the sample: each mistake beside its fix, and what Tern says about it under load. */
+/**
+ * Five rounds of load tests of the sample. Each round compares a mistake with its fix and reads Tern's advice under
+ * load.
+ */
 @org.jspecify.annotations.NullMarked
 package tern.rpc.load.replay;

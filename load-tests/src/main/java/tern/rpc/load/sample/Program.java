@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Another program, as a child process of ours that does not outlive us. */
+/** A child process that ends with this process at the latest. */
 public final class Program implements AutoCloseable {
 
     private static final long STOP_SECONDS = 30; // a provider drains first
@@ -29,7 +29,7 @@ public final class Program implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(atExit);
     }
 
-    /** @param log gets what it writes */
+    /** @param log file for the output */
     public static Program start(String name, Path log, List<String> command) throws IOException {
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
@@ -38,14 +38,14 @@ public final class Program implements AutoCloseable {
         return new Program(name, process, log);
     }
 
-    /** What it writes can be read no faster than this; a slow disk or collector of logs does the same. */
+    /** Reads the output of the process at this maximum rate, like a slow disk or log collector. */
     static Program startSlowlyRead(String name, Path log, List<String> command, int bytesPerSecond) throws IOException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         SlowReader.start(process.getInputStream(), log, bytesPerSecond);
         return new Program(name, process, log);
     }
 
-    /** Null when the search path has none. */
+    /** Returns the path of a program; null if it is not on the search path. */
     public static @Nullable Path onPath(String program) {
         String folders = System.getenv().getOrDefault("PATH", "");
         return Arrays.stream(folders.split(File.pathSeparator))
@@ -62,7 +62,7 @@ public final class Program implements AutoCloseable {
         }
     }
 
-    /** Something that becomes true when a program is ready. */
+    /** A condition that becomes true when a program is ready. */
     @FunctionalInterface
     public interface Readiness {
         boolean isReady() throws IOException;
@@ -80,7 +80,7 @@ public final class Program implements AutoCloseable {
         }
     }
 
-    /** Processor time so far, in seconds. */
+    /** Returns the CPU time so far, in seconds. */
     public double cpuSeconds() {
         return process.info()
                 .totalCpuDuration()
@@ -88,7 +88,7 @@ public final class Program implements AutoCloseable {
                 .orElse(0.0);
     }
 
-    /** Its children are those of its stores: if it cannot stop them any more, we do. */
+    /** Stops the process and its children. The children are its stores, which it may not be able to stop itself. */
     @Override
     public void close() {
         List<ProcessHandle> children = process.descendants().toList();
@@ -103,7 +103,7 @@ public final class Program implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(atExit);
         } catch (IllegalStateException e) {
-            return; // we are ending, and the hook has run
+            return; // the JVM is shutting down, and the hook has run
         }
     }
 

@@ -11,8 +11,8 @@ import tern.rpc.load.gate.SloGate;
 import tern.sample.api.ScheduleService;
 
 /**
- * Starts the sample provider, has {@code ScheduleService.schedule} judged by {@link SloGate}, and stops it again. The
- * heaviest call of the samples is the one to be judged: SQL, Redis, HTTP, logging and a pool of threads.
+ * Starts the sample provider, runs {@link SloGate} on {@code ScheduleService.schedule} and stops the provider. This
+ * method is the most expensive one of the samples: it uses SQL, Redis, HTTP, logging and a thread pool.
  */
 public final class SampleGate {
 
@@ -26,8 +26,8 @@ public final class SampleGate {
     private SampleGate() {}
 
     /**
-     * @param arguments {@code --jar=} of the provider, {@code --work=} a folder for logs, {@code --provider=} properties
-     *     for it, separated by blanks; all others are the gate's
+     * @param arguments {@code --jar=} with the provider's jar, {@code --work=} with a folder for logs,
+     *     {@code --provider=} with properties of the provider separated by blanks; all others go to the gate
      */
     public static void main(String[] arguments) throws Exception {
         System.exit(run(List.of(arguments)));

@@ -8,10 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 
-/** The sample provider or consumer as a process of its own on free ports, which ends with this one at the latest. */
+/** The sample provider or consumer as a separate process on free ports. It ends with this process at the latest. */
 public final class SampleProgram implements AutoCloseable {
 
-    /** As in {@code ./demo}: the quick compiler alone, a collector without threads of its own, a heap that need not grow. */
+    /**
+     * The flags of {@code ./demo}: only the C1 compiler, a single-threaded collector, and a heap that need not grow.
+     */
     private static final List<String> JVM_FLAGS =
             List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xms256m", "-Xmx512m");
 
@@ -26,11 +28,11 @@ public final class SampleProgram implements AutoCloseable {
     }
 
     /**
-     * @param name of its log
-     * @param jar the executable one
-     * @param folder exists; gets the log
-     * @param arguments for the application, such as {@code --rpc.server.threads=8}
-     * @param readBytesPerSecond no faster than this is read what it writes; 0 for a file, which takes all at once
+     * @param name name of the log
+     * @param jar the executable jar
+     * @param folder existing folder for the log
+     * @param arguments arguments of the application, such as {@code --rpc.server.threads=8}
+     * @param readBytesPerSecond maximum rate at which the output is read; 0 writes it to a file without a limit
      */
     public static SampleProgram start(
             String name, Path jar, Path folder, List<String> arguments, int readBytesPerSecond) throws IOException {
@@ -52,7 +54,10 @@ public final class SampleProgram implements AutoCloseable {
         return new SampleProgram(program, ready);
     }
 
-    /** Blocks until it is ready, and tells its ports: {@code http.port}, and of a provider {@code rpc.port}. */
+    /**
+     * Blocks until the application is ready and returns its ports: {@code http.port}, and {@code rpc.port} of a
+     * provider.
+     */
     public Properties awaitReady() throws IOException, InterruptedException {
         program.await(() -> Files.exists(ready), START_SECONDS);
         Properties ports = new Properties();
@@ -62,7 +67,7 @@ public final class SampleProgram implements AutoCloseable {
         return ports;
     }
 
-    /** Processor time so far, in seconds. */
+    /** Returns the CPU time so far, in seconds. */
     public double cpuSeconds() {
         return program.cpuSeconds();
     }

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** Reads a stream no faster than a slow disk could take it, on a thread of its own. */
+/** Reads a stream at the rate of a slow disk, on a separate thread. */
 final class SlowReader implements Runnable {
 
     private static final int PIECES_PER_SECOND = 50;
@@ -37,7 +37,7 @@ final class SlowReader implements Runnable {
             byte[] piece = in.readNBytes(pieceBytes);
             while (piece.length > 0) {
                 out.write(piece);
-                next = Math.max(next + pieceNanos, System.nanoTime() - pieceNanos); // idle time is not saved up
+                next = Math.max(next + pieceNanos, System.nanoTime() - pieceNanos); // idle time is not carried over
                 TimeUnit.NANOSECONDS.sleep(next - System.nanoTime());
                 piece = in.readNBytes(pieceBytes);
             }

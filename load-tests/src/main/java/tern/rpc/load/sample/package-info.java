@@ -1,4 +1,4 @@
-/** The samples as processes of their own, and the provider before the gate, which {@code ./mvnw verify -Pload} runs. */
+/** The samples as separate processes, and the gate on the provider that {@code ./mvnw verify -Pload} runs. */
 @NullMarked
 package tern.rpc.load.sample;
 

@@ -96,7 +96,7 @@ public class DubboCodecBenchmark {
         return header;
     }
 
-    /** As it is done: head and fixed attachments were encoded when the proxy was made. */
+    /** Tern's way: head and fixed attachments were encoded when the proxy was created. */
     @Benchmark
     public OutputBuffer writeShortRequest() {
         start();
@@ -104,7 +104,7 @@ public class DubboCodecBenchmark {
         return finish();
     }
 
-    /** With everything encoded on every call. */
+    /** Encodes everything on every call. */
     @Benchmark
     public OutputBuffer writeShortRequestAnew() {
         start();

@@ -27,8 +27,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Sixteen answers over HTTP/2 to a socket of this machine, five small buffers each: joined into one, or handed over as they
- * are in one vectored write.
+ * Writes sixteen answers over HTTP/2, with five small buffers each, to a local socket. They are either joined into one
+ * buffer or written unchanged with one vectored write.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -60,7 +60,7 @@ public class JoinedWritesBenchmark {
         }
     }
 
-    /** A connection whose other end reads all and does nothing. */
+    /** A connection whose other end reads and discards everything. */
     private static final class Loopback implements AutoCloseable {
 
         private final ServerSocketChannel listening;
@@ -103,7 +103,7 @@ public class JoinedWritesBenchmark {
         channel.flush();
     }
 
-    /** Writes to the socket as Netty's own channel does: all buffers of a flush at once. */
+    /** Writes to the socket as Netty's channel does: all buffers of a flush at once. */
     private static final class Sink extends ChannelOutboundHandlerAdapter {
 
         private final SocketChannel socket;

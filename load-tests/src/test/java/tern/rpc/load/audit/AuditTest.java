@@ -85,7 +85,7 @@ class AuditTest {
         assertThat(run(written("{\"vulns\": [" + advisory + "]}"))).isEqualTo(Audit.AFFECTED);
     }
 
-    /** Each version is that of "wire", 4.2.0.Final, or of "outer", 2.0.0-RC1. */
+    /** Each row changes the advisory of the package "wire" 4.2.0.Final or "outer" 2.0.0-RC1. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

@@ -11,7 +11,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Passes connections on to a port of this machine, and counts the bytes before it passes them on. */
+/** Forwards connections to a local port and counts the bytes first. */
 final class CountingRelay implements AutoCloseable {
 
     private final ServerSocket listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -29,12 +29,12 @@ final class CountingRelay implements AutoCloseable {
         return listening.getLocalPort();
     }
 
-    /** Bytes of the clients. */
+    /** Returns the bytes of the clients. */
     long there() {
         return there.get();
     }
 
-    /** Bytes of the server. */
+    /** Returns the bytes of the server. */
     long back() {
         return back.get();
     }
@@ -71,7 +71,7 @@ final class CountingRelay implements AutoCloseable {
             try {
                 task.run();
             } catch (IOException e) {
-                return; // a socket was closed: the end
+                return; // end of the connection: a socket was closed
             }
         });
         thread.setDaemon(true);

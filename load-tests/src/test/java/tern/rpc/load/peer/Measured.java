@@ -3,12 +3,12 @@ package tern.rpc.load.peer;
 import java.util.List;
 import org.HdrHistogram.Histogram;
 
-/** Made-up figures for tests. */
+/** Invented figures for tests. */
 final class Measured {
 
     private Measured() {}
 
-    /** Whose calls all took a millisecond, and which used so much for each call. */
+    /** Creates a round in which every call took one millisecond and used this CPU time. */
     static Measurement round(int calls, int clientMicros, int serverMicros) {
         Histogram latencies = Load.newHistogram();
         latencies.recordValueWithCount(1_000_000, calls);

@@ -31,7 +31,9 @@ class PeersTest {
     static final List<String> FLOORS =
             Peer.NAMES.stream().filter(name -> name.startsWith(FLOOR)).toList();
 
-    /** Which engine encrypts is decided by flags of a process, so that one kind is enough here. */
+    /**
+     * All peers but the floor, with one kind of encryption. JVM flags select the engine, so one kind is enough here.
+     */
     static final List<String> OTHERS = Peer.NAMES.stream()
             .filter(name -> !name.startsWith(FLOOR) && Encryption.of(name) != Encryption.JDK)
             .toList();
@@ -113,7 +115,7 @@ class PeersTest {
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(0));
         subscription.request(1);
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo(Items.item(1));
-        subscription.request(1); // without it, Armeria does not tell the end
+        subscription.request(1); // without this request, Armeria does not signal the end
         assertThat(told.poll(30, TimeUnit.SECONDS)).isEqualTo("end");
         assertThat(told).isEmpty();
     }
@@ -138,7 +140,7 @@ class PeersTest {
         assertThat(services.work().build(1)).isEqualTo(new BenchmarkServices().build(1));
     }
 
-    /** Hessian2 writes numbers shorter when they are small, so the id of a user may make a difference. */
+    /** Compares with a tolerance, because hessian2 writes small user ids with fewer bytes. */
     @Test
     void theFloorSendsAsManyBytesAsTheDubboProtocol() throws IOException {
         Map<String, List<Long>> dubbo = bytes("tern-dubbo");
@@ -153,7 +155,7 @@ class PeersTest {
         });
     }
 
-    /** By kind of call, the bytes there and back. */
+    /** Returns the sent and received bytes by kind of call. */
     private static Map<String, List<Long>> bytes(String name) throws IOException {
         Map<String, List<Long>> counted = new LinkedHashMap<>();
         int port = freePort();
@@ -171,7 +173,7 @@ class PeersTest {
                     "Person", () -> services.echo().echo(SceneCall.somebody()),
                     "work", () -> services.work().build(10_000));
             calls.forEach((call, made) -> {
-                made.run(); // what a connection or a method sends once only
+                made.run(); // sends the bytes that a connection or a method sends only once
                 long there = relay.there();
                 long back = relay.back();
                 made.run();
