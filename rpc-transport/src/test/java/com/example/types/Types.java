@@ -80,7 +80,7 @@ public final class Types {
     public static class Hidden extends Item {
         private static final long serialVersionUID = 1L;
 
-        @SuppressWarnings("HidingField") // The point of it.
+        @SuppressWarnings("HidingField") // tests a subclass that hides a field
         public String name;
 
         @Override
@@ -110,7 +110,7 @@ public final class Types {
         }
     }
 
-    /** Without a constructor that takes nothing. */
+    /** A class without a no-argument constructor. */
     public static final class Fixed implements Serializable {
         private static final long serialVersionUID = 1L;
         private final String text;
@@ -148,7 +148,7 @@ public final class Types {
         }
     }
 
-    /** Refers to itself. */
+    /** An object that refers to itself. */
     public static class Ring implements Serializable {
         private static final long serialVersionUID = 1L;
         public String name = "ring";
@@ -182,7 +182,7 @@ public final class Types {
 
     public interface Animal extends Serializable {}
 
-    /** Nothing declares it. */
+    /** A record that no interface declares by its own type. */
     public record Cat(String name) implements Animal {}
 
     public static class Failure extends Exception {

@@ -1,2 +1,2 @@
-/** The shapes of types that docs/types.md is about, as an application may have them. */
+/** The shapes of types in docs/types.md, as an application would write them. */
 package com.example.types;

@@ -1,6 +1,6 @@
 package com.example.wire;
 
-/** A declared exception with a field of its own. */
+/** A declared exception with a field. */
 public class BizException extends Exception {
 
     private static final long serialVersionUID = 1L;

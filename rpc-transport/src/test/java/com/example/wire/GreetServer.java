@@ -10,13 +10,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServerContext;
 
-/** The service as it behaved when the calls were captured. */
+/** Implements the service as it was when the calls were captured. */
 public class GreetServer implements GreetService {
 
-    /** What {@link #nothing} and {@link #oneway} were given. */
+    /** Arguments of {@link #nothing} and {@link #oneway}. */
     public final BlockingQueue<String> told = new LinkedBlockingQueue<>();
 
-    /** Sends an attachment, a text or bytes, with the answer of the present call. */
+    /** Adds an attachment, a text or bytes, to the answer of the current call. */
     protected void attach(String name, Object value) {
         ServerContext context = ServerContext.current();
         if (context == null) {
@@ -104,7 +104,7 @@ public class GreetServer implements GreetService {
         return b;
     }
 
-    /** Takes that long, unless nobody waits any more. */
+    /** Returns after this time, or earlier if the call is cancelled. */
     @Override
     public String slow(int ms) {
         CountDownLatch cancelled = new CountDownLatch(1);

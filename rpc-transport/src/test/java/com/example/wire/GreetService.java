@@ -5,10 +5,10 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** The service of the captured calls, method by method as it was then. */
+/** The service of the captured calls, with the same methods. */
 public interface GreetService {
 
-    /** A text that begins with {@code att} is answered with response attachments. */
+    /** A text that begins with {@code att} gets an answer with attachments. */
     @Nullable
     String echo(@Nullable String s);
 

@@ -3,7 +3,7 @@ package com.example.wire;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** Answers with what it was given. */
+/** Returns its arguments. */
 public class MixedServer implements MixedService {
 
     public final BlockingQueue<Mixed> taken = new LinkedBlockingQueue<>();

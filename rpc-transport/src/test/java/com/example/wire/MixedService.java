@@ -4,10 +4,10 @@ import java.io.Serializable;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Objects whose small fields stand side by side, where a careless reader damages the neighbours. */
+/** Objects with adjacent small fields. A reader that writes too many bytes into one of them damages the next. */
 public interface MixedService {
 
-    /** Without fields of type float, which Dubbo's own reader does not survive. */
+    /** Has no field of type float, since Dubbo's reader damages memory when it sets one. */
     class Small implements Serializable {
         private static final long serialVersionUID = 1L;
         public byte flags;
@@ -51,7 +51,7 @@ public interface MixedService {
         }
     }
 
-    /** With a float among them. */
+    /** Also has a float field. */
     class Mixed extends Small {
         private static final long serialVersionUID = 1L;
         public float ratio;
@@ -85,7 +85,7 @@ public interface MixedService {
 
     Small small(Small small);
 
-    /** Answers with one made there. */
+    /** Returns an object that was created on the server. */
     Mixed make();
 
     void take(Mixed mixed);

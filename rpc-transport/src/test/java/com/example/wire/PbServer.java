@@ -4,7 +4,7 @@ import com.google.protobuf.StringValue;
 import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
-/** Does what the provider of the captured calls did. */
+/** Implements the protobuf service like the provider of the captured calls. */
 public final class PbServer implements PbService {
 
     @Override

@@ -5,12 +5,12 @@ import tern.rpc.StreamObserver;
 /** The streams of the captured calls. */
 public interface StreamService {
 
-    /** s0, s1, s2. */
+    /** Sends s0, s1 and s2. */
     void serverStream(String s, StreamObserver<String> out);
 
-    /** One item, then an error. */
+    /** Sends one item, then fails. */
     void serverStreamFail(String s, StreamObserver<String> out);
 
-    /** Answers each person with itself. */
+    /** Sends each person back. */
     StreamObserver<Person> biStream(StreamObserver<Person> out);
 }

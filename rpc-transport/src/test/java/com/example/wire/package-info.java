@@ -1,4 +1,4 @@
-/** The service that the captured bytes are about, under the name it had when they were captured. */
+/** The service of the captured bytes. The names are those of the capture. */
 @NullMarked
 package com.example.wire;
 

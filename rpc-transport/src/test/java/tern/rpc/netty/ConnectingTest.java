@@ -27,7 +27,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.PendingCall;
 
-/** Calls on a connection that is not open yet. */
+/** Calls on a connection that is still opening. */
 @Timeout(60)
 class ConnectingTest {
 
@@ -93,7 +93,8 @@ class ConnectingTest {
     void callsFailAsNotExecutedWhenItCannotBeOpened() throws Exception {
         try (EventLoops loops = EventLoops.start(1);
                 Socket deaf = new Socket()) {
-            deaf.bind(new InetSocketAddress("127.0.0.1", 0)); // bound but not listening: nobody else gets the port
+            // bound but not listening, so that no other process can use the port
+            deaf.bind(new InetSocketAddress("127.0.0.1", 0));
             Connection connection = connection(new Endpoint("127.0.0.1", deaf.getLocalPort()));
             CompletableFuture<Throwable> failed = new CompletableFuture<>();
             connection.send(Pending.call(Deadline.none(), (response, failure) -> failed.complete(failure)));
@@ -145,7 +146,7 @@ class ConnectingTest {
         }
     }
 
-    /** What is read may be handled before the connection hears that it is open. */
+    /** Received data may be handled before the connection learns that it is open. */
     @Test
     void wishThatComesBeforeItIsOpenIsKept() {
         protocol.prepare(ServiceDescriptor.of(GreetService.class));

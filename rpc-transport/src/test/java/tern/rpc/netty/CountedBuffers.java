@@ -7,8 +7,8 @@ import io.netty.channel.Channel;
 import io.netty.util.ResourceLeakDetector;
 
 /**
- * Buffers whose bytes are counted until they are released. That finds a lost buffer at once and exactly, for a hundredth
- * of what the records of Netty's leak detector cost, which rests until this is closed. One thread at a time.
+ * Counts the bytes of buffers until they are released. It finds a lost buffer at once, at a hundredth of the cost of
+ * Netty's leak detector, which is switched off until this object is closed. Used by one thread at a time.
  */
 final class CountedBuffers implements AutoCloseable {
 
@@ -20,17 +20,17 @@ final class CountedBuffers implements AutoCloseable {
         ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
     }
 
-    /** Whatever the channel reads and writes is counted from here on. */
+    /** Counts all buffers that the channel allocates from now on. */
     void count(Channel channel) {
         channel.config().setAllocator(allocator);
     }
 
-    /** Some bytes as a socket would bring them. */
+    /** Returns a buffer with these bytes, as a socket would deliver it. */
     ByteBuf of(byte[] bytes, int from, int to) {
         return allocator.directBuffer(to - from).writeBytes(bytes, from, to - from);
     }
 
-    /** Fails if anything is still held. */
+    /** Fails if a buffer was not released. */
     void check() {
         long held = metric.usedDirectMemory() + metric.usedHeapMemory();
         if (held != 0) {

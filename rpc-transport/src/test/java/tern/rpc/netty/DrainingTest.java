@@ -25,7 +25,7 @@ import tern.rpc.transport.ServiceLookup;
 @Timeout(120)
 class DrainingTest {
 
-    /** No call comes in these tests. */
+    /** These tests receive no calls. */
     static final class NoCalls implements CallHandler {
 
         @Override
@@ -59,7 +59,7 @@ class DrainingTest {
         }
     }
 
-    /** One that nobody speaks. */
+    /** A protocol that no peer speaks. */
     private static final class NoProtocol implements ServerProtocol {
 
         @Override
@@ -74,7 +74,7 @@ class DrainingTest {
 
         @Override
         public void prepare(ServiceDescriptor service) {
-            // nothing is exported
+            // nothing to prepare
         }
 
         @Override
@@ -88,7 +88,9 @@ class DrainingTest {
         }
     }
 
-    /** The kernel and one event loop have accepted it; the other event loop has not taken it over yet. */
+    /**
+     * The kernel and the accepting event loop know the connection, but its own event loop has not registered it yet.
+     */
     @Test
     void connectionThatIsBeingTakenOverIsToldToGo() throws Exception {
         try (EventLoops loops = EventLoops.start(2);
@@ -97,7 +99,8 @@ class DrainingTest {
             server.start(new NoCalls());
             List<EventExecutor> executors = new ArrayList<>();
             loops.group().forEach(executors::add);
-            SingleThreadEventExecutor next = (SingleThreadEventExecutor) executors.get(1); // the first has the port
+            // the first event loop owns the port
+            SingleThreadEventExecutor next = (SingleThreadEventExecutor) executors.get(1);
             CountDownLatch letGo = new CountDownLatch(1);
             next.execute(() -> await(letGo));
             Await.until("the event loop is busy", () -> next.pendingTasks() == 0);

@@ -21,9 +21,9 @@ import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
 /**
- * A client without sockets and threads: each input is all that a server sends on one connection on which some calls
- * wait. It notices what a server must not be able to cause: calls that do not end exactly once, exceptions that nobody
- * foresaw, and buffers that nobody releases.
+ * A client without sockets and threads. Each input holds all bytes that a server sends on one connection with waiting
+ * calls. The client detects errors that no server may cause: calls that do not end exactly once, unexpected exceptions,
+ * and buffers that are not released.
  */
 public final class EmbeddedClient implements AutoCloseable {
 
@@ -31,10 +31,10 @@ public final class EmbeddedClient implements AutoCloseable {
     private static final String READER_OF_EXCEPTIONS = "tern.rpc.serialization.hessian.ThrowableShape";
     private static final int MAX_MESSAGE_BYTES = 1 << 20;
 
-    /** Makes of an input what the server sends. */
+    /** Turns an input into the bytes that the server sends. */
     @FunctionalInterface
     public interface Script {
-        /** @param firstId the request id of the first call; those of the others follow it */
+        /** @param firstId request id of the first call; the other calls have the following ids */
         byte[] sent(byte[] input, long firstId);
     }
 
@@ -47,7 +47,7 @@ public final class EmbeddedClient implements AutoCloseable {
     private long results;
     private long failures;
 
-    /** @param calls that wait on each connection; one of a protocol that carries one at a time */
+    /** @param calls calls that wait on each connection; a single call if the protocol carries one at a time */
     public EmbeddedClient(ClientProtocol protocol, List<Invocation> calls, Script script) {
         this.protocol = protocol;
         this.calls = List.copyOf(calls);
@@ -65,7 +65,7 @@ public final class EmbeddedClient implements AutoCloseable {
                 MAX_MESSAGE_BYTES);
     }
 
-    /** Feeds one connection, in two pieces that depend on the input alone, and closes it. */
+    /** Feeds one connection in two pieces and closes it. The input determines where it is split. */
     public void feed(byte[] input) {
         Connection connection = new Connection(PEER, settings, protocol, null, (closed, state) -> {});
         EmbeddedChannel channel = new EmbeddedChannel(new ChannelInitializer<>() {
@@ -130,7 +130,7 @@ public final class EmbeddedClient implements AutoCloseable {
         }
     }
 
-    /** Whether it was thrown here, and is neither what an answer carries nor a refusal. */
+    /** Returns whether our code threw this exception. Exceptions from an answer and refusals do not count. */
     private static boolean isOfOurCode(Throwable failure) {
         if (failure instanceof RpcException
                 && (failure.getCause() == null
@@ -141,16 +141,16 @@ public final class EmbeddedClient implements AutoCloseable {
         List<String> through = Arrays.stream(failure.getStackTrace())
                 .map(StackTraceElement::getClassName)
                 .toList();
-        // an exception of an answer that came without a trace has the one of its making
+        // an exception of an answer without a trace has the trace of its creation
         return through.contains(EmbeddedClient.class.getName()) && !through.contains(READER_OF_EXCEPTIONS);
     }
 
-    /** Calls that ended with a result, so that a test can tell that its inputs are understood at all. */
+    /** Returns the number of calls with a result. Tests use it to check that inputs are understood at all. */
     public long results() {
         return results;
     }
 
-    /** Calls that failed. */
+    /** Returns the number of failed calls. */
     public long failures() {
         return failures;
     }
@@ -161,7 +161,7 @@ public final class EmbeddedClient implements AutoCloseable {
         buffers.close();
     }
 
-    /** What became of a call. */
+    /** The end of a call. */
     private static final class Ended implements PendingCall.Completion, ClientStream.Receiver {
         private @Nullable PendingCall pending;
         private @Nullable ClientStream stream;
@@ -180,7 +180,7 @@ public final class EmbeddedClient implements AutoCloseable {
 
         @Override
         public void headers(Metadata headers) {
-            // not looked at
+            // ignored
         }
 
         @Override
@@ -189,7 +189,7 @@ public final class EmbeddedClient implements AutoCloseable {
                 message.decode();
             } catch (RpcException unreadable) {
                 if (isOfOurCode(unreadable)) {
-                    throw unreadable; // is logged, and so found
+                    throw unreadable; // logged, and thereby detected
                 }
             }
         }
@@ -201,7 +201,7 @@ public final class EmbeddedClient implements AutoCloseable {
 
         @Override
         public void ready() {
-            // nothing more is sent
+            // no further messages are sent
         }
     }
 }

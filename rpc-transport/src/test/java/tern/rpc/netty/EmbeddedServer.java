@@ -27,9 +27,8 @@ import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * A server without sockets and threads: each input is a connection of its own, and everything that follows from it
- * happens on the calling thread. It notices what a peer must not be able to cause: exceptions that nobody foresaw, and
- * buffers that nobody releases.
+ * A server without sockets and threads. Each input is a connection, and all its work runs on the calling thread. The
+ * server detects errors that no peer may cause: unexpected exceptions and buffers that are not released.
  */
 public final class EmbeddedServer implements AutoCloseable {
 
@@ -45,7 +44,7 @@ public final class EmbeddedServer implements AutoCloseable {
     private @Nullable CallHandler handler;
     private long replies;
 
-    /** @param exports services that return at once, on the thread that calls them */
+    /** @param exports exports services that return at once, on the calling thread */
     public EmbeddedServer(List<ServerProtocol> protocols, Consumer<RpcServer.Builder> exports) {
         this.protocols = List.copyOf(protocols);
         RpcServer.Builder builder =
@@ -55,7 +54,7 @@ public final class EmbeddedServer implements AutoCloseable {
         server.start();
     }
 
-    /** A thread that runs its task where it is started. */
+    /** Creates a thread object that runs its task on the thread that starts it. */
     private static Thread here(Runnable task) {
         return new Thread(task) {
             @Override
@@ -65,7 +64,7 @@ public final class EmbeddedServer implements AutoCloseable {
         };
     }
 
-    /** Feeds one connection, in pieces that depend on the input alone. */
+    /** Feeds one connection in pieces. The input determines where it is split. */
     public void feed(byte[] input) {
         int cut = Math.floorMod(Arrays.hashCode(input), input.length + 1);
         try (Peer peer = connect()) {
@@ -75,12 +74,12 @@ public final class EmbeddedServer implements AutoCloseable {
         }
     }
 
-    /** A new connection. Its end is looked at when it is closed here. */
+    /** Opens a connection. Its end is checked when the peer is closed. */
     public Peer connect() {
         return new Peer();
     }
 
-    /** The other end of one connection. */
+    /** The client's end of one connection. */
     public final class Peer implements AutoCloseable {
         private final InboundBudget budget = InboundBudget.forAll(settings.maxInboundBytes());
         private final InboundBudget strangers = InboundBudget.forStrangers(settings.maxInboundBytes());
@@ -115,18 +114,18 @@ public final class EmbeddedServer implements AutoCloseable {
             }
         }
 
-        /** Sends bytes, the next of which may come later. */
+        /** Sends bytes; more may follow. */
         public void send(byte[] input, int from, int to) {
             write(input, from, to);
         }
 
-        /** Does everything that follows from what was sent so far. */
+        /** Does all work that follows from the bytes sent so far. */
         public void run() {
             channel.runPendingTasks();
             channel.runScheduledPendingTasks();
         }
 
-        /** The bytes that the server has sent since the last look. */
+        /** Returns the bytes that the server has sent since the last call. */
         public byte[] received() {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             for (Object out = channel.readOutbound(); out != null; out = channel.readOutbound()) {
@@ -137,7 +136,7 @@ public final class EmbeddedServer implements AutoCloseable {
             return bytes.toByteArray();
         }
 
-        /** Whether the server has not closed the connection. */
+        /** Returns whether the connection is still open. */
         public boolean isOpen() {
             return channel.isOpen();
         }
@@ -154,7 +153,7 @@ public final class EmbeddedServer implements AutoCloseable {
         }
     }
 
-    /** Calls that were answered with a result, so that a test can tell that it reaches the services at all. */
+    /** Returns the number of calls with a result. Tests use it to check that inputs reach the services at all. */
     public long replies() {
         return replies;
     }
@@ -209,7 +208,7 @@ public final class EmbeddedServer implements AutoCloseable {
             };
         }
 
-        /** The same call, whose failures are looked at. */
+        /** Wraps the call so that its failures are checked. */
         private ServerCall watched(ServerCall call) {
             return (ServerCall) Proxy.newProxyInstance(
                     ServerCall.class.getClassLoader(),

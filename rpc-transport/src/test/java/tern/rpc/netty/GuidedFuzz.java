@@ -13,12 +13,12 @@ import tern.rpc.serialization.hessian.HessianFuzzTest;
 import tern.rpc.serialization.json.JsonBombsTest;
 import tern.rpc.transport.FuzzTarget;
 
-/** The targets of {@code load-tests/fuzz}, by name; Jazzer feeds the one that {@code -Dtern.fuzz.target} names. */
+/** The targets of {@code load-tests/fuzz} by name. Jazzer runs the target that {@code -Dtern.fuzz.target} names. */
 public final class GuidedFuzz {
 
     static final Map<String, Supplier<FuzzTarget>> TARGETS = targets();
 
-    /** Made when Jazzer starts, so that replays do not need it. */
+    /** A separate class, so that only Jazzer needs the property and replays do not. */
     private static final class Chosen {
         static final FuzzTarget TARGET = Objects.requireNonNull(
                         TARGETS.get(System.getProperty("tern.fuzz.target", "")), "-Dtern.fuzz.target")
@@ -38,7 +38,9 @@ public final class GuidedFuzz {
         return targets;
     }
 
-    /** Called by Jazzer first: classes are instrumented as they are loaded, which must not count for the first input. */
+    /**
+     * Called once by Jazzer. It feeds the seeds, so that class loading does not count as coverage of the first input.
+     */
     public static void fuzzerInitialize() throws Exception {
         for (byte[] seed : Chosen.TARGET.seeds()) {
             fuzzerTestOneInput(seed);
@@ -50,7 +52,7 @@ public final class GuidedFuzz {
         Chosen.TARGET.target().feed(input);
     }
 
-    /** Writes the seeds of a target: its name, then the folder. */
+    /** Writes the seeds of a target to a folder. Arguments: name of the target, folder. */
     public static void main(String[] arguments) throws Exception {
         FuzzTarget target =
                 Objects.requireNonNull(TARGETS.get(arguments[0]), arguments[0]).get();

@@ -14,7 +14,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.transport.FuzzTarget;
 
-/** Replays the seeds of each target and what {@code load-tests/fuzz} found: the files of {@code /fuzz/}, a folder each. */
+/**
+ * Replays the seeds of each target and the findings of {@code load-tests/fuzz}. The findings are files below
+ * {@code /fuzz/}, with one folder per target.
+ */
 class GuidedFuzzTest {
 
     static Stream<String> names() {

@@ -19,12 +19,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.netty.peer.RawFrame;
 
-/** What a connection on which nothing happens takes of a server's heap: figures with a fifth of slack. */
+/** Checks the heap that an idle connection uses on a server. The limits are the measured figures plus a fifth. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class IdleConnectionsTest {
 
     private static final int CONNECTIONS = Integer.getInteger("idle.connections", 500);
-    private static final int FIRST = 40; // make what the others share
+    private static final int FIRST = 40; // the first connections, which create shared objects
 
     @ParameterizedTest
     @CsvSource({"DUBBO, 0, 2400", "HTTP2, 0, 4900", "HTTP2, 5, 6900", "HTTP1, 5, 4400"})
@@ -56,7 +56,7 @@ class IdleConnectionsTest {
         }
     }
 
-    /** What a client says. */
+    /** The bytes that a client sends. */
     enum Peer {
         DUBBO {
             @Override
@@ -110,10 +110,10 @@ class IdleConnectionsTest {
         private static final int SETTINGS = 4;
         private static final int PING = 6;
 
-        /** The preface, settings as clients of ours announce them, and the acknowledgement of the server's. */
+        /** The preface, the settings of Tern's client, and the acknowledgement of the server's settings. */
         private static final byte[] HELLO = hello();
 
-        /** Five fields of the dynamic table and two of the static one. */
+        /** Refers to five fields of the dynamic table and two of the static table. */
         private static final byte[] HEAD_AGAIN = {
             (byte) 0x83,
             (byte) 0x86,
@@ -142,7 +142,7 @@ class IdleConnectionsTest {
             return bytes.toByteArray();
         }
 
-        /** Of a request of gRPC, with fields that the server has to remember. */
+        /** Returns the headers of a gRPC request with fields that the server adds to its dynamic table. */
         private static byte[] head() {
             ByteArrayOutputStream block = new ByteArrayOutputStream();
             block.write(0x83); // :method: POST

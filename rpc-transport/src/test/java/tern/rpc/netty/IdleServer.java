@@ -24,8 +24,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A server in a JVM of its own, which counts the objects on its heap. Neither the test's clients nor what other tests left
- * are on that heap, and a JVM that fails while it looks through its heap does not end the tests with it.
+ * A server in a separate JVM that counts the objects on its heap. That heap is free of the test's clients and of
+ * objects from other tests. If the JVM crashes during the count, the tests go on.
  */
 final class IdleServer implements AutoCloseable {
 
@@ -34,15 +34,15 @@ final class IdleServer implements AutoCloseable {
     private static final String ANSWER = "answer ";
     private static final String END = "end";
 
-    /** Carries what no wire can do without. */
+    /** A service with a protobuf message, which all protocols support. */
     public interface Shout {
         StringValue shout(StringValue text);
     }
 
     /**
-     * What connections added to the heap.
+     * The growth of the heap by connections.
      *
-     * @param classes a line for each class that takes at least 4 bytes a connection
+     * @param classes one line for each class that takes at least 4 bytes per connection
      */
     record Added(long bytes, List<String> classes) {}
 
@@ -60,7 +60,7 @@ final class IdleServer implements AutoCloseable {
         return new IdleServer(new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-XX:+UseParallelGC", // leaves the least free space between objects
-                        "-Dio.netty.leakDetection.level=disabled", // its records are on the heap, too
+                        "-Dio.netty.leakDetection.level=disabled", // its records would also be counted
                         "-cp",
                         System.getProperty("java.class.path"),
                         IdleServer.class.getName())
@@ -72,13 +72,13 @@ final class IdleServer implements AutoCloseable {
         return port;
     }
 
-    /** Counts from here on. */
+    /** Counts the objects now, as the base of {@link #added}. */
     void count() throws IOException {
         ask("count");
         next();
     }
 
-    /** Since the last count. */
+    /** Returns the growth since the last count. */
     Added added(int connections) throws IOException {
         ask("added " + connections);
         long bytes = Long.parseLong(next());
@@ -104,7 +104,7 @@ final class IdleServer implements AutoCloseable {
         throw new IOException("the server's JVM has ended");
     }
 
-    /** The server ends with its input. */
+    /** The server exits when its input ends. */
     @Override
     public void close() throws IOException {
         try {
@@ -119,7 +119,7 @@ final class IdleServer implements AutoCloseable {
 
     public static void main(String[] args) throws Exception {
         PrintStream answers = System.out;
-        System.setOut(System.err); // what is logged is no answer
+        System.setOut(System.err); // keeps log output apart from the answers
         HessianSerializer hessian = HessianSerializer.builder().build();
         TripleCodecs codecs =
                 new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);

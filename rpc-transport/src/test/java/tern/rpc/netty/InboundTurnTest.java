@@ -8,7 +8,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whose turn it is to finish a message when the memory for requests is used up. */
+/** Tests which connection may finish its message when the memory for requests is used up. */
 @Timeout(60)
 class InboundTurnTest {
 
@@ -53,7 +53,7 @@ class InboundTurnTest {
         assertThat(second.isPaused()).isFalse();
     }
 
-    /** The turn becomes free after the second account has asked for it and before it waits. */
+    /** The turn becomes free after the second account has asked for it and before that account waits. */
     @Test
     void turnThatBecomesFreeJustBeforeSomebodyWaitsIsTaken() {
         InboundAccount first = account(() -> {});
@@ -73,7 +73,7 @@ class InboundTurnTest {
         holder.incomplete(0);
         assertThat(holder.isPaused()).isTrue();
 
-        channel.runPendingTasks(); // would not end if it looked again and again
+        channel.runPendingTasks(); // would never return if the account asked again and again
 
         assertThat(holder.isPaused()).isTrue();
         holder.kept(-MESSAGE);

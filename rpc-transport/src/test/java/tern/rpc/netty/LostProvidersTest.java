@@ -45,7 +45,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Callers whose providers are stopped in good order, or frozen, while they call. */
+/** Calls while providers are shut down or freeze. */
 @Timeout(180)
 class LostProvidersTest {
 
@@ -53,7 +53,7 @@ class LostProvidersTest {
     private static final int CALLS = 300;
     private static final String NAME = "shop.example";
 
-    /** The service. */
+    /** A service for the tests. */
     public interface Work {
         String whoAnswers(String name);
     }
@@ -114,7 +114,7 @@ class LostProvidersTest {
                 ServiceReference.to(Work.class, resolver).protocol(protocol).build());
     }
 
-    /** Callers in threads of their own, until they are stopped. */
+    /** Threads that call until they are stopped. */
     private static final class Callers implements AutoCloseable {
         private final AtomicBoolean going = new AtomicBoolean(true);
         private final AtomicInteger calls = new AtomicInteger();
@@ -297,7 +297,7 @@ class LostProvidersTest {
 
     private record Pair(RpcServer one, RpcServer other) {}
 
-    /** One port at two addresses of this machine. */
+    /** Starts servers with the same port on two addresses of this machine. */
     private Pair pair() {
         @Nullable RuntimeException taken = null;
         for (int i = 0; i < 20; i++) {

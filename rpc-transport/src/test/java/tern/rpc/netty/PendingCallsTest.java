@@ -162,7 +162,7 @@ class PendingCallsTest {
         assertThat(pending.size()).isZero();
     }
 
-    /** Counts that it is read or discarded. */
+    /** Counts how often the answer is read or discarded. */
     private static final class CountedAnswer implements Answer {
         private final AtomicInteger ends;
 

@@ -37,7 +37,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Attempts to connect that calls begin, with pauses between the others that are longer than the test. */
+/** Connection attempts that calls trigger. The pauses between all other attempts are longer than the test. */
 @Timeout(120)
 class ReconnectByCallTest {
 
@@ -45,7 +45,7 @@ class ReconnectByCallTest {
     private static final byte[] GO_AWAY = {0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    /** The service. */
+    /** A service for the tests. */
     public interface Work {
         String quick(String name);
     }
@@ -114,7 +114,7 @@ class ReconnectByCallTest {
         }
     }
 
-    /** @param maySend whether a call may get as far as the connection */
+    /** @param maySend whether the call may reach the connection */
     private static void assertFails(Work work, boolean maySend) {
         try {
             work.quick("a");
@@ -176,7 +176,7 @@ class ReconnectByCallTest {
         countAttempts("tri", both);
     }
 
-    /** @param greeting what the server says before it closes a connection */
+    /** @param greeting bytes that the server sends before it closes a connection */
     private void countAttempts(String protocol, byte[] greeting) throws Exception {
         AtomicLong accepted = new AtomicLong();
         try (ServerSocket closing = new ServerSocket(0)) {
@@ -209,7 +209,7 @@ class ReconnectByCallTest {
                 for (int j = 0; j < 300; j++) {
                     assertFails(work, greeting.length > 0);
                 }
-                assertThat(accepted.get()) // attempts of the beginning, which need no pause, may have come late
+                assertThat(accepted.get()) // the first attempts need no pause and may be counted late
                         .isBetween(before + round, before + round + 3);
                 now.addAndGet(PAUSE_NANOS);
             }

@@ -37,12 +37,12 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ServerTransport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Which connections give way to new ones when there are too many, and how. */
+/** Tests which connections are closed in favour of new ones when there are too many. */
 class SilentConnectionsTest {
 
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-    /** @param quietSeconds before now */
+    /** @param quietSeconds time without received data */
     private record Known(String name, InetAddress network, boolean isInUse, boolean hasMadeCalls, long quietSeconds)
             implements SilentConnections.Open {
         @Override
@@ -140,7 +140,7 @@ class SilentConnectionsTest {
         assertThat(chosen(1, true, 4)).containsExactly("unused 20");
     }
 
-    /** The service. */
+    /** A service for the tests. */
     public interface Work {
         String hold(String name);
 
@@ -323,7 +323,9 @@ class SilentConnectionsTest {
         assertThat(isServed(other)).isTrue();
     }
 
-    /** A stream with headers and no end, and a PING; its answer tells that the headers were read. */
+    /**
+     * Sends headers of a request without its end, and a PING. The answer to the PING shows that the headers were read.
+     */
     private static RawSocket beginRequest(RawSocket socket) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         bytes.writeBytes("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII));
@@ -371,7 +373,7 @@ class SilentConnectionsTest {
         later.set(11 * SECOND);
         try (CapturedLog log = new CapturedLog(NettyServerTransport.class.getName(), line -> {
                     silent.forEach(RawSocket::close);
-                    Await.until("one is gone", () -> connections() < 4); // of another event loop than this one
+                    Await.until("one is gone", () -> connections() < 4); // closed by another event loop
                 });
                 RawSocket newcomer = RawSocket.connect(port, 9)) {
             assertThat(isServed(newcomer)).isTrue();

@@ -34,8 +34,8 @@ import tern.rpc.transport.ServiceLookup;
 import tern.rpc.transport.Tls;
 
 /**
- * A client and a server of which everything is the product's own but threads, event loops and sockets, which are those of
- * a {@link Simulation}. They are made once; each simulation has a connection of its own.
+ * A client and a server of the product. Only threads, event loops and sockets belong to a {@link Simulation}. The two
+ * sides are created once, and each simulation opens its own connection.
  */
 final class SimulatedSides<T> implements AutoCloseable {
 
@@ -59,8 +59,8 @@ final class SimulatedSides<T> implements AutoCloseable {
     private InboundBudget budget = InboundBudget.forAll(1);
 
     /**
-     * @param losesFirstSignal whether a receiver of requests is not told that it may send when it is named, as it was
-     *     before that was mended
+     * @param losesFirstSignal whether to restore an old defect: a receiver of requests gets no ready signal when it is
+     *     set
      */
     SimulatedSides(
             Class<T> type,
@@ -134,14 +134,14 @@ final class SimulatedSides<T> implements AutoCloseable {
         });
     }
 
-    /** What may happen to a connection. */
+    /** Events that may happen to a connection. */
     enum Mishap {
         LOST_BY_CLIENT,
         LOST_BY_SERVER,
         DRAINED
     }
 
-    /** Lets it happen to the connection, if it is there. */
+    /** Applies the event to the connection if it is open. */
     void befall(Mishap mishap) {
         ServerConnection theirs = serverConnection;
         if (mishap == Mishap.LOST_BY_CLIENT || theirs == null) {
@@ -153,13 +153,13 @@ final class SimulatedSides<T> implements AutoCloseable {
         }
     }
 
-    /** What is left when nothing more happens; empty for nothing. */
+    /** Describes calls and bytes that remain when no more steps are possible; empty if there are none. */
     String left() {
         StringBuilder left = new StringBuilder();
         Connection ours = Objects.requireNonNull(connection);
         ServerConnection theirs = Objects.requireNonNull(serverConnection);
         note(left, "calls in flight at the client", ours.inFlight());
-        if (ours.state() != Connection.State.CLOSED) { // else nobody looks at what it did not send
+        if (ours.state() != Connection.State.CLOSED) { // otherwise unsent bytes do not matter
             note(left, "bytes queued at the client", ours.queue().queuedBytes());
         }
         note(left, "bytes queued at the server", theirs.queue().queuedBytes());
@@ -182,7 +182,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         server.close();
     }
 
-    /** Hands calls to the connection of the present simulation. */
+    /** Gives calls to the connection of the current simulation. */
     private final class ClientSide implements ClientTransport {
 
         @Override
@@ -249,14 +249,14 @@ final class SimulatedSides<T> implements AutoCloseable {
 
                 @Override
                 public void close() {
-                    // each simulation closes its own
+                    // each simulation closes its own connection
                 }
             };
         }
 
         @Override
         public void close() {
-            // likewise
+            // each simulation closes its own event loops
         }
     }
 
@@ -305,11 +305,11 @@ final class SimulatedSides<T> implements AutoCloseable {
 
         @Override
         public void close() {
-            // each simulation closes its own
+            // each simulation closes its own connection
         }
     }
 
-    // ---- the defect that was mended
+    // ---- the old defect
 
     private CallHandler losing(CallHandler served) {
         return new CallHandler() {
@@ -359,7 +359,7 @@ final class SimulatedSides<T> implements AutoCloseable {
                 Proxy.newProxyInstance(ServerCall.class.getClassLoader(), new Class<?>[] {ServerCall.class}, deeds);
     }
 
-    /** A stream whose start does not look whether there is something to tell. */
+    /** Wraps a stream whose start does not check for a pending ready signal. */
     private MessageStream losing(MessageStream stream) {
         return new MessageStream() {
             private @Nullable Runnable starting;

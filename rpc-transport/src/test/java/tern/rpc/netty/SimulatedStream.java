@@ -19,7 +19,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 
-/** One stream of a simulation: what its plan is, what came of it, and the user code of both of its sides. */
+/** One stream of a simulation: its plan, its result, and the user code of both sides. */
 final class SimulatedStream {
 
     /** The service of the simulations. */
@@ -52,7 +52,7 @@ final class SimulatedStream {
     private static final int HEAD_BYTES = 12;
     private static final ByteString FILLER = ByteString.copyFrom(new byte[16 << 10]);
 
-    /** Methods whose service was not told the end of a stream, one for each. */
+    /** The method of each stream whose service has not learned its end. */
     private static final List<Shape> SERVING = new ArrayList<>();
 
     private static @Nullable Simulation simulation;
@@ -64,16 +64,16 @@ final class SimulatedStream {
     private final int messages;
     private final int bytes;
     private final boolean oneByOne;
-    private final int cancelAt; // 0 for never, as the next
+    private final int cancelAt; // 0 for never, like the next field
     private final int failAt;
-    private final boolean cancelledByOther; // at any moment, instead
-    private final boolean mayBreak; // the connection does not last
+    private final boolean cancelledByOther; // cancels at any time, on another thread
+    private final boolean mayBreak; // the connection may be lost
     private int sent;
     private int received;
     private @Nullable StatusCode end;
     private @Nullable String fault;
 
-    /** @param mayBreak whether something happens to the connection */
+    /** @param mayBreak whether the connection may be lost */
     SimulatedStream(Simulation in, int id, boolean mayBreak) {
         Random random = in.random();
         this.caller = in.user("caller " + id);
@@ -90,13 +90,13 @@ final class SimulatedStream {
         this.mayBreak = mayBreak;
     }
 
-    /** The streams of this simulation are the next. */
+    /** Resets the state that all streams of a simulation share. */
     static void begins(Simulation in) {
         simulation = in;
         SERVING.clear();
     }
 
-    /** What the service was not told the end of; empty for nothing. */
+    /** Describes the streams whose service has not learned their end; empty if there are none. */
     static String serving() {
         return SERVING.isEmpty() ? "" : "streams whose end the service was not told: " + SERVING;
     }
@@ -115,9 +115,9 @@ final class SimulatedStream {
         return message.getValue().substring(0, HEAD_BYTES).asReadOnlyByteBuffer();
     }
 
-    // ---- what a test sees
+    // ---- checks of the test
 
-    /** What is wrong when nothing more happens; null for nothing. */
+    /** Returns the first error after all steps are done; null if there is none. */
     @Nullable
     String wrong() {
         if (fault != null) {
@@ -136,7 +136,7 @@ final class SimulatedStream {
         return asPlanned ? null : this + ": that is not what was planned";
     }
 
-    /** Of requests there may be fewer than the failure waits for. */
+    /** Returns whether the service fails. It does not if fewer requests are sent than the failure waits for. */
     private boolean fails() {
         boolean readsRequests = shape == Shape.UP || shape == Shape.BOTH || shape == Shape.BOTH_READY;
         return failAt > 0 && (!readsRequests || failAt <= messages);
@@ -217,7 +217,7 @@ final class SimulatedStream {
         };
     }
 
-    /** @return whether the plan is to cancel now */
+    /** @return whether the plan cancels now */
     private boolean take(BytesValue answer) {
         ByteBuffer head = head(answer);
         int of = head.getInt();
@@ -274,7 +274,7 @@ final class SimulatedStream {
 
         private void cancel() {
             if (end == null) {
-                end(StatusCode.CANCELLED); // of which nobody is told
+                end(StatusCode.CANCELLED); // the receiver does not learn of it
                 subscription().cancel();
             }
         }
@@ -323,9 +323,9 @@ final class SimulatedStream {
         }
     }
 
-    // ---- both
+    // ---- both sides
 
-    /** Gives messages on the thread that asks for them. */
+    /** Publishes messages on the thread that requests them. */
     private abstract static class Source implements Flow.Publisher<BytesValue>, Flow.Subscription {
 
         private final int messages;
@@ -400,7 +400,7 @@ final class SimulatedStream {
         return new RpcException(StatusCode.ABORTED, "as planned");
     }
 
-    /** A stream begins; the task is to be run at its end, any number of times. */
+    /** Records the start of a stream. The returned task records its end and may run more than once. */
     private static Runnable served(Shape shape) {
         SERVING.add(shape);
         boolean[] over = new boolean[1];
@@ -412,7 +412,7 @@ final class SimulatedStream {
         };
     }
 
-    /** Looks whether requests come in order. */
+    /** Checks the order of requests. */
     private static final class Reader {
         private int next;
 

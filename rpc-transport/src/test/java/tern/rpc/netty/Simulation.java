@@ -31,25 +31,26 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.ServerContext;
 
 /**
- * Threads, event loops and sockets that do one thing at a time on the thread of a test, in an order that a seed chooses. A
- * step is one task of an event loop, one run of a worker, or one act of a user. User code may {@link #pause()}, and then
- * other threads go on before it does. A seed gives the same order each time.
+ * Threads, event loops and sockets that run one step at a time on the thread of a test, in an order that a seed
+ * chooses. A step is one task of an event loop, one run of a worker, or one action of a user. User code may
+ * {@link #pause()} to let other threads run first. A seed always gives the same order.
  *
- * <p>Time does not pass: of scheduled tasks only those without a delay run. What waits for the clock hangs, and is found.
+ * <p>Time does not advance: scheduled tasks run only if they have no delay. Code that waits for the clock hangs, and
+ * the test detects this.
  */
 final class Simulation {
 
-    /** Steps after which something goes round in circles. */
+    /** Number of steps after which the simulation counts as an endless loop. */
     private static final int MAX_STEPS = 200_000;
 
     private static final int MAX_NESTED = 3;
 
-    /** A thread: it takes its tasks in order, one in a step. */
+    /** A thread, which runs one of its tasks per step, in order. */
     private static final class Actor {
         private final String name;
         private final Deque<Runnable> tasks = new ArrayDeque<>();
-        private boolean busy; // in a step that has paused
-        private boolean ready; // among those that may be chosen
+        private boolean busy; // a step of this thread is paused
+        private boolean ready; // can be chosen for the next step
 
         Actor(String name) {
             this.name = name;
@@ -76,7 +77,7 @@ final class Simulation {
         return random;
     }
 
-    /** The order so far, if it was traced. */
+    /** Returns the steps so far, if they were recorded. */
     String trace() {
         return trace.toString();
     }
@@ -85,7 +86,7 @@ final class Simulation {
         return steps;
     }
 
-    /** Bytes of buffers that nobody released. */
+    /** Returns the bytes of buffers that were not released. */
     long heldBytes() {
         return allocator.metric().usedHeapMemory() + allocator.metric().usedDirectMemory();
     }
@@ -98,7 +99,7 @@ final class Simulation {
         }
     }
 
-    /** A user's thread, whose acts happen one after the other. */
+    /** A user's thread, which runs its actions in order. */
     interface User {
         void does(Runnable act);
     }
@@ -108,7 +109,7 @@ final class Simulation {
         return act -> add(actor, act);
     }
 
-    /** For pools: a thread whose one step begins when it is started. */
+    /** Creates a worker thread for a pool. Starting it makes its single step ready. */
     Thread worker(Runnable task) {
         Actor actor = new Actor("worker " + ++workers);
         return new Thread(actor.name) {
@@ -119,7 +120,7 @@ final class Simulation {
         };
     }
 
-    /** Runs until nothing is left to do. */
+    /** Runs steps until none is ready. */
     void run() {
         while (!ready.isEmpty()) {
             step();
@@ -158,7 +159,10 @@ final class Simulation {
         }
     }
 
-    /** In user code: others may go on before this thread does. Not while a lock is held, which would not keep them out. */
+    /**
+     * Called by user code to let other threads run first. Do not call it while a lock is held: all threads are
+     * simulated on one real thread, so the lock would not exclude them.
+     */
     void pause() {
         if (nested == MAX_NESTED || running == null) {
             return;
@@ -170,13 +174,13 @@ final class Simulation {
         nested--;
     }
 
-    /** What is being run; the same object that was handed to an event loop. */
+    /** Returns the running task: the same object that was given to an event loop. */
     @Nullable
     Runnable runningTask() {
         return runningTask;
     }
 
-    /** An event loop, the sockets of which are {@link Socket}s. */
+    /** An event loop whose channels are {@link Socket}s. */
     final class Loop extends AbstractScheduledEventExecutor implements EventLoop {
 
         private final Actor actor;
@@ -195,7 +199,7 @@ final class Simulation {
             return 0;
         }
 
-        /** What is to happen at once does; the rest waits for ever. */
+        /** Runs a task without delay and ignores all others. */
         @Override
         public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
             ScheduledFuture<?> scheduled = super.schedule(task, delay, unit);
@@ -208,7 +212,7 @@ final class Simulation {
             return scheduled;
         }
 
-        /** What was handed over last and did not run yet. */
+        /** Returns the last submitted task if it has not run yet. */
         @Nullable
         Runnable newest() {
             return actor.tasks.peekLast();
@@ -284,7 +288,7 @@ final class Simulation {
         }
     }
 
-    /** One end of a connection: what is written waits, up to a bound, until the other end reads it in pieces. */
+    /** One end of a connection. Written bytes wait, up to a bound, until the other end reads them in pieces. */
     final class Socket extends AbstractChannel {
 
         private final int capacity;
@@ -295,17 +299,17 @@ final class Simulation {
         private boolean active;
         private boolean wantsToRead;
         private boolean reading; // a task that reads is queued
-        private boolean blocked; // the other end was full
-        private boolean ended; // the other end has closed
+        private boolean blocked; // the buffer of the other end was full
+        private boolean ended; // the other end is closed
 
-        /** @param capacity bytes that wait for this end at the most */
+        /** @param capacity maximum number of bytes that wait for this end */
         Socket(int capacity) {
             super(null);
             this.capacity = capacity;
             config.setAllocator(allocator);
         }
 
-        /** Connects both and opens them on their loops. */
+        /** Connects two sockets and registers them with their event loops. */
         static void connect(Socket one, Loop loop, Socket other, Loop otherLoop) {
             one.peer = other;
             other.peer = one;
@@ -369,7 +373,7 @@ final class Simulation {
             }
             wantsToRead = false;
             if (!arrived.isReadable()) {
-                unsafe().close(voidPromise()); // past the handlers, as at the end of a real socket
+                unsafe().close(voidPromise()); // bypasses the handlers, as a real socket does at its end
                 return;
             }
             int most = arrived.readableBytes();

@@ -42,8 +42,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Peers whose calls hold threads, over sockets. All that our clients do comes from 127.0.0.1; another address calls beside
- * it, and all its calls are answered.
+ * Peers whose calls hold threads, over sockets. Tern's clients use 127.0.0.1. A second address calls at the same time,
+ * and all its calls must be answered.
  */
 class SlowTenantsSocketTest {
 
@@ -51,7 +51,7 @@ class SlowTenantsSocketTest {
     private static final int QUEUE = 80;
     private static final int GOOD_CALLS = 60;
 
-    /** The service. */
+    /** A service for the tests. */
     public interface Slow {
 
         CompletableFuture<String> hold(String name);
@@ -62,7 +62,7 @@ class SlowTenantsSocketTest {
         String quick(String name);
     }
 
-    /** The service with streams. */
+    /** A service with streams. */
     public interface SlowStreams {
 
         void hold(String name, StreamObserver<String> answers);
@@ -190,7 +190,7 @@ class SlowTenantsSocketTest {
         }
     }
 
-    /** From here on there are several addresses, so that each is a tenant. */
+    /** Connects from a second address. From now on each address is a tenant. */
     private RawSocket another() {
         RawSocket quiet = RawSocket.connect(port, 9);
         open.add(quiet);
@@ -261,7 +261,7 @@ class SlowTenantsSocketTest {
         }
         Await.until("all have failed", () -> calls.stream().allMatch(CompletableFuture::isCompletedExceptionally));
         Await.until("all threads are held", () -> {
-            flooding.hold("a").isDone(); // many a call is late before its method begins
+            flooding.hold("a").isDone(); // many calls expire before their method begins
             return service.held.availablePermits() >= THREADS;
         });
 
@@ -318,7 +318,8 @@ class SlowTenantsSocketTest {
             RawSocket each = RawSocket.connect(port, 20 + i % 8);
             open.add(each);
             each.send(request("hold"));
-            int running = Math.min(i + 1, THREADS); // in turn, since whoever comes last gets spare threads
+            // one after the other, since a tenant's last calls may get spare threads
+            int running = Math.min(i + 1, THREADS);
             Await.until("it runs", () -> service.held.availablePermits() >= running);
         }
         awaitAllThreadsHeld();

@@ -16,9 +16,9 @@ import tern.rpc.netty.triple.TripleProtocol;
 import tern.rpc.serialization.hessian.HessianSerializer;
 
 /**
- * Streams in thousands of orders of the steps of event loops, workers and users: none hangs, no message is lost, and
- * nothing is left. {@code -Dtern.streams.seeds} says how many orders are tried, {@code -Dtern.streams.seed} replays one and
- * prints its steps.
+ * Runs streams in thousands of orders of the steps of event loops, workers and users. No stream may hang, no message
+ * may be lost, and no resource may remain. {@code -Dtern.streams.seeds} sets the number of orders.
+ * {@code -Dtern.streams.seed} replays one order and prints its steps.
  */
 @Timeout(3_600)
 class StreamSimulationTest {
@@ -35,7 +35,7 @@ class StreamSimulationTest {
                 losesFirstSignal);
     }
 
-    /** After so many acts of somebody who waits for the right moment. */
+    /** Applies a random event to the connection after some actions of a separate user. */
     private static void befallLater(SimulatedSides<?> sides, Simulation simulation) {
         Mishap[] mishaps = Mishap.values();
         Mishap mishap = mishaps[simulation.random().nextInt(mishaps.length)];
@@ -46,7 +46,7 @@ class StreamSimulationTest {
         breaker.does(() -> sides.befall(mishap));
     }
 
-    /** @return what went wrong; null for nothing */
+    /** @return the first error; null if there is none */
     private static @Nullable String run(SimulatedSides<SimulatedStream.Service> sides, long seed, boolean traced) {
         Simulation simulation = new Simulation(seed, traced);
         SimulatedStream.begins(simulation);

@@ -14,8 +14,8 @@ import tern.rpc.RpcException;
 import tern.rpc.StatusCode;
 
 /**
- * Notices exceptions that nobody foresaw: those that are logged, at whatever level, and those that it is shown. Nothing
- * else is made of what is logged meanwhile, which would cost more than what is tested.
+ * Detects unexpected exceptions: those that are logged at any level, and those that are passed to it. Other log output
+ * is dropped, because formatting it would cost more than the tested code.
  */
 final class Unforeseen extends TurboFilter implements AutoCloseable {
 
@@ -70,7 +70,7 @@ final class Unforeseen extends TurboFilter implements AutoCloseable {
         }
     }
 
-    /** Fails if there was one since the last time. */
+    /** Fails if there was an exception since the last check. */
     void check() {
         Throwable found = first;
         if (found != null) {

@@ -39,7 +39,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.ClientConnection;
 
-/** What becomes of connections: opened, lost, opened again, shared, condemned, drained, filled up. */
+/** The life of connections: opened, lost, reopened, shared, replaced, drained and full. */
 @Timeout(60)
 class ConnectionTest {
 
@@ -52,7 +52,7 @@ class ConnectionTest {
         sides.close();
     }
 
-    /** Client settings of which a test changes a few. */
+    /** Client settings; a test changes some of them. */
     private static final class Limits {
         Duration connectTimeout = Duration.ofSeconds(30);
         Duration reconnectMin = Duration.ofMillis(20);
@@ -145,7 +145,7 @@ class ConnectionTest {
         }
     }
 
-    /** Bound, but not listening: nobody else gets the port. */
+    /** Returns a socket that is bound but not listening, so that no other process can use the port. */
     private static Socket deaf() throws IOException {
         Socket deaf = new Socket();
         deaf.bind(new InetSocketAddress("127.0.0.1", 0));
@@ -191,7 +191,9 @@ class ConnectionTest {
         }
     }
 
-    /** As a balancer in front of it does, and Apache Dubbo while it ends. */
+    /**
+     * A load balancer accepts connections after its server has stopped, and so does Apache Dubbo during its shutdown.
+     */
     @Test
     void callSurvivesAConnectionThatIsAcceptedForAServerThatHasLeft() throws Exception {
         try (RawServer server = RawServer.start()) {
@@ -225,7 +227,7 @@ class ConnectionTest {
             Future<RpcException> call = failing(() -> service.echo("x"));
             Await.until("it waits", () -> only(client).inFlight() == 1);
 
-            first.read(); // with its heartbeat unread the connection would be reset, not closed
+            first.read(); // an unread heartbeat would make the close a reset
             first.close();
             RawSocket second = server.next();
             second.read();
@@ -360,7 +362,7 @@ class ConnectionTest {
     @Test
     void serverThatKeepsACallWaitingInSilenceIsGivenUpSooner() throws Exception {
         Limits limits = new Limits();
-        limits.probeAfter = Duration.ofSeconds(2); // the call is entered a moment before its request is queued
+        limits.probeAfter = Duration.ofSeconds(2); // the call is registered a moment before its request is queued
         limits.probeTimeout = Duration.ofMillis(50);
         try (RawServer server = RawServer.start()) {
             GreetService service = Sides.refer(sides.client(limits.settings()), reference -> {}, server.endpoint());
@@ -382,7 +384,7 @@ class ConnectionTest {
                 limits -> new ServerTransportSettings(
                         null, 0, 10, 10, 10, 1 << 20, Duration.ofMillis(500), Duration.ofSeconds(20)),
                 settings -> {});
-        for (int i = 0; i < 2; i++) { // the second one when the server has had none for a while
+        for (int i = 0; i < 2; i++) { // the second heartbeat is due after the server was idle for a while
             try (RawSocket socket = RawSocket.connect(server.port());
                     RawSocket silent = RawSocket.connect(server.port())) {
                 socket.send(RawFrame.heartbeat(1));
@@ -475,7 +477,7 @@ class ConnectionTest {
         try (RawServer server = RawServer.start()) {
             RpcClient client = sides.client(limits.settings());
             GreetService service = Sides.refer(client, reference -> {}, server.endpoint());
-            server.next(); // which reads nothing
+            server.next(); // a connection that reads nothing
             byte[] large = new byte[7 << 20];
             List<Future<RpcException>> calls = new ArrayList<>();
             Await.until("more than is allowed waits to be sent", () -> {

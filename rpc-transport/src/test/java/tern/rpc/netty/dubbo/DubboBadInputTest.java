@@ -44,7 +44,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 
-/** Bytes that no honest peer sends. In every case a second, well-behaved connection works before and afterwards. */
+/** Bytes that no correct peer sends. In every case a second, correct connection works before and afterwards. */
 @Timeout(120)
 class DubboBadInputTest {
 
@@ -204,7 +204,7 @@ class DubboBadInputTest {
     @Test
     void requestOfTheGreatestAllowedLengthIsRead() {
         try (RawSocket socket = connect()) {
-            byte[] body = Arrays.copyOf(GOOD_REQUEST.body(), MAX_BYTES); // what follows the attachments is not read
+            byte[] body = Arrays.copyOf(GOOD_REQUEST.body(), MAX_BYTES); // bytes after the attachments are not read
             socket.send(new RawFrame(RawFrame.TWO_WAY, 0, 1, body));
 
             assertThat(socket.read()).isEqualTo(GOOD_ANSWER.withId(1));
@@ -232,7 +232,7 @@ class DubboBadInputTest {
         }
     }
 
-    /** Keeps what the decoder hands on. */
+    /** Collects the frames that the decoder emits. */
     private static final class Collecting extends DubboFrameDecoder {
         private final List<RawFrame> frames = new ArrayList<>();
         private int broken;
@@ -315,7 +315,7 @@ class DubboBadInputTest {
     @Test
     void eventsThatAreLongOrUnknownDoNoHarm() {
         try (RawSocket socket = connect()) {
-            socket.send(new RawFrame(RawFrame.HEARTBEAT, 0, 1, new byte[14])); // passed over
+            socket.send(new RawFrame(RawFrame.HEARTBEAT, 0, 1, new byte[14])); // too short, so it is ignored
             socket.send(new RawFrame(RawFrame.HEARTBEAT, 0, 2, new byte[15]));
             RawFrame answer = socket.read();
             assertThat(answer.id()).isEqualTo(2);
@@ -385,7 +385,7 @@ class DubboBadInputTest {
                     socket.read(id -> id == -7);
                 }
                 if (i % 100 == 99) {
-                    socket.send(damagedHeader(random)); // what comes behind it may be taken for its body
+                    socket.send(damagedHeader(random)); // the following bytes may be read as its body
                     socket.close();
                     socket = connect();
                 }
@@ -397,7 +397,7 @@ class DubboBadInputTest {
         socket.close();
     }
 
-    /** Mostly a good request with some damage, sometimes noise. */
+    /** Returns a valid request with some damage, or sometimes noise. */
     private static byte[] randomFrame(Random random, int number) {
         byte[] body = GOOD_REQUEST.body().clone();
         switch (random.nextInt(4)) {
@@ -523,7 +523,7 @@ class DubboBadInputTest {
                         deaf.send(large);
                     }
                 } catch (UncheckedIOException closed) {
-                    return; // by the end of the test
+                    return; // closed at the end of the test
                 }
             });
             for (int i = 0; i < 200; i++) {
@@ -534,7 +534,7 @@ class DubboBadInputTest {
         }
     }
 
-    // What a server may do to our client
+    // Attacks of a server on a client
 
     private GreetService client(RawServer raw, int maxMessageBytes) {
         return Sides.refer(
@@ -596,7 +596,7 @@ class DubboBadInputTest {
 
             socket.send(RawFrame.header(RawFrame.RESPONSE, 20, id, 1 << 20));
 
-            RpcException failure = call.get(20, TimeUnit.SECONDS); // before the body has come
+            RpcException failure = call.get(20, TimeUnit.SECONDS); // before the body has arrived
             assertThat(failure.code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
             assertThat(failure.wasExecuted()).isEqualTo(Executed.YES);
             assertThat(failure).hasMessageContaining("1048576 bytes").hasMessageContaining("rpc.limits");

@@ -59,11 +59,11 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.transport.BuiltInMethods;
 import tern.rpc.transport.GenericException;
 
-/** Every captured file, replayed against our side of the wire. */
+/** Replays every captured file against Tern's client or server. */
 @Timeout(120)
 class DubboFixturesTest {
 
-    /** Stands in the answers of the scripted server where the request's id belongs. */
+    /** Placeholder for the id of the request in the answers of the scripted server. */
     private static final long SCRIPTED_ID = 0x0102030405060708L;
 
     private static final int OK = 20;
@@ -96,19 +96,19 @@ class DubboFixturesTest {
         assertThat(served).isEqualTo(Fixtures.names("dubbo", ".request.bin"));
 
         TreeSet<String> answered = new TreeSet<>(Fixtures.names("dubbo", ".request.bin"));
-        answered.remove("oneway"); // which has no answer
+        answered.remove("oneway"); // a one-way call has no answer
         assertThat(answered).isEqualTo(Fixtures.names("dubbo", ".response.bin"));
         assertThat(Fixtures.names("dubbo", ".s2c.bin")).containsExactly("readonly-event.on-shutdown");
 
         assertThat(PROBES.keySet()).isEqualTo(Fixtures.names("dubbo-probe", ".request.bin"));
         TreeSet<String> scripted = new TreeSet<>(Fixtures.names("fake-server", ".reply.bin"));
-        scripted.removeIf(name -> name.startsWith("tri-")); // told of in the tests of Triple
+        scripted.removeIf(name -> name.startsWith("tri-")); // covered by the tests of Triple
         assertThat(new TreeSet<>(SCRIPTED.keySet())).isEqualTo(scripted);
     }
 
     // Calls, in both directions
 
-    /** One captured call: how our client makes it, and what its caller gets. */
+    /** One captured call: the code that makes it with Tern's client, and the result that the caller gets. */
     private record Call(Caller caller, Object expected) {
         static Call of(Caller caller, Object expected) {
             return new Call(caller, expected);
@@ -123,7 +123,7 @@ class DubboFixturesTest {
 
     private static final Map<String, Call> CALLS = new LinkedHashMap<>();
 
-    /** In place of null in tables. */
+    /** Stands for null in tables. */
     private static final Object NULL = "null";
 
     static {
@@ -177,7 +177,7 @@ class DubboFixturesTest {
                 .header("trace-id", "abc-123")
                 .header("CamelKey", "CamelVal")
                 .header("bytes", new byte[] {1, 2, -1})
-                .header("num", "7") // a number when it was captured; ours are text or bytes
+                .header("num", "7") // captured as a number; Tern sends texts or bytes
                 .onResponseHeaders(seen::set)
                 .on(service)
                 .echo("att");
@@ -210,13 +210,13 @@ class DubboFixturesTest {
         return map;
     }
 
-    /** How the provider's answer to a captured request is judged where it cannot equal the captured one. */
+    /** Checks the provider's answer to a captured request if it cannot equal the captured answer. */
     @FunctionalInterface
     private interface Judge {
         void judge(RawFrame answer) throws Exception;
     }
 
-    /** Requests that our client does not make, and how they are judged at the provider. */
+    /** Requests that Tern's client does not make, with the check of the provider's answer. */
     private static final Map<String, Judge> SERVED_OTHERWISE = Map.of(
             "echo-service", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/echo-service.response.bin")),
             "generic", answer -> assertThat(answer).isEqualTo(Fixtures.frame("dubbo/generic.response.bin")),
@@ -224,9 +224,9 @@ class DubboFixturesTest {
             "generic-exception", DubboFixturesTest::isGenericException,
             "generic-nomethod", answer -> isRefused(answer, DubboStatus.SERVICE_NOT_FOUND, "nope"));
 
-    /** The same for calls of which our answer legitimately differs from Dubbo's. */
+    /** Calls whose answer rightly differs from Dubbo's, with the check of the answer. */
     private static final Map<String, Judge> ANSWERED_OTHERWISE = Map.of(
-            // Its stack trace is empty.
+            // The stack trace is empty.
             "exception-checked",
             answer ->
                     assertThat(failure(answer)).isInstanceOf(BizException.class).hasMessage("biz:x"),
@@ -234,13 +234,13 @@ class DubboFixturesTest {
             answer -> assertThat(failure(answer))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessage("bad:x"),
-            // The attachments are in another order.
+            // The attachments have another order.
             "attachments",
             DubboFixturesTest::hasAttachments,
-            // We answer when the deadline passes, Dubbo later with the result.
+            // Tern answers when the deadline passes; Dubbo answers later, with the result.
             "timeout",
             answer -> isRefused(answer, DubboStatus.SERVER_TIMEOUT, "DEADLINE_EXCEEDED"),
-            // Dubbo calls it a bad request.
+            // Dubbo answers BAD_REQUEST.
             "notfound-service",
             answer -> isRefused(answer, DubboStatus.SERVICE_NOT_FOUND, SERVICE + ":9.9.9", "g1/" + SERVICE + ":1.2.3"));
 
@@ -273,7 +273,7 @@ class DubboFixturesTest {
         }
     }
 
-    /** The next thing to come is the answer to what is sent now. */
+    /** Checks that the server sends nothing before its answer to this heartbeat. */
     private static void assertStaysSilent(RawSocket socket) {
         socket.send(RawFrame.heartbeat(4711));
         assertThat(socket.read()).isEqualTo(RawFrame.heartbeatAnswer(4711));
@@ -344,7 +344,7 @@ class DubboFixturesTest {
         return CALLS.keySet().stream().map(name -> DynamicTest.dynamicTest(name, () -> exchange(name)));
     }
 
-    /** Makes the call against a server that plays back the captured answer. */
+    /** Makes the call against a server that replays the captured answer. */
     private static void exchange(String name) throws Exception {
         RawFrame captured = Fixtures.frame("dubbo/" + name + ".request.bin");
         try (RawServer server = RawServer.start();
@@ -397,7 +397,10 @@ class DubboFixturesTest {
         }
     }
 
-    /** Equal but for the id, the order of the attachments, and the timeout, of which we send what is left. */
+    /**
+     * Compares all but the id, the order of the attachments, and the timeout. Tern sends the remaining time as the
+     * timeout.
+     */
     private static void assertSameRequest(RawFrame request, RawFrame captured) throws IOException {
         assertThat(request.flags()).isEqualTo(captured.flags());
         assertThat(request.status()).isZero();
@@ -417,7 +420,7 @@ class DubboFixturesTest {
         return HexFormat.of().formatHex(body, 0, Math.min(length, body.length));
     }
 
-    /** Where the map begins that ends the body. */
+    /** Returns the offset of the map at the end of the body. */
     private static int attachments(byte[] body) {
         for (int i = 0; i < body.length; i++) {
             if (body[i] == 'H' && i + 5 < body.length && new String(body, i + 1, 5, US_ASCII).equals("\4path")) {
@@ -506,9 +509,9 @@ class DubboFixturesTest {
         }
     }
 
-    // Requests made by hand, one byte at a time
+    // Hand-made requests, one byte at a time
 
-    /** What happens after a probe was sent. */
+    /** Checks the reaction to a probe. */
     @FunctionalInterface
     private interface Probe {
         void judge(String name, RawSocket socket) throws Exception;
@@ -619,7 +622,7 @@ class DubboFixturesTest {
 
     // Answers of a scripted server
 
-    /** Null for one that closes the connection. */
+    /** Answers by name; null for a script that closes the connection. */
     private static final Map<String, Object> SCRIPTED = new LinkedHashMap<>();
 
     static {

@@ -40,7 +40,7 @@ class DubboForbiddenClassesTest extends ForbiddenClassesContract {
                 .port();
     }
 
-    @SuppressWarnings("unchecked") // It was made an instance of it.
+    @SuppressWarnings("unchecked") // The class was created as an implementation of this type.
     private static <T> ServiceExport export(Class<T> type, Object served) {
         return ServiceExport.of(type, (T) served);
     }

@@ -27,14 +27,14 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 import tern.rpc.transport.GenericException;
 
-/** Figure R1 for the frames and bodies of the dubbo protocol, at a server and at a client. */
+/** Figure R1 of docs/figures/promises.md for frames and bodies of the dubbo protocol, at a server and at a client. */
 @Timeout(3_600)
 public class DubboFuzzTest {
 
     private static final short MAGIC = (short) 0xDABB;
     private static final int ID_OFFSET = 4;
 
-    /** An input for a client costs several calls. */
+    /** Fewer inputs, since an input for a client costs several calls. */
     private static final int A_QUARTER = 4;
 
     private final DubboProtocol protocol = new DubboProtocol(
@@ -43,7 +43,7 @@ public class DubboFuzzTest {
                     .build(),
             0);
 
-    /** Frames at a server. */
+    /** Fuzzes the frames that a server reads. */
     public static FuzzTarget target() {
         EmbeddedServer server = new DubboFuzzTest().server();
         return new FuzzTarget(requests(), server::feed, server);
@@ -95,7 +95,7 @@ public class DubboFuzzTest {
                 Runnable::run);
     }
 
-    /** Whatever looks like a frame with a small id belongs to the call of that number. */
+    /** Replaces small ids in frame headers by the id of the call with this number. */
     private static byte[] numbered(byte[] input, long firstId) {
         ByteBuffer bytes = ByteBuffer.wrap(input.clone());
         for (int at = 0; at + RawFrame.HEADER_BYTES <= input.length; at++) {
@@ -109,7 +109,10 @@ public class DubboFuzzTest {
         return bytes.array();
     }
 
-    /** What real and scripted servers answered, to each call in turn and to the one that takes all; and to several. */
+    /**
+     * Returns answers of real and scripted servers, sent to each call in turn, to the call that accepts all of them,
+     * and to several calls.
+     */
     private static List<byte[]> answers(int calls) {
         List<byte[]> captured = new ArrayList<>();
         captured.addAll(captured("dubbo", ".response.bin"));

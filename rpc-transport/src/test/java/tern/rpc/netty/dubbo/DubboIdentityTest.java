@@ -59,7 +59,10 @@ class DubboIdentityTest extends IdentityContractTest {
         return new Endpoint("127.0.0.1", Objects.requireNonNull(server).port());
     }
 
-    /** The health service is open to all, and the path of a call may name another service than its interface. */
+    /**
+     * The health service needs no token. A call must not use it to reach another service by naming that service as its
+     * path.
+     */
     @Test
     void openServiceIsNoWayIntoAnother() {
         HessianSerializer serializer = HessianSerializer.builder().build();

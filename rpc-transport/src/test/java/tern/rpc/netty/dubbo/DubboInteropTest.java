@@ -26,7 +26,7 @@ import tern.rpc.netty.peer.Relay;
 import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.transport.GenericException;
 
-/** Calls between us and a real Apache Dubbo on the dubbo protocol. */
+/** Calls between Tern and a real Apache Dubbo over the dubbo protocol. */
 class DubboInteropTest extends DubboInteropContract {
 
     private final DubboProtocol protocol = new DubboProtocol(
@@ -64,7 +64,7 @@ class DubboInteropTest extends DubboInteropContract {
                         "UNIMPLEMENTED: service com.example.wire.GreetService:9.9.9 is not exported here");
     }
 
-    /** Exported by nobody. */
+    /** A service that no provider exports. */
     private interface Unknown {
         String nope(String text);
     }

@@ -19,7 +19,7 @@ import tern.rpc.transport.Tls;
 import tern.rpc.transport.Tls.ClientAuth;
 import tern.rpc.transport.TransportContractTest;
 
-/** Everything that holds in clear text holds with TLS and certificates on both sides. */
+/** Runs the transport contract with TLS and certificates on both sides. */
 class DubboTlsContractTest extends TransportContractTest {
 
     private static final EventLoops LOOPS = EventLoops.start(2);

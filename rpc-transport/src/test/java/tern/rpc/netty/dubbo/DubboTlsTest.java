@@ -61,7 +61,7 @@ import tern.rpc.transport.TestAuthority;
 import tern.rpc.transport.Tls;
 import tern.rpc.transport.Tls.ClientAuth;
 
-/** Who gets in with TLS, who does not, and what they are told. */
+/** Tests which peers TLS accepts and rejects, and the messages that they get. */
 @Timeout(60)
 class DubboTlsTest {
 
@@ -276,14 +276,14 @@ class DubboTlsTest {
         return sides.serve(limits -> limits.withTls(() -> tls, false), settings -> settings.filter(filter));
     }
 
-    /** Java does not offer it any more, so the bytes are our own. */
+    /** Java no longer offers this version of TLS, so the test sends its own bytes. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void tls11IsRefusedByAnAlert(boolean byteByByte) {
         RpcServer server = serve(ofServer());
         byte[] hello = ByteBuffer.allocate(50)
                 .put(new byte[] {0x16, 3, 1, 0, 45, 1, 0, 0, 41, 3, 2})
-                .position(43) // behind the random bytes
+                .position(43) // after the random bytes
                 .put(new byte[] {0, 0, 2, (byte) 0xC0, 9, 1, 0})
                 .array();
         try (RawSocket socket = RawSocket.connect(server.port())) {
@@ -537,7 +537,7 @@ class DubboTlsTest {
         }
     }
 
-    /** Java's sockets do not mind an end without notice, so the peer is Netty's. */
+    /** Java's sockets do not report a connection that ends without close_notify, so the peer uses Netty. */
     @Test
     void peerThatBreaksTheProtocolInsideTlsReadsWhyAndTheNoticeOfTheEnd() throws Exception {
         RpcServer server = serve(ofServer());

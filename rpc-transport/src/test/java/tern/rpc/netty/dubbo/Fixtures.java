@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import tern.rpc.netty.peer.RawFrame;
 
-/** The captured bytes. */
+/** Reads the captured bytes. */
 final class Fixtures {
 
     private Fixtures() {}
@@ -43,7 +43,7 @@ final class Fixtures {
         return frames;
     }
 
-    /** What comes before the ending in the names of a folder's files. */
+    /** Returns the names of a folder's files with this ending, without the ending. */
     static Set<String> names(String folder, String ending) {
         try (Stream<Path> files = Files.list(root().resolve(folder))) {
             return files.map(file -> file.getFileName().toString())

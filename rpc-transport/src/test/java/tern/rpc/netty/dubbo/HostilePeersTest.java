@@ -27,7 +27,7 @@ import tern.rpc.serialization.hessian.Bombs;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.Fuzz;
 
-/** Figures R2, R3 and R4 over sockets of the dubbo protocol. */
+/** Figures R2, R3 and R4 of docs/figures/promises.md over the dubbo protocol. */
 @Timeout(3_600)
 class HostilePeersTest {
 
@@ -66,7 +66,7 @@ class HostilePeersTest {
         body.writeBytes(ascii.getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** A call of {@code types} with the bytes of its argument. */
+    /** Returns a call of {@code types} with an encoded argument. */
     private static RawFrame call(long id, byte[] argument) {
         ByteArrayOutputStream body = new ByteArrayOutputStream();
         for (String part : List.of("2.0.2", GreetService.class.getName(), "0.0.0", "types", "Ljava/lang/Object;")) {
@@ -102,9 +102,9 @@ class HostilePeersTest {
     }
 
     /**
-     * R3: connections that claim the largest message and send half a MiB of it, and such as send bombs again and again.
-     * What they sent is what they may cost; a bound on that, for more connections, is that of all inbound bytes. {@code
-     * -Dtern.attackers=2000}.
+     * R3: some connections announce the largest message and send half a MiB of it; others send bombs repeatedly. The
+     * server may hold at most the bytes that they sent. With many connections the budget of all inbound bytes is the
+     * bound. {@code -Dtern.attackers=2000} sets the number of connections.
      */
     @Test
     @Tag("figures")
@@ -143,7 +143,7 @@ class HostilePeersTest {
         assertThat(most).isLessThanOrEqualTo(allowed);
     }
 
-    /** R4: what is no call is answered or closed at once. */
+    /** R4: a frame that is not a call is answered or closes the connection at once. */
     @Test
     @Tag("figures")
     void hostileFramesAreAnsweredOrClosedAtOnce() {
@@ -162,7 +162,7 @@ class HostilePeersTest {
         for (byte[] bomb : Bombs.all(1 << 12).values()) {
             frames.add(call(1, bomb).bytes());
         }
-        for (int round = 0; round < 3; round++) { // the first two warm up
+        for (int round = 0; round < 3; round++) { // the first two rounds are a warm-up
             long worst =
                     frames.stream().mapToLong(this::nanosUntilAnswered).max().orElseThrow();
             if (round == 2) {
@@ -180,13 +180,13 @@ class HostilePeersTest {
             try {
                 socket.send(bytes).readFully(1);
             } catch (UncheckedIOException closed) {
-                // just as good
+                // a closed connection is accepted too
             }
             return System.nanoTime() - began;
         }
     }
 
-    /** R4 in full: random frames, all of which leave the server serving. {@code -Dtern.frames=1000000}. */
+    /** R4 in full: the server still serves after random frames. {@code -Dtern.frames=1000000} sets their number. */
     @Test
     @Tag("figures")
     void randomFramesAreSurvived() {

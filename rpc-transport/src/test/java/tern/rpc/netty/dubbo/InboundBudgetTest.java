@@ -24,13 +24,13 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.Token;
 
-/** The memory for requests that are not complete, or that nobody has read. */
+/** The memory for requests that are incomplete or not read by a worker yet. */
 class InboundBudgetTest {
 
     private static final int MESSAGE = 512 << 10;
     private static final int BUDGET = 1 << 20;
 
-    /** What one read of a connection may add before it looks at the budget. */
+    /** Bytes that one read of a connection may add before the budget is checked. */
     private static final int ONE_READ = 64 << 10;
 
     private static final RawFrame GOOD = Fixtures.frame("dubbo/echo.request.bin");
@@ -55,7 +55,7 @@ class InboundBudgetTest {
         return (long) registry.get(RpcMeter.SERVER_INBOUND.key()).gauge().value();
     }
 
-    /** A request whose body makes no sense, and which is answered all the same. */
+    /** Returns a request with an invalid body. It gets an answer with an error. */
     private static byte[] request(int id) {
         byte[] request =
                 Arrays.copyOf(RawFrame.header(RawFrame.TWO_WAY, 0, id, MESSAGE), RawFrame.HEADER_BYTES + MESSAGE);
@@ -150,7 +150,9 @@ class InboundBudgetTest {
         Await.until("all memory is given back", () -> held() == 0);
     }
 
-    /** Who has shown a token goes on while many who have not claim all that strangers may hold. */
+    /**
+     * A client with a token must be served while many others without a token use up their common part of the budget.
+     */
     @Test
     void strangersShareASmallPartOfTheBudget() {
         Token token = Token.of("let-me-in");

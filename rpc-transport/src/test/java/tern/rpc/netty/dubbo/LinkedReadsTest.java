@@ -8,7 +8,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import org.junit.jupiter.api.Test;
 
-/** What is kept of a frame that is not complete. */
+/** Tests the memory that an incomplete frame keeps. */
 class LinkedReadsTest {
 
     private static final int LARGE = 64 << 10;

@@ -34,7 +34,10 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** How often calls run when providers refuse, fail and answer late (reliability, figures R10 and R11). */
+/**
+ * Counts executions of calls when providers refuse, fail or answer late (figures R10 and R11 of
+ * docs/figures/promises.md).
+ */
 class OverloadCountsTest {
 
     private static final int EVERY_BUILD = 10_000;
@@ -42,7 +45,7 @@ class OverloadCountsTest {
     private static final long LONGEST_SECONDS = 120L * Math.max(1, CALLS / EVERY_BUILD);
     private static final int CALLERS = 16;
 
-    /** The service. */
+    /** A service for the tests. */
     public interface Orders {
 
         /** Must not run twice. */
@@ -123,7 +126,7 @@ class OverloadCountsTest {
         void with(int id);
     }
 
-    /** @return how many failed */
+    /** @return number of failed calls */
     private int call(Call call) throws Exception {
         AtomicInteger failed = new AtomicInteger();
         AtomicInteger next = new AtomicInteger();
@@ -172,10 +175,11 @@ class OverloadCountsTest {
         System.out.printf("R10 load with retries when all fail: %.3f of that without%n", added);
         assertThat(failed).isEqualTo(CALLS);
         assertThat(attempts.get())
-                .isLessThanOrEqualTo((int) (CALLS * 1.1 + 30 * (seconds / 10))); // 30 in a window of few calls
+                // at most 30 retries in a window with few calls
+                .isLessThanOrEqualTo((int) (CALLS * 1.1 + 30 * (seconds / 10)));
     }
 
-    /** Fails each call in a way after which an idempotent one may be repeated. */
+    /** Starts a server that fails each call in a way that allows a retry of idempotent calls. */
     private Endpoint failing(AtomicInteger attempts) {
         RpcServer server = RpcServer.builder(ResourceLedger.watch(
                         new NettyServerTransport(ServerTransportSettings.onPort(0), loops, List.of(protocol))))

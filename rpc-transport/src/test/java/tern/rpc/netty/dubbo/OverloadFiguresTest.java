@@ -34,19 +34,19 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Figures R8, R9 and R27 of docs/figures/promises.md, with a method that needs 10 ms of a processor. Callers and server share
- * the machine; bounds leave room for others on it.
+ * Figures R8, R9 and R27 of docs/figures/promises.md, with a method that needs 10 ms of CPU time. Callers and server
+ * share the machine, and the bounds allow for other processes on it.
  */
 @Tag("figures")
 class OverloadFiguresTest {
 
     private static final long BURN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-    /** Until a server of 200 threads has found out that it can use a tenth of them. */
+    /** Time in which a server with 200 threads learns that it can use only a tenth of them. */
     private static final int SETTLING_SECONDS = 10;
 
     private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
-    /** The service. */
+    /** A service for the tests. */
     public interface Work {
 
         CompletableFuture<Integer> burn(int id);
@@ -74,11 +74,11 @@ class OverloadFiguresTest {
         }
     }
 
-    /** What came of the calls of one caller in a stretch of time. */
+    /** The results of one caller in a period. */
     private static final class Result {
 
         private final AtomicInteger sent = new AtomicInteger();
-        private final Queue<Long> answered = new ConcurrentLinkedQueue<>(); // nanoseconds of each
+        private final Queue<Long> answered = new ConcurrentLinkedQueue<>(); // nanoseconds of each call
 
         double perSecond(double seconds) {
             return answered.size() / seconds;
@@ -116,7 +116,7 @@ class OverloadFiguresTest {
         loops.close();
     }
 
-    /** With a connection of its own. */
+    /** Creates a caller with its own connection. */
     private Work caller() {
         RpcClient client = RpcClient.builder()
                 .transport(new NettyClientTransport(ClientTransportSettings.named("load"), loops, protocol))
@@ -128,7 +128,7 @@ class OverloadFiguresTest {
                         .build());
     }
 
-    /** So many calls a second, whatever becomes of them. */
+    /** Makes calls at this rate, whatever their results are. */
     private static Result load(Work work, double perSecond, double seconds) {
         Result result = new Result();
         long began = System.nanoTime();
@@ -151,7 +151,7 @@ class OverloadFiguresTest {
         }
     }
 
-    /** What as many callers get who wait for each answer. */
+    /** Returns the throughput of the same number of callers that wait for each answer. */
     private static double peak(Work work, double seconds) throws InterruptedException {
         AtomicInteger answered = new AtomicInteger();
         long end = System.nanoTime() + (long) (seconds * 1e9);
@@ -190,9 +190,9 @@ class OverloadFiguresTest {
                 "R9 work begun after its deadline: %.3f %% (%d of %d)%n",
                 100 * late, burner.begunLate.get(), burner.begun.get());
 
-        assertThat(share[0]).isGreaterThan(0.75); // the goal is 0.9
-        assertThat(share[1]).isGreaterThan(0.6); // 0.8
-        assertThat(late).isLessThan(0.01); // 0.001
+        assertThat(share[0]).isGreaterThan(0.75); // the target is 0.9
+        assertThat(share[1]).isGreaterThan(0.6); // the target is 0.8
+        assertThat(late).isLessThan(0.01); // the target is 0.001
     }
 
     @Test
@@ -212,11 +212,11 @@ class OverloadFiguresTest {
         System.out.printf(
                 "R27 others while one floods with ten times as much: goodput %.0f %%, p99 %.0f ms (quiet %.0f ms)%n",
                 100 * goodput, flooded.p99Millis(), quiet.p99Millis());
-        assertThat(goodput).isGreaterThan(0.75); // the goal is 0.9
-        assertThat(flooded.p99Millis()).isLessThan(4 * quiet.p99Millis() + 100); // 2 times
+        assertThat(goodput).isGreaterThan(0.75); // the target is 0.9
+        assertThat(flooded.p99Millis()).isLessThan(4 * quiet.p99Millis() + 100); // the target is a factor of 2
     }
 
-    /** All together so many a second. */
+    /** Makes calls by all callers, with this rate in total. */
     private static Result others(List<Work> others, double perSecond, double seconds) throws InterruptedException {
         Result all = new Result();
         List<Thread> threads = others.stream()

@@ -23,7 +23,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
 import tern.rpc.transport.ServerTransport;
 
-/** Our two sides of the dubbo protocol, for tests; closed in the opposite order. */
+/** Clients and servers of the dubbo protocol for tests, closed in reverse order. */
 final class Sides implements AutoCloseable {
 
     private static final Duration LONG = Duration.ofSeconds(20);
@@ -41,7 +41,7 @@ final class Sides implements AutoCloseable {
         return protocol;
     }
 
-    /** Serves the captured service twice, plainly and as {@code g1} in version 1.2.3. */
+    /** Exports the captured service twice: plainly, and as {@code g1} in version 1.2.3. */
     RpcServer serve(UnaryOperator<ServerTransportSettings> limits, Consumer<RpcServer.Builder> settings) {
         ServerTransport transport = ResourceLedger.watch(
                 new NettyServerTransport(limits.apply(ServerTransportSettings.onPort(0)), loops, List.of(protocol)));

@@ -75,8 +75,8 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Figure R30: which shapes of types arrive as they were sent, among us and from and to a real Dubbo, as an argument and as
- * a result. The table is docs/types.md; {@code -Dregenerate=true} writes it anew.
+ * Figure R30: which shapes of types arrive unchanged between Tern and Tern, and from and to a real Dubbo, as argument
+ * and as result. The table is part of docs/types.md; {@code -Dregenerate=true} writes it again.
  */
 @Timeout(300)
 class TypeTableTest {
@@ -86,7 +86,7 @@ class TypeTableTest {
 
     private static final String ALLOW_LIST = "needs Dubbo's own allow-list";
 
-    /** What Dubbo's reader makes something else of, whatever it is allowed. */
+    /** Types that Dubbo's reader changes, whatever its allow-list contains. */
     private static final Map<String, String> MISREAD = Map.of(
             "byLevel", "it reads a `HashMap`",
             "deque", "it reads an `ArrayList`",
@@ -94,7 +94,10 @@ class TypeTableTest {
             "sealedRecord", "it does not read a record where an interface is declared",
             "unlisted", "it does not read a record where an interface is declared");
 
-    /** What is not tried, since Dubbo's reader stores eight bytes into a float and damages what stands behind it. */
+    /**
+     * Types that are not tried: Dubbo's reader stores eight bytes into a float field and overwrites the memory after
+     * it.
+     */
     private static final Set<String> DAMAGES = Set.of("floating");
 
     private static final Map<String, Object> VALUES = values();
@@ -109,7 +112,7 @@ class TypeTableTest {
     private static Peer asDelivered;
     private static Peer allowing;
 
-    /** A Dubbo on both ends. */
+    /** A Dubbo provider and consumer. */
     private static final class Peer {
         private final Recording target = new Recording();
         private final DubboPeer dubbo;
@@ -126,7 +129,7 @@ class TypeTableTest {
         }
     }
 
-    /** A service that answers with the sample of each method and keeps what it was given. */
+    /** A service that returns the sample of each method and records its argument. */
     private static final class Recording {
         private final Map<String, Object> seen = new ConcurrentHashMap<>();
         private final TypeService service = (TypeService) Proxy.newProxyInstance(
@@ -326,7 +329,9 @@ class TypeTableTest {
         return values;
     }
 
-    /** Where {@code equals} does not say it, or says it of classes that are not sent as such. */
+    /**
+     * Returns a comparable form of values whose {@code equals} is not sufficient, or whose class changes on the way.
+     */
     private static @Nullable Object seenAs(@Nullable Object value) {
         if (value instanceof StringBuilder || value instanceof AtomicLong) {
             return value.getClass().getSimpleName() + " " + value;
@@ -350,7 +355,11 @@ class TypeTableTest {
         return Objects.deepEquals(seenAs(VALUES.get(shape)), seenAs(arrived));
     }
 
-    /** Calls the method of a shape. @return null when argument and result arrived, else what went wrong */
+    /**
+     * Calls the method of a shape.
+     *
+     * @return null if argument and result arrived unchanged, otherwise a description of the error
+     */
     private static @Nullable String call(String shape, TypeService caller, Recording target) {
         Method method = Arrays.stream(TypeService.class.getMethods())
                 .filter(declared -> declared.getName().equals(shape))

@@ -24,7 +24,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Answers that clients do not read, on many connections, do not fill the memory of a server. */
+/** Unread answers on many connections must not fill the memory of a server. */
 @Timeout(120)
 class UnreadDubboAnswersTest {
 
@@ -32,7 +32,7 @@ class UnreadDubboAnswersTest {
     private static final int CONNECTIONS = 40;
     private static final int CALLS = 20;
 
-    /** From which on connections that do not read are closed: a quarter of it is {@code max-unsent-answers}. */
+    /** Connections that do not read are closed at this size, a quarter of {@code max-unsent-answers}. */
     private static final long MAX_BYTES = 8 << 20;
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();

@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Waits until something has happened, and fails the test when it does not. */
+/** Waits for a condition and fails the test if it does not become true. */
 public final class Await {
 
     private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(30);
@@ -12,7 +12,7 @@ public final class Await {
 
     private Await() {}
 
-    /** @param what in words, for the failure */
+    /** @param what description of the condition for the failure */
     public static void until(String what, BooleanSupplier happened) {
         long end = System.nanoTime() + LONGEST_NANOS;
         while (!happened.getAsBoolean()) {

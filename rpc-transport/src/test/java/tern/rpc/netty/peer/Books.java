@@ -9,7 +9,7 @@ import tern.rpc.metrics.RpcMeter;
 import tern.rpc.server.RpcServer;
 import tern.rpc.transport.ServerTransport;
 
-/** What one server and its clients hold for calls, which is nothing between calls. */
+/** The resources that a server and its clients hold for calls. Between calls they hold none. */
 public final class Books {
 
     private static final List<RpcMeter> HELD = List.of(
@@ -26,18 +26,18 @@ public final class Books {
     private final MeterRegistry registry;
     private @Nullable WatchedTransport transport;
 
-    /** @param registry that server and clients write to */
+    /** @param registry registry of the meters of server and clients */
     public Books(MeterRegistry registry) {
         this.registry = registry;
     }
 
-    /** The transport, watched for whose calls it brings. */
+    /** Returns a transport that records the tenants of its calls. */
     public ServerTransport watching(ServerTransport given) {
         transport = ResourceLedger.watched(given);
         return transport;
     }
 
-    /** Waits until nothing is held. */
+    /** Waits until no resource is held. */
     public void awaitBalanced(RpcServer server) {
         try {
             Await.until("nothing is held", () -> open(server).isEmpty());
@@ -46,7 +46,7 @@ public final class Books {
         }
     }
 
-    /** In words, each thing that is held. */
+    /** Describes each resource that is held. */
     private List<String> open(RpcServer server) {
         List<String> open = new ArrayList<>();
         for (RpcMeter meter : HELD) {

@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** The warnings and errors of one class, by its name. Thread-safe. */
+/** The warnings and errors of one logger. Thread-safe. */
 public final class CapturedLog implements AutoCloseable {
 
     private final Logger logger;
@@ -30,7 +30,7 @@ public final class CapturedLog implements AutoCloseable {
         this(name, line -> {});
     }
 
-    /** @param told each line, on the thread that logs it */
+    /** @param told called with each line, on the logging thread */
     public CapturedLog(String name, Consumer<String> told) {
         this.told = told;
         logger = (Logger) LoggerFactory.getLogger(name);
@@ -42,7 +42,7 @@ public final class CapturedLog implements AutoCloseable {
         logger.setAdditive(false);
     }
 
-    /** Each with its level before it. */
+    /** Returns the lines, each after its level. */
     public List<String> lines() {
         return lines;
     }

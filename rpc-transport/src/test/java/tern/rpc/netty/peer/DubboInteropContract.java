@@ -75,14 +75,14 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Calls between us and a real Apache Dubbo in the same process, over sockets, in both directions: what has to work the same
- * whichever protocol carries it.
+ * Calls between Tern and a real Apache Dubbo in the same process, over sockets and in both directions. The tests must
+ * pass with each protocol.
  */
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 public abstract class DubboInteropContract {
 
-    /** Who calls whom. */
+    /** The direction of the calls. */
     protected enum Direction {
         DUBBO_TO_US,
         US_TO_DUBBO
@@ -99,12 +99,12 @@ public abstract class DubboInteropContract {
     protected GreetService dubboToUs;
     protected GreetService usToDubbo;
 
-    /** @param protocol as Dubbo calls it */
+    /** @param protocol Dubbo's name of the protocol */
     protected DubboInteropContract(String protocol) {
         dubbo = new DubboPeer("interop", protocol);
     }
 
-    /** What is thrown besides the exceptions that the interface and Java have. */
+    /** Returns exceptions other than those of the interface and of Java. */
     private static RuntimeException thrown(String s) {
         return switch (s) {
             case "foreign" -> new DecoderException("of another library");
@@ -117,7 +117,7 @@ public abstract class DubboInteropContract {
         };
     }
 
-    /** The service behind our server. */
+    /** The service of Tern's server. */
     private static final class OurGreetServer extends GreetServer {
         @Override
         public String echo(String s) {
@@ -141,7 +141,7 @@ public abstract class DubboInteropContract {
         }
     }
 
-    /** The service behind a Dubbo provider. */
+    /** The service of a Dubbo provider. */
     private static final class DubboGreetServer extends GreetServer {
         @Override
         protected void attach(String name, Object value) {
@@ -184,7 +184,7 @@ public abstract class DubboInteropContract {
                 dubbo.endpoint());
     }
 
-    /** What our server has for Dubbo. */
+    /** Exports the services that Dubbo calls. */
     protected void export(RpcServer.Builder settings) {
         settings.genericCalls(true)
                 .export(ServiceExport.of(GreetService.class, ourGreet))
@@ -192,7 +192,7 @@ public abstract class DubboInteropContract {
                 .export(ServiceExport.of(MixedService.class, ourMixed));
     }
 
-    /** A server of ours; closed with the others. */
+    /** Starts a Tern server, which is closed with the others. */
     protected final RpcServer serve(Consumer<RpcServer.Builder> settings) {
         RpcServer.Builder builder = RpcServer.builder(ResourceLedger.watch(
                         new NettyServerTransport(ServerTransportSettings.onPort(0), loops, serverProtocols())))
@@ -204,7 +204,7 @@ public abstract class DubboInteropContract {
         return server;
     }
 
-    /** A client of ours; closed with the others. */
+    /** Creates a Tern client, which is closed with the others. */
     protected final RpcClient client(UnaryOperator<ClientTransportSettings> limits) {
         RpcClient made = RpcClient.builder()
                 .transport(new NettyClientTransport(
@@ -252,7 +252,7 @@ public abstract class DubboInteropContract {
         return direction == Direction.DUBBO_TO_US ? ourGreet : dubboGreet;
     }
 
-    /** Says which of several providers it is. */
+    /** A provider that returns its name. */
     protected static final class Named extends GreetServer {
         private final String name;
 
@@ -550,12 +550,12 @@ public abstract class DubboInteropContract {
         assertThat(saysTimeout((org.apache.dubbo.rpc.RpcException) theirs)).isTrue();
     }
 
-    /** Whether this peer can write attachments with capitals, or with values that are no texts, on this JDK. */
+    /** Returns whether Dubbo can write attachments with capital letters or with non-text values on this JDK. */
     protected boolean peerCarriesAttachments() {
         return true;
     }
 
-    /** Whether a consumer of Dubbo was told that the time is over. */
+    /** Returns whether Dubbo's consumer got a timeout. */
     protected boolean saysTimeout(org.apache.dubbo.rpc.RpcException failure) {
         return failure.isTimeout();
     }
@@ -571,7 +571,7 @@ public abstract class DubboInteropContract {
         assertThat(theirs.shorts((byte) -1, (short) 300)).isEqualTo((short) 299);
         assertThat(ours.floats(0.5f, 'a')).isEqualTo(97.5f);
         assertThat(theirs.floats(0.5f, 'a')).isEqualTo(97.5f);
-        // Dubbo's reader writes eight bytes into a field of four: only what we read is looked at.
+        // Dubbo's reader writes eight bytes into a field of four, so only the values that Tern reads are checked.
         assertThat(ours.make()).isEqualTo(MixedService.Mixed.some());
         theirs.take(MixedService.Mixed.some());
         assertThat(ourMixed.taken.poll(20, TimeUnit.SECONDS)).isEqualTo(MixedService.Mixed.some());

@@ -14,7 +14,7 @@ import org.apache.dubbo.rpc.model.ApplicationModel;
 import org.apache.dubbo.rpc.model.FrameworkModel;
 import tern.rpc.endpoint.Endpoint;
 
-/** A real Apache Dubbo, without a registry. Its end takes long: share one among the tests of a class. */
+/** A real Apache Dubbo without a registry. Closing it takes long, so share one in a test class. */
 public final class DubboPeer implements AutoCloseable {
 
     private static final String SHUTDOWN_WAIT = "dubbo.service.shutdown.wait";
@@ -23,7 +23,7 @@ public final class DubboPeer implements AutoCloseable {
     private final ApplicationModel application;
     private final ProtocolConfig protocol;
 
-    /** @param protocol {@code dubbo} or {@code tri}; spoken by its providers and its consumers */
+    /** @param protocol protocol of its providers and consumers: {@code dubbo} or {@code tri} */
     public DubboPeer(String name, String protocol) {
         System.setProperty(SHUTDOWN_WAIT, "1");
         application = framework.newApplication();
@@ -32,7 +32,8 @@ public final class DubboPeer implements AutoCloseable {
         config.setDumpEnable(false);
         this.protocol = new ProtocolConfig(protocol, freePort());
         this.protocol.setThreads(20);
-        config.setMetadataServicePort(this.protocol.getPort()); // else all of a machine share one
+        // otherwise all instances on a machine use the same port
+        config.setMetadataServicePort(this.protocol.getPort());
         application.getApplicationConfigManager().setApplication(config);
     }
 
@@ -44,7 +45,7 @@ public final class DubboPeer implements AutoCloseable {
         }
     }
 
-    /** Adds to its allow-list, by how names begin. */
+    /** Adds prefixes of class names to Dubbo's allow-list. */
     public void allow(String... prefixes) {
         SerializeSecurityManager manager = framework.getBeanFactory().getBean(SerializeSecurityManager.class);
         for (String prefix : prefixes) {
@@ -72,7 +73,7 @@ public final class DubboPeer implements AutoCloseable {
         service.export();
     }
 
-    /** Where the exported services are. */
+    /** Returns the address of the exported services. */
     public Endpoint endpoint() {
         return new Endpoint("127.0.0.1", protocol.getPort());
     }
@@ -88,7 +89,7 @@ public final class DubboPeer implements AutoCloseable {
         return reference.get();
     }
 
-    /** The address of a provider of ours; Dubbo puts the machine's own in place of the loopback's. */
+    /** Returns the URL of a Tern provider. Dubbo would replace the loopback address by that of the machine. */
     public String url(int port) {
         return protocol.getName() + "://127.0.0.1:" + port;
     }

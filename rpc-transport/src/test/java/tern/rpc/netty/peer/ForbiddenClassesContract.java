@@ -20,19 +20,19 @@ import tern.rpc.RpcException;
 import tern.rpc.serialization.hessian.RecordingLoader;
 
 /**
- * Figure R5 over a socket: every class on the block list in Dubbo's jar and on the deny list in hessian-lite's, wherever
- * a value may stand, is refused by name and never loaded; on the server and, when a server answers so, on the client.
+ * Figure R5 over a socket. Every class on Dubbo's block list and on hessian-lite's deny list must be refused by name
+ * and never loaded, at every position of a value. The server refuses requests, and the client refuses answers.
  */
 @Timeout(300)
 public abstract class ForbiddenClassesContract {
 
-    /** Declared, and so allowed. */
+    /** Declared by the interface, and therefore allowed. */
     public static class Holder implements Serializable {
         @Nullable
         Object any;
     }
 
-    /** Not declared; its name begins like that of a class that is. */
+    /** Not declared, although its name begins with the name of a declared class. */
     public static class HolderAnything implements Serializable {
         int a;
     }
@@ -50,23 +50,23 @@ public abstract class ForbiddenClassesContract {
                 return null;
             });
 
-    /** Serves it, generic callers too. */
+    /** Exports the object, also for generic calls. */
     protected abstract int serve(Class<?> type, Object served);
 
     /**
-     * Calls {@code take} with values as they stand on the wire.
+     * Calls {@code take} with encoded values.
      *
-     * @return the text of the failure that was answered
+     * @return the text of the failure in the answer
      */
     protected abstract String refusal(int port, Class<?> type, List<byte[]> arguments);
 
-    /** Calls {@code $invoke} of {@code take}, with the bytes of the array of arguments. */
+    /** Calls {@code take} through {@code $invoke}, with an encoded array of arguments. */
     protected abstract String genericRefusal(int port, Class<?> type, byte[] arguments);
 
-    /** What our client's caller of {@code give} gets when the server answers with this value. */
+    /** Returns the exception that a caller of {@code give} gets if the server answers with this encoded value. */
     protected abstract Throwable failureOfAnswer(Class<?> type, byte[] value);
 
-    /** The same when the server answers with this exception. */
+    /** Returns the exception that a caller of {@code give} gets if the server answers with this encoded exception. */
     protected abstract Throwable failureOfException(Class<?> type, byte[] exception);
 
     private static List<String> gadgets() {
@@ -88,7 +88,7 @@ public abstract class ForbiddenClassesContract {
         }
     }
 
-    /** A piece of a message: text with its length, and bytes as they are. */
+    /** Returns a part of a message: texts are written with their length, bytes unchanged. */
     protected static byte[] wire(Object... parts) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (Object part : parts) {
@@ -208,7 +208,7 @@ public abstract class ForbiddenClassesContract {
         }
     }
 
-    /** The text of the failure of a call that must have one. */
+    /** Returns the failure of a call that must fail. */
     protected static Throwable failureOf(java.util.concurrent.Callable<?> call) {
         try {
             return fail("answered: %s", call.call());

@@ -10,7 +10,7 @@ import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Stands before a server and passes bytes on, unless it is frozen: then it accepts connections and answers nothing. */
+/** A relay in front of a server. While it is frozen, it accepts connections but passes no bytes on. */
 public final class Freezer implements AutoCloseable {
 
     private final ServerSocket listening;
@@ -83,7 +83,7 @@ public final class Freezer implements AutoCloseable {
                 out.write(bytes, 0, read);
             }
         } catch (IOException closed) {
-            // by one of the two peers
+            // closed by one of the two peers
         }
     }
 

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * Fails a test class in which a Netty buffer was lost. Registered for every test class of this module, since Netty asks
- * for its leak detector when its first buffer class is loaded.
+ * Fails a test class that lost a Netty buffer. It is registered for every test class of this module, because Netty
+ * reads the settings of its leak detector when its first buffer class is loaded.
  */
 public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
 
@@ -33,10 +33,10 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
     @Override
     public void afterAll(ExtensionContext context) {
         if (context.getTestClass().map(Class::isMemberClass).orElse(false)) {
-            return; // the class around it looks
+            return; // the enclosing class checks
         }
         if (!ResourceLeakDetector.isEnabled()) {
-            return; // turned off on the command line, to measure time
+            return; // switched off on the command line, for time measurements
         }
         if (!ResourceLeakDetector.getLevel().equals(ResourceLeakDetector.Level.PARANOID)) {
             throw new AssertionError("leak detection is " + ResourceLeakDetector.getLevel() + ", not paranoid");
@@ -47,11 +47,11 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
         }
     }
 
-    /** What was lost since the last look. */
+    /** Returns the buffers that were lost since the last call. */
     static List<String> found() {
         for (int i = 0; i < 3; i++) {
             collectGarbage();
-            ByteBufAllocator.DEFAULT.directBuffer(1).release(); // the detector reports when a buffer is made
+            ByteBufAllocator.DEFAULT.directBuffer(1).release(); // the detector reports when a buffer is allocated
             ByteBufAllocator.DEFAULT.heapBuffer(1).release();
         }
         List<String> leaks = new ArrayList<>();
@@ -59,7 +59,7 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
         return leaks;
     }
 
-    /** Until what was not reachable before has surely been enqueued. */
+    /** Collects garbage until references to unreachable objects are surely enqueued. */
     private static void collectGarbage() {
         ReferenceQueue<Object> queue = new ReferenceQueue<>();
         WeakReference<Object> sentinel = new WeakReference<>(new Object(), queue);
@@ -98,8 +98,8 @@ public final class LeakCheck implements BeforeAllCallback, AfterAllCallback {
         }
 
         /**
-         * Its providers of Triple lose the messages of requests that they refuse. What was read with the logger of frames
-         * was not read by us, who have none.
+         * Returns whether Dubbo lost the buffer. Its Triple providers lose the messages of refused requests. Records
+         * with the frame logger are Dubbo's too, since Tern does not use that logger.
          */
         private static boolean isOfDubbo(String records) {
             return records.contains("org.apache.dubbo.") || records.contains("Http2InboundFrameLogger");

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.ByteBufAllocator;
 import org.junit.jupiter.api.Test;
 
-/** Without this a detector that finds nothing would pass for code that loses nothing. */
+/** Ensures that the leak check can fail. Otherwise a broken detector would look like correct code. */
 class LeakCheckTest {
 
     @Test

@@ -12,7 +12,7 @@ import javax.management.ObjectName;
 /**
  * Objects on the heap of this JVM by class, after a full collection. Immutable.
  *
- * @param byClass name of a class as the JVM prints it, to its objects
+ * @param byClass objects by the class name that the JVM prints
  */
 public record LiveObjects(Map<String, Count> byClass) {
 
@@ -27,9 +27,12 @@ public record LiveObjects(Map<String, Count> byClass) {
     private static final int COLUMNS = 4; // number, objects, bytes, class
     private static final String FILLER = "jdk.internal.vm.Filler"; // free space between objects
 
-    /** Collects garbage and counts what is left. One more object of this class, as large as the result, is counted too. */
+    /**
+     * Collects garbage and counts the remaining objects. The result includes one more object of this class, as large as
+     * the result.
+     */
     public static LiveObjects count() {
-        LiveObjects counted = parse(); // and what waited for a cleaner before is collected by the next count
+        LiveObjects counted = parse(); // the second count also collects objects that waited for a cleaner
         try {
             return parse();
         } finally {
@@ -65,7 +68,7 @@ public record LiveObjects(Map<String, Count> byClass) {
         }
     }
 
-    /** Collects garbage and counts what was added since this count. */
+    /** Collects garbage and returns the objects added since this count. */
     public LiveObjects added() {
         histogram();
         LiveObjects now = parse();
@@ -79,7 +82,7 @@ public record LiveObjects(Map<String, Count> byClass) {
         return byClass.values().stream().mapToLong(Count::bytes).sum();
     }
 
-    /** A line for each class that takes at least 4 bytes in each of the parts, largest first. */
+    /** Returns one line for each class that takes at least 4 bytes per part, the largest first. */
     public String each(int parts) {
         return byClass.entrySet().stream()
                 .filter(entry -> entry.getValue().bytes >= 4L * parts)

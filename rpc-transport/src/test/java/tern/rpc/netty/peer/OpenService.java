@@ -3,7 +3,10 @@ package tern.rpc.netty.peer;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Declares next to nothing. Public and of its own file, so that another loader can load it again. */
+/**
+ * A service that declares only {@code Object}. It is public and in its own file, so that another class loader can load
+ * it again.
+ */
 public interface OpenService {
 
     @Nullable

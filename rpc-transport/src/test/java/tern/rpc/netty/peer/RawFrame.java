@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
-/** One frame of the dubbo protocol, as it stood on the wire. */
+/** One frame of the dubbo protocol, as on the wire. */
 public record RawFrame(int flags, int status, long id, byte[] body) {
 
     public static final int HEADER_BYTES = 16;
@@ -35,7 +35,7 @@ public record RawFrame(int flags, int status, long id, byte[] body) {
         return new RawFrame(READ_ONLY, 0, id, new byte[] {1, 'R'});
     }
 
-    /** The first frame of these bytes. */
+    /** Returns the first frame of these bytes. */
     public static RawFrame of(byte[] bytes) {
         return of(bytes, 0);
     }
@@ -53,7 +53,7 @@ public record RawFrame(int flags, int status, long id, byte[] body) {
         return new RawFrame(flags, status, id, body);
     }
 
-    /** A header alone, with a length that need not be true. */
+    /** Returns a header whose length may be wrong. */
     public static byte[] header(int flags, int status, long id, int length) {
         return ByteBuffer.allocate(HEADER_BYTES)
                 .putShort(MAGIC)
@@ -83,12 +83,12 @@ public record RawFrame(int flags, int status, long id, byte[] body) {
         return HEADER_BYTES + body.length;
     }
 
-    /** The body as values, read by the library that Dubbo uses. */
+    /** Reads the body with the library that Dubbo uses. */
     public Hessian2Input values() {
         return new Hessian2Input(new ByteArrayInputStream(body));
     }
 
-    /** The text of an answer whose status is not 20. */
+    /** Returns the text of an answer whose status is not 20. */
     public String text() {
         try {
             return values().readString();

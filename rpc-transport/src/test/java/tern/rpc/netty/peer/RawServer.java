@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.endpoint.Endpoint;
 
-/** Listens, and gives the test every socket that it accepts. */
+/** Listens and gives every accepted socket to the test. */
 public final class RawServer implements AutoCloseable {
 
     private final ServerSocket listening;
@@ -68,7 +68,7 @@ public final class RawServer implements AutoCloseable {
         return new Endpoint("127.0.0.1", port());
     }
 
-    /** The next socket; waits for it. */
+    /** Waits for the next socket. */
     public RawSocket next() {
         try {
             RawSocket next = accepted.poll(30, TimeUnit.SECONDS);
@@ -81,12 +81,12 @@ public final class RawServer implements AutoCloseable {
         }
     }
 
-    /** How many sockets were accepted so far. */
+    /** Returns the number of accepted sockets. */
     public int accepted() {
         return count.get();
     }
 
-    /** Sends to every socket the answer to each request on a thread of its own, until it is closed. */
+    /** Answers each request on every socket, on a separate thread, until the server is closed. */
     public void serve(Answering answering) {
         Thread acceptor = new Thread(() -> {
             while (!listening.isClosed() || !accepted.isEmpty()) {
@@ -123,13 +123,13 @@ public final class RawServer implements AutoCloseable {
         }
     }
 
-    /** What is sent for a request. */
+    /** Creates the answer to a request. */
     @FunctionalInterface
     public interface Answering {
         byte[] answer(RawFrame request);
     }
 
-    /** The system accepts connections until the thread that waits for them has left, so that is awaited. */
+    /** The system accepts connections until the accepting thread has left, so this method waits for that thread. */
     public void stopListening() {
         try {
             listening.close();

@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.function.LongPredicate;
 
-/** A socket that sends what it is told and reads frames. Used by one thread at a time; waits at most 30 seconds. */
+/** A socket that sends given bytes and reads frames. Used by one thread at a time; waits at most 30 seconds. */
 public final class RawSocket implements AutoCloseable {
 
     private static final int PATIENCE_MILLIS = 30_000;
@@ -37,7 +37,7 @@ public final class RawSocket implements AutoCloseable {
         }
     }
 
-    /** Connects from 127.0.0.{@code host}, as a server allows one address so many connections only. */
+    /** Connects from 127.0.0.{@code host}. A server limits the number of connections from one address. */
     public static RawSocket connect(int port, int host) {
         try {
             InetAddress from = InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) host});
@@ -61,7 +61,7 @@ public final class RawSocket implements AutoCloseable {
         return send(frame.bytes());
     }
 
-    /** Every byte in a packet of its own; stops when the peer has closed. */
+    /** Sends every byte in a separate packet. Stops when the peer has closed. */
     public RawSocket sendByteByByte(byte[] bytes) {
         try {
             for (byte one : bytes) {
@@ -69,12 +69,12 @@ public final class RawSocket implements AutoCloseable {
                 out.flush();
             }
         } catch (IOException closed) {
-            return this; // what was answered before can still be read
+            return this; // earlier answers can still be read
         }
         return this;
     }
 
-    /** Reads the heartbeat with which a connection begins that takes another's place, and answers it. */
+    /** Reads and answers the heartbeat that a replacement connection sends first. */
     public RawSocket greet() {
         RawFrame asked = read();
         if (!asked.equals(RawFrame.heartbeat(asked.id()))) {
@@ -92,7 +92,7 @@ public final class RawSocket implements AutoCloseable {
         return RawFrame.of(whole);
     }
 
-    /** The next frame with such an id; those before it are dropped. */
+    /** Returns the next frame with a matching id. Earlier frames are dropped. */
     public RawFrame read(LongPredicate id) {
         RawFrame frame = read();
         while (!id.test(frame.id())) {
@@ -124,7 +124,7 @@ public final class RawSocket implements AutoCloseable {
         }
     }
 
-    /** Sends no more; still reads. */
+    /** Closes the output; input is still read. */
     public void endOutput() {
         try {
             socket.shutdownOutput();

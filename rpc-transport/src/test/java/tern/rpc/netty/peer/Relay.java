@@ -11,15 +11,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * Stands between two peers of the dubbo protocol and keeps the frames that pass. Who is told of the other's end ends the
- * connection himself. Listens on all addresses.
+ * A relay between two peers of the dubbo protocol. It records the frames that pass. When one side ends its output, the
+ * other side is informed and closes the connection itself. Listens on all addresses.
  */
 public final class Relay implements AutoCloseable {
 
-    /** From whoever connected, in order. */
+    /** Frames from the connecting side, in order. */
     public final List<RawFrame> fromClients = new CopyOnWriteArrayList<>();
 
-    /** From the target, in order. */
+    /** Frames from the target, in order. */
     public final List<RawFrame> fromServer = new CopyOnWriteArrayList<>();
 
     private final ServerSocket listening;
@@ -105,17 +105,17 @@ public final class Relay implements AutoCloseable {
         return new Endpoint("127.0.0.1", port());
     }
 
-    /** How many connections were passed on. */
+    /** Returns the number of relayed connections. */
     public int connections() {
         return connections.get();
     }
 
-    /** How many connections their clients have ended. */
+    /** Returns the number of connections that their clients have closed. */
     public int left() {
         return left.get();
     }
 
-    /** Cuts every connection. */
+    /** Closes every connection. */
     public void cut() {
         for (Socket socket : sockets) {
             try {

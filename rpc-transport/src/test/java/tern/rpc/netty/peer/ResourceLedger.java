@@ -11,9 +11,10 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Fails a test class that leaves something behind: of the servers that it had watched, calls in flight, places of the
- * limiter, bytes that count in budgets or queues, and connections; and threads of ours, which all our timers and scheduled
- * tasks end with. Registered for every test class of this module; it looks at those that have a server watched. Buffers are looked after by {@link LeakCheck}.
+ * Fails a test class that leaves resources behind. For each watched server these are calls in flight, places of the
+ * limiter, bytes in budgets or queues, and connections. Threads of Tern count too; its timers and scheduled tasks end
+ * with them. The ledger is registered for every test class of this module and checks those with a watched server.
+ * {@link LeakCheck} checks buffers.
  */
 public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback {
 
@@ -21,7 +22,7 @@ public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback
     private static final Set<WatchedTransport> WATCHED = ConcurrentHashMap.newKeySet();
     private static volatile Set<Thread> before = Set.of();
 
-    /** The transport, which has to have nothing left when the test class has ended. */
+    /** Watches a transport, which must hold nothing at the end of the test class. */
     public static ServerTransport watch(ServerTransport transport) {
         return watched(transport);
     }
@@ -43,7 +44,7 @@ public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback
     @Override
     public void afterAll(ExtensionContext context) {
         if (isInner(context) || WATCHED.isEmpty()) {
-            return; // the class around it looks, or it has no server of ours that is watched
+            return; // the enclosing class checks, or the class has no watched server
         }
         try {
             Await.until("nothing is left", () -> left(before).isEmpty());
@@ -56,7 +57,7 @@ public final class ResourceLedger implements BeforeAllCallback, AfterAllCallback
         return context.getTestClass().map(Class::isMemberClass).orElse(false);
     }
 
-    /** In words, everything that is left, but for these threads. */
+    /** Describes all remaining resources, except for these threads. */
     static List<String> left(Set<Thread> known) {
         List<String> left = new ArrayList<>();
         WATCHED.forEach(transport -> left.addAll(transport.heldAfterwards()));

@@ -23,10 +23,10 @@ import tern.rpc.limit.Share;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServerTransport;
 
-/** Without this a ledger that counts nothing would pass for servers that leave nothing behind. */
+/** Ensures that the ledger can fail. Otherwise a ledger that counts nothing would look like a clean server. */
 class ResourceLedgerTest {
 
-    /** What a transport may still have. */
+    /** The resources that a transport can leave behind. */
     enum Leak {
         CONNECTION("1 connections"),
         CALL("1 calls in flight"),
@@ -105,7 +105,7 @@ class ResourceLedgerTest {
                     try {
                         end.await();
                     } catch (InterruptedException e) {
-                        // it ends
+                        // the thread ends
                     }
                 },
                 "rpc-lost");
@@ -126,12 +126,12 @@ class ResourceLedgerTest {
 
         @Override
         public void prepare(ServiceDescriptor service) {
-            // nothing is served
+            // nothing to serve
         }
 
         @Override
         public void start(CallHandler handler) {
-            // nothing is served
+            // nothing to serve
         }
 
         @Override
@@ -141,7 +141,7 @@ class ResourceLedgerTest {
 
         @Override
         public void drain() {
-            // nothing is served
+            // nothing to serve
         }
 
         @Override

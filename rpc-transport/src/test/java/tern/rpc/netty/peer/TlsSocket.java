@@ -13,16 +13,16 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.transport.TestAuthority;
 import tern.rpc.transport.TestAuthority.Identity;
 
-/** A client of Java's own TLS, behind which frames are sent and read. */
+/** A client that uses Java's TLS to send and read frames. */
 public final class TlsSocket implements AutoCloseable {
 
     private final SSLSocket socket;
     private final RawSocket frames;
 
     /**
-     * Connected, after the handshake.
+     * Connects and does the handshake.
      *
-     * @param own shown to the server; null for none
+     * @param own certificate of the client; null for none
      */
     public TlsSocket(int port, TestAuthority trusted, @Nullable Identity own, String... applicationProtocols)
             throws IOException {
@@ -45,12 +45,12 @@ public final class TlsSocket implements AutoCloseable {
         return frames;
     }
 
-    /** What the server chose; empty if it said nothing. */
+    /** Returns the protocol that the server chose; empty if it chose none. */
     public String applicationProtocol() {
         return socket.getApplicationProtocol();
     }
 
-    /** That of the server. */
+    /** Returns the certificate of the server. */
     public Certificate certificate() {
         try {
             return socket.getSession().getPeerCertificates()[0];

@@ -48,7 +48,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
 import tern.rpc.transport.Token;
 
-/** Tokens and authorizers between us and a real Apache Dubbo. */
+/** Tokens and authorizers between Tern and a real Apache Dubbo. */
 @Timeout(120)
 class TokenInteropTest {
 
@@ -183,7 +183,7 @@ class TokenInteropTest {
 
         GreetService without = client.refer(to.build());
         GreetService with = client.refer(to.token(Token.of(TOKEN)).build());
-        // Dubbo looks for an attachment on HTTP too.
+        // Dubbo also expects an attachment over HTTP.
         GreetService shown = protocol.equals("dubbo")
                 ? with
                 : CallOptions.none().header("token", TOKEN).on(without);

@@ -13,7 +13,7 @@ import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServerTransport;
 import tern.rpc.transport.ServiceLookup;
 
-/** A transport of a server that can be asked what it holds, and what the tenants of its calls do. Thread-safe. */
+/** A server transport that reports its resources and the shares of its tenants. Thread-safe. */
 final class WatchedTransport implements ServerTransport {
 
     private final ServerTransport transport;
@@ -23,7 +23,10 @@ final class WatchedTransport implements ServerTransport {
         this.transport = transport;
     }
 
-    /** In words, each thing that is held for a call; nothing between calls. A place of a tenant is one of the limiter. */
+    /**
+     * Describes each resource that is held for a call; empty between calls. Places of a tenant count as places of the
+     * limiter.
+     */
     List<String> heldForCalls() {
         List<String> held = new ArrayList<>();
         add(held, inFlight(), "calls in flight");
@@ -38,14 +41,14 @@ final class WatchedTransport implements ServerTransport {
         return held;
     }
 
-    /** The same of a server that was closed, which has no connections either. */
+    /** Describes the resources of a closed server, including its connections. */
     List<String> heldAfterwards() {
         List<String> held = heldForCalls();
         add(held, connections(), "connections");
         return held;
     }
 
-    /** A call of this tenant came. */
+    /** Records the tenant of a call. */
     void sawShare(Share share) {
         shares.add(share);
     }

@@ -1,4 +1,4 @@
-/** The other side of a connection, byte by byte, for tests. */
+/** The other side of a connection for tests, byte by byte. */
 @NullMarked
 package tern.rpc.netty.peer;
 

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A publisher of entries to one subscriber, on the thread that asks for them. */
+/** Publishes entries to one subscriber, on the thread that requests them. */
 final class Entries implements Flow.Publisher<Entry> {
 
     private final Supplier<@Nullable Entry> next;
@@ -15,9 +15,9 @@ final class Entries implements Flow.Publisher<Entry> {
     private final Runnable whenOver;
 
     /**
-     * @param next null at the end
-     * @param failure with which they end; null for a good end
-     * @param whenOver told once when they have ended or nobody wants more
+     * @param next returns the next entry, or null at the end
+     * @param failure failure at the end; null if the stream completes
+     * @param whenOver called once after the last entry or after a cancel
      */
     Entries(Supplier<@Nullable Entry> next, @Nullable Throwable failure, Runnable whenOver) {
         this.next = next;
@@ -43,7 +43,7 @@ final class Entries implements Flow.Publisher<Entry> {
         @Override
         public void request(long more) {
             if (wanted.getAndAdd(more) != 0) {
-                return; // whoever gives at present gives these too
+                return; // the thread that is publishing also publishes these
             }
             long left = more;
             do {

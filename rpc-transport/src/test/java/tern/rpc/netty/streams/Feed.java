@@ -14,10 +14,10 @@ import tern.rpc.StatusCode;
 import tern.rpc.netty.streams.FeedPlan.Reading;
 import tern.rpc.netty.streams.FeedPlan.Way;
 
-/** One stream as its client sees it: what came, and how it ended. Told by one thread at a time. */
+/** One stream as its client sees it: the received messages and the end. Called by one thread at a time. */
 final class Feed {
 
-    /** Of all slow readers. */
+    /** Shared by all slow readers. */
     private static final Executor SLOW = Executors.newSingleThreadExecutor(task -> {
         Thread thread = new Thread(task, "slow-readers");
         thread.setDaemon(true);
@@ -39,17 +39,17 @@ final class Feed {
         this.plan = plan;
     }
 
-    // ---- what callers tell
+    // ---- called by callers
 
-    /** How the call is cancelled by somebody who does not take its answers; before its requests are sent. */
+    /** Sets the action that cancels the call from outside its receiver. Called before requests are sent. */
     void cancelledBy(Runnable action) {
         cancel = action;
     }
 
     /**
-     * An answer came.
+     * Records an answer.
      *
-     * @return whether the plan is to cancel now
+     * @return whether the plan cancels now
      */
     boolean take(Entry entry) {
         if (entry.getAccount().length() != plan.sizeOf(received)) {
@@ -59,7 +59,7 @@ final class Feed {
         return take(entry.getAmount());
     }
 
-    /** The same of an answer that has only the number. */
+    /** Records an answer that contains only the number. */
     boolean take(long amount) {
         int index = received;
         if (outcome.isDone()) {
@@ -73,7 +73,7 @@ final class Feed {
         return received == plan.cancelAt();
     }
 
-    /** The answer to a stream of requests came. */
+    /** Records the answer to a stream of requests. */
     void take(Receipt answer) {
         if (receipt != null) {
             fault("a second answer came");
@@ -81,7 +81,7 @@ final class Feed {
         receipt = answer;
     }
 
-    /** The next request to send; cancels the call if it is time for that. */
+    /** Returns the next request to send. Cancels the call if the plan says so. */
     Entry give() {
         int index = sent;
         Entry entry = plan.entry(index);
@@ -93,7 +93,7 @@ final class Feed {
         return entry;
     }
 
-    /** Whether no more may be sent. */
+    /** Returns whether no more requests may be sent. */
     boolean isCancelled() {
         return cancelled;
     }
@@ -102,7 +102,7 @@ final class Feed {
         return sent < plan.messages();
     }
 
-    /** Asks for the next answers as the plan wants it: at the beginning. */
+    /** Requests the first answers as the plan says. */
     void askFirst(Runnable forAll, Runnable forOne) {
         switch (plan.reading()) {
             case EAGER -> forAll.run();
@@ -111,14 +111,14 @@ final class Feed {
         }
     }
 
-    /** And after each. */
+    /** Requests the next answer as the plan says. Called after each answer. */
     void askNext(Runnable forOne) {
         if (plan.reading() == Reading.ONE_BY_ONE) {
             SLOW.execute(forOne);
         }
     }
 
-    /** For those who are not asked. */
+    /** Blocks a paused reader until the test resumes it, for readers that cannot request messages. */
     void awaitLetGo() {
         if (plan.reading() == Reading.PAUSED) {
             letGo.join();
@@ -135,7 +135,7 @@ final class Feed {
         }
     }
 
-    /** For an end that another may have been before. */
+    /** Records an end unless another end was recorded before. */
     void endedIfOpen(StatusCode code) {
         outcome.complete(code);
     }
@@ -164,12 +164,12 @@ final class Feed {
         if (failure instanceof StatusException grpc) {
             return StatusCode.valueOf(grpc.getStatus().getCode().name());
         }
-        return StatusCode.CANCELLED; // of the plan's own making
+        return StatusCode.CANCELLED; // the plan itself cancelled
     }
 
-    // ---- what the test asks
+    // ---- checks of the test
 
-    /** What is wrong with a stream that has ended; null for nothing. */
+    /** Returns the error of a stream that has ended; null if there is none. */
     @Nullable
     String wrong() {
         if (fault != null) {

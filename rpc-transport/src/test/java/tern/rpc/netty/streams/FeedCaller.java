@@ -1,17 +1,17 @@
 package tern.rpc.netty.streams;
 
-/** A client with one connection, over which many streams go. */
+/** A client with one connection for many streams. */
 interface FeedCaller extends AutoCloseable {
 
-    /** Begins a stream; does not wait. */
+    /** Begins a stream without blocking. */
     void begin(Feed feed);
 
-    /** Calls that have not ended, as the client counts them; 0 where it does not. */
+    /** Returns the client's count of open calls; 0 if it does not count them. */
     default int inFlight() {
         return 0;
     }
 
-    /** Bytes that wait to be sent, as the client counts them. */
+    /** Returns the client's count of bytes that wait to be sent. */
     default long queuedBytes() {
         return 0;
     }

@@ -6,16 +6,16 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to happen on one stream.
+ * The plan of one stream.
  *
- * @param way which side streams
- * @param id of the stream on its connection; also chooses the Java shapes of both sides
- * @param messages that are sent
- * @param bytes of the largest message
- * @param failAt messages after which the server fails the call; 0 for never
- * @param reading how fast the client takes its answers
- * @param cancelAt messages after which the client cancels; 0 for never
- * @param deadline of the call; null for none
+ * @param way direction of the stream
+ * @param id id of the stream on its connection; it also selects the Java shapes of both sides
+ * @param messages number of messages
+ * @param bytes size of the largest message
+ * @param failAt number of messages after which the server fails the call; 0 for never
+ * @param reading speed of the client's reader
+ * @param cancelAt number of messages after which the client cancels; 0 for never
+ * @param deadline deadline of the call; null for none
  */
 record FeedPlan(
         Way way,
@@ -27,23 +27,23 @@ record FeedPlan(
         int cancelAt,
         @Nullable Duration deadline) {
 
-    /** Who streams. */
+    /** The direction of a stream. */
     enum Way {
-        /** The server. */
+        /** The server streams. */
         DOWN,
-        /** The client; it gets one answer. */
+        /** The client streams and gets one answer. */
         UP,
-        /** Both; each request is answered with itself. */
+        /** Both stream; each request is sent back. */
         BOTH
     }
 
-    /** How a client takes answers. */
+    /** The speed of a client's reader. */
     enum Reading {
-        /** As they come. */
+        /** Reads answers as they arrive. */
         EAGER,
-        /** The next one is asked for, on a thread that all such streams share, when one was taken. */
+        /** Requests the next answer after each one, on a thread that all such streams share. */
         ONE_BY_ONE,
-        /** None until the test says so. */
+        /** Reads nothing until the test resumes it. */
         PAUSED
     }
 
@@ -72,7 +72,7 @@ record FeedPlan(
         return new FeedPlan(way, id, messages, bytes, failAt, reading, cancelAt, time);
     }
 
-    /** Of the text in a message: some are half as long as others. */
+    /** Returns the length of the text in a message. Lengths vary by up to a half. */
     int sizeOf(int index) {
         return Math.max(1, bytes - index * 31 % (bytes / 2 + 1));
     }
@@ -97,7 +97,7 @@ record FeedPlan(
         return (int) (amount >>> (INDEX_BITS + ID_BITS));
     }
 
-    /** All text that is sent. */
+    /** Returns the length of all texts together. */
     long totalBytes() {
         long total = 0;
         for (int i = 0; i < messages; i++) {
@@ -106,7 +106,7 @@ record FeedPlan(
         return total;
     }
 
-    /** What the server has to know to stream. */
+    /** Returns the part of the plan that the server needs. */
     Period period() {
         return Period.newBuilder()
                 .setAccount(id + "/" + bytes + "/" + failAt)

@@ -9,17 +9,17 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import tern.rpc.StreamObserver;
 
-/** Streams in every Java shape; what is sent says what is to happen ({@link FeedPlan}). */
+/** Streams in every Java shape. The messages contain the plan ({@link FeedPlan}). */
 interface Feeds {
 
     Flow.Publisher<Entry> publish(Period period);
 
     Flux<Entry> flux(Period period);
 
-    /** Sends without a look at isReady, and so waits. */
+    /** Sends without checking {@code isReady}, and therefore blocks. */
     void observe(Period period, StreamObserver<Entry> answers);
 
-    /** Sends while isReady, and never waits. */
+    /** Sends while {@code isReady} is true, and never blocks. */
     void observeReady(Period period, StreamObserver<Entry> answers);
 
     CompletionStage<Receipt> collect(Flow.Publisher<Entry> entries);

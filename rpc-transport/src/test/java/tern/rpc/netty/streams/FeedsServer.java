@@ -18,17 +18,17 @@ import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.StreamObserver;
 
-/** Serves {@link Feeds}, and knows which of its streams have not been told their end. */
+/** Implements {@link Feeds} and counts its streams that have not ended yet. */
 final class FeedsServer implements Feeds {
 
-    /** Streams whose end their service has not been told. */
+    /** Streams whose service has not learned their end. */
     private final AtomicInteger running = new AtomicInteger();
 
     int running() {
         return running.get();
     }
 
-    /** A stream begins; the task is to be run at its end, any number of times. */
+    /** Counts a new stream. The returned task counts its end and may run more than once. */
     private Runnable begun() {
         running.incrementAndGet();
         AtomicBoolean over = new AtomicBoolean();
@@ -43,7 +43,7 @@ final class FeedsServer implements Feeds {
         return new RpcException(StatusCode.ABORTED, "as planned");
     }
 
-    /** The entries of a stream, up to its failure. */
+    /** Returns the entries of a stream up to its failure. */
     private static Supplier<@Nullable Entry> entries(FeedPlan plan) {
         AtomicInteger next = new AtomicInteger();
         int count = plan.failAt() > 0 ? plan.failAt() : plan.messages();
@@ -54,12 +54,12 @@ final class FeedsServer implements Feeds {
         return plan.failAt() > 0 ? planned() : null;
     }
 
-    /** Looks whether requests come in order, and sums them up. One thread at a time. */
+    /** Checks the order of requests and sums them up. Used by one thread at a time. */
     static final class Reader {
         private int entries;
         private long bytes;
 
-        /** @throws RpcException if the order is wrong, or by plan */
+        /** @throws RpcException if the order is wrong or the plan says so */
         void read(Entry entry) {
             if (FeedPlan.indexOf(entry.getAmount()) != entries) {
                 throw new RpcException(
@@ -194,7 +194,7 @@ final class FeedsServer implements Feeds {
         return answers -> entries.subscribe(new Echo(answers, reader, over));
     }
 
-    /** Passes on what comes. */
+    /** Sends received entries back. */
     private static final class Echo implements Flow.Subscriber<Entry> {
 
         private final Flow.Subscriber<? super Entry> answers;

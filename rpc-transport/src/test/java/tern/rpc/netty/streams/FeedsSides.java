@@ -29,12 +29,12 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Our server with the services of this package, and what every stream has in common: how it is run and looked at. */
+/** A Tern server with the services of this package, and the code that runs and checks streams. */
 final class FeedsSides implements AutoCloseable {
 
     static final int MAX_STREAMS = 2_048;
 
-    /** Threads for those services that wait in onNext. */
+    /** Threads for the services that block in {@code onNext}. */
     private static final int THREADS = 400;
 
     private static final long LONGEST_SECONDS = property("patience", 60);
@@ -76,12 +76,12 @@ final class FeedsSides implements AutoCloseable {
         return server.port();
     }
 
-    /** Our client, of our server or of one of gRPC's. */
+    /** Creates a Tern client of a Tern or gRPC server. */
     TernCaller ternCaller(int port) {
         return new TernCaller(loops, codecs, port, MAX_STREAMS);
     }
 
-    /** Our client, and a server of gRPC's that is closed with it. */
+    /** Creates a Tern client and a gRPC server that is closed with it. */
     FeedCaller ternCallerOfGrpc(int window) {
         GrpcFeeds grpc = new GrpcFeeds(window);
         TernCaller caller = ternCaller(grpc.port());
@@ -110,8 +110,8 @@ final class FeedsSides implements AutoCloseable {
     }
 
     /**
-     * Runs all streams at once. Those whose reader pauses are let go when the others have ended, which so cannot depend
-     * on them.
+     * Runs all streams at once. Paused readers resume only after all other streams have ended, which shows that those
+     * do not depend on them.
      */
     void run(FeedCaller caller, List<FeedPlan> plans) {
         List<Feed> all = plans.stream().map(Feed::new).toList();
@@ -175,7 +175,7 @@ final class FeedsSides implements AutoCloseable {
         loops.close();
     }
 
-    /** The value of a system property that a test of this package may be given. */
+    /** Returns the value of a system property of the tests in this package. */
     static long property(String name, long otherwise) {
         @Nullable String text = System.getProperty("tern.streams." + name);
         return text == null ? otherwise : Long.parseLong(text);

@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.streams.FeedPlan.Way;
 
-/** The client of grpc-java, which sends while it is ready and is told answers as it asks for them. */
+/** The client of grpc-java. It sends while it is ready and requests its answers one by one. */
 final class GrpcCaller implements FeedCaller {
 
     private final GrpcMethods methods;
     private final int window;
     private final ManagedChannel channel;
 
-    /** @param window that streams and connection begin with; a connection has 65,535 bytes at least */
+    /** @param window initial window of streams and connection; a connection has at least 65,535 bytes */
     GrpcCaller(int port, GrpcMethods methods, int window) {
         this.methods = methods;
         this.window = window;

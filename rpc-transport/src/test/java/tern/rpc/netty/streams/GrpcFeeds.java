@@ -18,13 +18,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcException;
 
-/** A server of grpc-java that serves the methods of {@link Feeds}. */
+/** A server of grpc-java with the methods of {@link Feeds}. */
 final class GrpcFeeds implements AutoCloseable {
 
     private final ExecutorService executor = Executors.newFixedThreadPool(8);
     private final Server server;
 
-    /** @param window that streams and connections begin with; a connection has 65,535 bytes at least */
+    /** @param window initial window of streams and connections; a connection has at least 65,535 bytes */
     GrpcFeeds(int window) {
         ServerServiceDefinition.Builder service = ServerServiceDefinition.builder(Feeds.class.getName());
         GrpcMethods.FEEDS
@@ -56,7 +56,7 @@ final class GrpcFeeds implements AutoCloseable {
         return server.getPort();
     }
 
-    /** Asks for the next request when the answer to the last one was sent, and sends while ready. */
+    /** Requests the next message after its answer was sent, and sends while it is ready. */
     private static final class Echo implements StreamObserver<Entry> {
 
         private final ServerCallStreamObserver<Entry> answers;

@@ -11,9 +11,9 @@ import io.grpc.protobuf.ProtoUtils;
 import java.util.List;
 
 /**
- * The methods that a client of gRPC calls.
+ * The methods that a gRPC client calls.
  *
- * @param both its answers are entries or receipts
+ * @param both the method whose answers are entries or receipts
  */
 record GrpcMethods(
         String name,
@@ -25,7 +25,7 @@ record GrpcMethods(
     static final List<String> UP = List.of("collect", "collectFlux");
     static final List<String> BOTH = List.of("exchange", "exchangeFlux", "exchangeObserved");
 
-    /** Those of {@link Feeds}, of which the id of a stream chooses one. */
+    /** The methods of {@link Feeds}; the id of a stream selects one. */
     static final GrpcMethods FEEDS = new GrpcMethods(
             "methods of every Java shape",
             DOWN.stream().map(GrpcMethods::down).toList(),
@@ -34,7 +34,7 @@ record GrpcMethods(
                     .<MethodDescriptor<Entry, ? extends Message>>map(GrpcMethods::both)
                     .toList());
 
-    /** Those of the generated service. */
+    /** The methods of the generated service. */
     static final GrpcMethods LEDGER = new GrpcMethods(
             "a generated service",
             List.of(LedgerGrpc.getStatementMethod()),

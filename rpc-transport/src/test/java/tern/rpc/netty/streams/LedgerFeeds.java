@@ -10,7 +10,7 @@ import io.grpc.stub.StreamObserver;
 import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.RpcException;
 
-/** The generated service. Half of its streams send while ready; the others wait in onNext. */
+/** The generated service. Half of its streams send while they are ready; the others block in {@code onNext}. */
 final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
 
     private static Status statusOf(RpcException failure) {
@@ -26,7 +26,7 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
             return;
         }
         int count = plan.failAt() > 0 ? plan.failAt() : plan.messages();
-        caller.setOnCancelHandler(() -> {}); // so that sending to one who has left does not throw
+        caller.setOnCancelHandler(() -> {}); // makes sending after a cancel harmless
         for (int i = 0; i < count && !caller.isCancelled(); i++) {
             caller.onNext(plan.entry(i));
         }
@@ -67,7 +67,7 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
         });
     }
 
-    /** Answers with a number for each entry. */
+    /** Answers each entry with a number. */
     @Override
     public StreamObserver<Entry> reconcile(StreamObserver<Receipt> answers) {
         return reading(
@@ -77,12 +77,12 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
                 reader -> answers.onCompleted());
     }
 
-    /** What is done with an entry that was read. */
+    /** Handles a received entry. */
     interface Each {
         void read(Entry entry);
     }
 
-    /** What is done when all were read. */
+    /** Handles the end of the requests. */
     interface Last {
         void end(FeedsServer.Reader reader);
     }
@@ -110,7 +110,7 @@ final class LedgerFeeds extends LedgerGrpc.LedgerImplBase {
 
             @Override
             public void onError(Throwable failure) {
-                // the caller has left
+                // the caller has cancelled
             }
 
             @Override

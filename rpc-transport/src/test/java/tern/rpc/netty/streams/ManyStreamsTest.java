@@ -21,12 +21,13 @@ import tern.rpc.netty.streams.FeedPlan.Way;
 import tern.rpc.netty.streams.WebCaller.Form;
 
 /**
- * Many streams at once on one connection: every message arrives once and in order, every stream ends as it should, and
- * nothing is left. The ids of streams choose their Java shapes, so four streams have all shapes. Some readers are slow,
- * and some read nothing until all others have ended.
+ * Many streams at once on one connection. Every message must arrive once and in order, every stream must end as
+ * planned, and no resource may remain. The ids of streams select their Java shapes, so four streams cover all shapes.
+ * Some readers are slow, and some read nothing until all other streams have ended.
  *
- * <p>The test with the tag {@code figures} runs all of it with up to 1,000 streams; {@code tern.streams.repetitions} says
- * how often and {@code tern.streams.seed} replays the moments of cancels and deadlines (docs/threads.md).
+ * <p>The test with the tag {@code figures} runs all cases with up to 1,000 streams. {@code tern.streams.repetitions}
+ * sets the number of repetitions, and {@code tern.streams.seed} replays the times of cancels and deadlines
+ * (docs/threads.md).
  */
 @Timeout(1_800)
 class ManyStreamsTest {
@@ -76,7 +77,7 @@ class ManyStreamsTest {
         sides.close();
     }
 
-    /** Streams of some messages up to a size, with readers of all kinds if there are enough. */
+    /** Creates streams with messages up to a size. A large number of streams includes readers of all kinds. */
     private static List<FeedPlan> plans(Way way, int streams, int messages, int bytes) {
         return IntStream.range(0, streams)
                 .mapToObj(id -> FeedPlan.of(way, id, messages, bytes).reading(reading(id)))
@@ -128,7 +129,7 @@ class ManyStreamsTest {
         run(wire, List.of(Way.DOWN), 1_000, 3, 16 << 10);
     }
 
-    /** Of a hundred bytes each, so that very many wait together. */
+    /** Uses messages of a hundred bytes, so that very many wait at the same time. */
     @ParameterizedTest
     @EnumSource(names = {"TERN", "GRPC_CLIENT"})
     void streamsOfSmallMessagesEnd(Wire wire) throws Exception {
@@ -136,8 +137,8 @@ class ManyStreamsTest {
     }
 
     /**
-     * The streams that nobody reads hold more than the window of a connection has at first, but each holds less than a
-     * server keeps for a stream.
+     * The unread streams exceed the initial window of a connection, but each stays below the amount that a server keeps
+     * per stream.
      */
     @ParameterizedTest
     @EnumSource(names = {"TERN", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
@@ -145,7 +146,7 @@ class ManyStreamsTest {
         runBesideUnread(wire, 24, 20, 64 << 10);
     }
 
-    /** What is unread fills more than half of the window that the connection has grown to, but does not let it grow. */
+    /** The unread messages fill more than half of the grown window of the connection but do not let it grow further. */
     @ParameterizedTest
     @EnumSource(names = {"TERN", "GRPC_SERVER", "GRPC_CLIENT", "GENERATED_SERVICE"})
     void manyStreamsWithOneUnreadMessageDoNotStopOthers(Wire wire) throws Exception {
@@ -167,12 +168,12 @@ class ManyStreamsTest {
         }
     }
 
-    /** The id of a publisher or a Flux. An observer would block a thread, of the client or of the server. */
+    /** Returns an id that selects a publisher or a Flux. An observer would block a thread of client or server. */
     private static int publisherId(int number) {
         return number / 2 * 4 + number % 2;
     }
 
-    /** A server that fails a stream of requests resets it, as the rest of the requests is not wanted. */
+    /** A server that fails a stream of requests also resets it, because it does not want the remaining requests. */
     @ParameterizedTest
     @EnumSource
     void streamsThatTheServerEndsEarlyDoNotEndTheirConnection(Wire wire) throws Exception {
@@ -188,7 +189,7 @@ class ManyStreamsTest {
         }
     }
 
-    /** A client that names its window: of its own side, or of that of the server whose client we are. */
+    /** A client whose window, or whose server's window, the test chooses. */
     private record Windows(String name, boolean ofEvents, Function<Integer, FeedCaller> caller) {
 
         @Override
@@ -277,7 +278,7 @@ class ManyStreamsTest {
         };
     }
 
-    /** All ways, sizes up to 128 KiB, readers of all kinds and all ends at the same time on one connection. */
+    /** Mixes all directions, sizes up to 128 KiB, all readers and all kinds of ends on one connection. */
     @ParameterizedTest
     @EnumSource
     void mixOfStreamsEnds(Wire wire) throws Exception {
@@ -305,7 +306,7 @@ class ManyStreamsTest {
         return random.nextInt(3) == 0 ? withEnd(plan, random) : plan;
     }
 
-    /** Only what fits the window of a bare client is left unread. */
+    /** Chooses a reader. A paused reader gets only streams that fit into the window of a bare client. */
     private static Reading anyReading(int allBytes, Random random) {
         return switch (random.nextInt(6)) {
             case 0 -> allBytes < 60_000 ? Reading.PAUSED : Reading.EAGER;
@@ -314,7 +315,7 @@ class ManyStreamsTest {
         };
     }
 
-    /** Everything above, again and again. */
+    /** Repeats all cases. */
     @ParameterizedTest
     @EnumSource
     @Tag("figures")

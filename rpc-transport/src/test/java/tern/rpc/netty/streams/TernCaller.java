@@ -30,7 +30,7 @@ import tern.rpc.netty.NettyClientTransport;
 import tern.rpc.netty.triple.TripleClientProtocol;
 import tern.rpc.netty.triple.TripleCodecs;
 
-/** Our client with the proxy of an interface; the id of a stream chooses the Java shape. */
+/** Tern's client with the proxy of an interface. The id of a stream selects the Java shape. */
 final class TernCaller implements FeedCaller {
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
@@ -114,7 +114,7 @@ final class TernCaller implements FeedCaller {
         CompletableFuture<Disposable> begun = new CompletableFuture<>();
         feed.cancelledBy(() -> begun.thenAccept(call -> {
             call.dispose();
-            feed.endedIfOpen(StatusCode.CANCELLED); // of which nobody is told
+            feed.endedIfOpen(StatusCode.CANCELLED); // the caller's own cancel is not reported to it
         }));
         begun.complete(to.collectFlux(JdkFlowAdapter.flowPublisherToFlux(requests(feed)))
                 .subscribe(receipt -> ended(feed, receipt, null), failure -> ended(feed, null, failure)));
@@ -158,7 +158,7 @@ final class TernCaller implements FeedCaller {
             }
             requests.onCompleted();
         } catch (RpcException | IllegalStateException e) {
-            // the call has ended, as its answers tell
+            // the call has ended, and its answers report this
         }
     }
 
@@ -182,7 +182,7 @@ final class TernCaller implements FeedCaller {
         return "our client";
     }
 
-    /** Takes answers as a subscriber. */
+    /** Reads answers as a subscriber. */
     private static final class Taker implements Flow.Subscriber<Entry> {
 
         private final Feed feed;
@@ -203,7 +203,7 @@ final class TernCaller implements FeedCaller {
             Flow.Subscription present = Objects.requireNonNull(subscription);
             if (feed.take(entry)) {
                 present.cancel();
-                feed.ended(StatusCode.CANCELLED); // of which nobody is told
+                feed.ended(StatusCode.CANCELLED); // the subscriber's own cancel is not reported to it
             } else {
                 feed.askNext(() -> present.request(1));
             }
@@ -220,7 +220,7 @@ final class TernCaller implements FeedCaller {
         }
     }
 
-    /** Takes answers as an observer, whose time is what slows the peer down. */
+    /** Reads answers as an observer, which slows the peer down while it blocks. */
     private static final class Observing implements StreamObserver<Entry> {
 
         private final Feed feed;

@@ -43,10 +43,10 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.streams.FeedPlan.Way;
 
-/** A bare client of HTTP/2 that speaks one of the forms, with windows as small as the test wants them. */
+/** A bare HTTP/2 client that speaks one of the forms, with windows of any size. */
 final class WebCaller implements FeedCaller {
 
-    /** The forms that stream. */
+    /** The forms that support streams. */
     enum Form {
         GRPC("application/grpc"),
         GRPC_WEB("application/grpc-web+proto"),
@@ -76,7 +76,7 @@ final class WebCaller implements FeedCaller {
     private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final Channel channel;
 
-    /** @param window of each stream */
+    /** @param window window of each stream */
     WebCaller(int port, Form form, int window) {
         this.form = form;
         this.window = window;
@@ -180,7 +180,7 @@ final class WebCaller implements FeedCaller {
                 .writeBytes(message);
     }
 
-    /** One request, and the next when that has left. */
+    /** Sends one request, and the next one after it was written. */
     private static void sendNext(Feed feed, Http2StreamChannel stream) {
         if (!feed.hasMore()) {
             stream.writeAndFlush(new DefaultHttp2DataFrame(true));
@@ -214,13 +214,13 @@ final class WebCaller implements FeedCaller {
         return "a bare client of " + form + ", windows of " + window;
     }
 
-    /** What comes on one stream. */
+    /** The answer on one stream. */
     private final class Exchange extends ChannelInboundHandlerAdapter {
 
         private final Feed feed;
         private final ByteBuf unread = Unpooled.buffer();
-        private @Nullable StatusCode end; // as the form tells it
-        private boolean whole; // the answer is one text, which tells the failure
+        private @Nullable StatusCode end; // in the encoding of the form
+        private boolean whole; // the answer is a single text with the failure
         private int taken;
 
         Exchange(Feed feed) {
@@ -260,7 +260,7 @@ final class WebCaller implements FeedCaller {
             }
         }
 
-        /** Takes the messages that are complete. */
+        /** Decodes the complete messages. */
         private void takeApart(Channel stream) throws InvalidProtocolBufferException {
             if (form == Form.EVENTS) {
                 takeEvents(stream);
@@ -359,7 +359,7 @@ final class WebCaller implements FeedCaller {
             }
         }
 
-        /** An answer that came before NO_ERROR counts (RFC 9113, 8.1). Netty drops it if it is not read now. */
+        /** An answer before NO_ERROR is valid (RFC 9113, 8.1). Netty drops it if it is not read now. */
         private void reset(Channel stream, long error) {
             if (error == Http2Error.NO_ERROR.code()) {
                 stream.config().setAutoRead(true);

@@ -20,7 +20,9 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.netty.triple.WebClient.Version;
 import tern.rpc.server.ServiceExport;
 
-/** Pages whose own name is made to lead to the server, and what browsers may take answers for. */
+/**
+ * Tests DNS rebinding, where the name of a page resolves to the server, and answers that browsers could misinterpret.
+ */
 @Timeout(60)
 class AllowedHostsTest {
 
@@ -120,7 +122,7 @@ class AllowedHostsTest {
                 WebRequest.of("GET", "/nowhere"),
             }) {
                 try (WebClient client = version.connect(port)) {
-                    WebAnswer answer = client.send(request); // to localhost
+                    WebAnswer answer = client.send(request); // the client resolves the name to localhost
 
                     assertThat(answer.status()).as(request.toString()).isEqualTo(421);
                     assertThat(answer.text()).contains("rpc.server.allowed-hosts");

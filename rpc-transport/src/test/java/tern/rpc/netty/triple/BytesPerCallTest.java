@@ -24,13 +24,15 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What a small call allocates, both sides together: a limit with a good half of slack over what was measured. */
+/**
+ * Limits the heap allocation of a small call on both sides together. The limit is about 1.5 times the measured value.
+ */
 class BytesPerCallTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int CALLS = 5_000;
 
-    /** As small as calls get. */
+    /** The smallest possible call. */
     public interface Exists {
         boolean exists(String id);
     }
@@ -64,8 +66,8 @@ class BytesPerCallTest {
                     .protocol(protocol)
                     .check(true)
                     .build());
-            ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED); // its traces are larger than calls
-            call(service); // the first calls make what the others use
+            ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED); // its records are larger than a call
+            call(service); // the first calls create shared objects
 
             long before = allocated();
             call(service);
@@ -87,7 +89,7 @@ class BytesPerCallTest {
         assertThat(found).isEqualTo(CALLS);
     }
 
-    /** By the threads that have to do with calls. */
+    /** Returns the bytes allocated by the threads that take part in calls. */
     private static long allocated() {
         long sum = 0;
         for (Thread thread : Thread.getAllStackTraces().keySet()) {

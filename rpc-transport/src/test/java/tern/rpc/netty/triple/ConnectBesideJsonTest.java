@@ -16,11 +16,11 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** The table of docs/wire-protocol.md 7.1, row by row: Connect and the plain JSON form, told apart on one port. */
+/** Checks the table of docs/wire-protocol.md 7.1 row by row: Connect and the plain JSON form on one port. */
 @Timeout(120)
 class ConnectBesideJsonTest {
 
-    /** A request in each of both forms, and what is to come of it. */
+    /** A request in each of the two forms, and the expected answers. */
     private record Row(
             String name,
             WebRequest connect,
@@ -28,7 +28,7 @@ class ConnectBesideJsonTest {
             WebRequest json,
             Consumer<WebAnswer> jsonAnswer) {}
 
-    /** A printer of JSON may escape the sign of equality. */
+    /** A JSON printer may escape the equals sign. */
     private static final String METADATA =
             "none\\\\nx-a(=|\\\\u003d)b\\\\nc-bin(=|\\\\u003d)AQ(==|\\\\u003d\\\\u003d)\\\\n\"$";
 

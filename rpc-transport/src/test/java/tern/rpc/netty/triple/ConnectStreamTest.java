@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** Connect with streams, request by request. */
+/** Streams over Connect, request by request. */
 @Timeout(120)
 class ConnectStreamTest {
 
@@ -95,7 +95,7 @@ class ConnectStreamTest {
         assertThat(messages(answer)).containsExactly("A", "B");
     }
 
-    /** Whether the method answers before it has read all depends on timing; the status must not. */
+    /** Timing decides whether the method answers before it has read all requests. The status must be the same. */
     @ParameterizedTest
     @ValueSource(strings = {"shoutLater", "shoutAll"})
     void bothWaysNeedHttp2HoweverTheMethodAnswers(String method) {
@@ -119,7 +119,9 @@ class ConnectStreamTest {
         }
     }
 
-    /** Nobody reads the answer before the request is sent, so both would wait for each other. */
+    /**
+     * Over HTTP/1.1 the client reads the answer after it has sent the request, so both sides would wait for each other.
+     */
     @Test
     void answerInTheMiddleOfARequestNeedsHttp2() {
         try (WebClient client = Version.HTTP1.connect(sides.port)) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.StatusCode;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** Connect with one message each way, request by request. */
+/** Unary calls over Connect, request by request. */
 @Timeout(120)
 class ConnectUnaryTest {
 

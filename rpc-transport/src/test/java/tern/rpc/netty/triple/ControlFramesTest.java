@@ -15,19 +15,22 @@ import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Clients that send control frames while data flows are served; those that send them without data are cut off. */
+/**
+ * Clients that send control frames together with data are served. Clients that send only control frames are
+ * disconnected.
+ */
 @Timeout(120)
 class ControlFramesTest {
 
     private static final String WORDS = "/" + Words.class.getName() + "/";
     private static final long ENHANCE_YOUR_CALM = 0xB;
 
-    /** Nearly the largest message. */
+    /** Slightly less than the largest message. */
     private static final int LARGE = 8_380_000;
 
     private static final int FRAME_BYTES = 16 << 10;
 
-    /** What a client sends for each DATA frame, in either direction. */
+    /** The control frames that a client sends for each DATA frame in either direction. */
     private interface Habit {
         void data(Http2Wire wire, int number);
     }
@@ -97,7 +100,7 @@ class ControlFramesTest {
             wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 1 << 30));
             byte[] message = StringValue.of("x".repeat(LARGE)).toByteArray();
             byte[] framed = Http2Script.framed(0, message);
-            Thread reader = new Thread(() -> wire.answer(1)); // the server's acknowledgements have to be read
+            Thread reader = new Thread(() -> wire.answer(1)); // reads the server's acknowledgements
             wire.request(1, WORDS + "write", false);
             reader.start();
             for (int at = 0, number = 0; at < framed.length; at += FRAME_BYTES, number++) {
@@ -124,9 +127,9 @@ class ControlFramesTest {
                             true,
                             0,
                             StringValue.of(String.valueOf(LARGE / 5)).toByteArray());
-                    wire.readUntil(() -> wire.begun(1).data.size() == 65_535); // all that the windows allow
+                    wire.readUntil(() -> wire.begun(1).data.size() == 65_535); // as much as the windows allow
                     for (int i = 0; i < 3_000; i++) {
-                        wire.openWindow(1, 1); // of the stream alone, so that nothing moves
+                        wire.openWindow(1, 1); // only for the stream, so no data follows
                     }
                 },
                 ENHANCE_YOUR_CALM);

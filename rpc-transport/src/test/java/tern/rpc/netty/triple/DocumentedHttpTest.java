@@ -33,7 +33,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** What docs/http.md shows is what happens. */
+/** Runs the examples of docs/http.md and compares the results. */
 @Timeout(60)
 class DocumentedHttpTest {
 
@@ -44,7 +44,7 @@ class DocumentedHttpTest {
     private static final TripleSides SIDES = new TripleSides();
     private static RpcServer server;
 
-    /** Knows one order. */
+    /** A service with one order. */
     private static final class Orders implements OrderService {
 
         @Override
@@ -115,7 +115,7 @@ class DocumentedHttpTest {
                                 .isEqualTo(shown.getValue().strip())));
     }
 
-    /** The few options of curl that the page uses. */
+    /** Runs a curl command with the few options that the page uses. */
     private static String run(String curl) throws IOException, InterruptedException {
         List<String> words = new ArrayList<>();
         Matcher word = WORD.matcher(curl);
@@ -135,7 +135,7 @@ class DocumentedHttpTest {
                     request.header(header[0], header[1]);
                 }
                 case "-N" -> {
-                    // shows what comes at once, which makes no difference here
+                    // only changes when curl prints, which does not matter here
                 }
                 default ->
                     request.uri(URI.create(

@@ -3,7 +3,7 @@ package tern.rpc.netty.triple;
 import com.google.protobuf.StringValue;
 import org.apache.dubbo.common.stream.StreamObserver;
 
-/** Streams as an application of Dubbo declares them; the same methods as those of {@link Shapes}. */
+/** Streams with the types of Dubbo. The methods are the same as in {@link Shapes}. */
 public interface DubboShapes {
 
     void count(Integer last, StreamObserver<Integer> out);
@@ -16,10 +16,10 @@ public interface DubboShapes {
 
     void endless(String text, StreamObserver<String> out);
 
-    /** As {@link #download}, compressed. */
+    /** Sends the same messages as {@link #download}, compressed. */
     void squeezed(Integer messages, StreamObserver<byte[]> out);
 
-    /** Whether the call has a deadline. */
+    /** Answers whether the call has a deadline. */
     void limited(String text, StreamObserver<String> out);
 
     void say(StringValue text, StreamObserver<StringValue> out);

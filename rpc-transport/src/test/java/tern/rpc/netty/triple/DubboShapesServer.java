@@ -8,10 +8,10 @@ import org.apache.dubbo.common.stream.StreamObserver;
 import org.apache.dubbo.rpc.RpcContext;
 import org.apache.dubbo.rpc.protocol.tri.ServerStreamObserver;
 
-/** Serves {@link DubboShapes} as {@link ShapesServer} does. */
+/** Implements {@link DubboShapes} like {@link ShapesServer}. */
 final class DubboShapesServer implements DubboShapes {
 
-    /** Texts of endless streams that nobody listens to any more. */
+    /** Texts of endless streams that were cancelled. */
     final BlockingQueue<String> cancelled = new LinkedBlockingQueue<>();
 
     @Override
@@ -74,7 +74,7 @@ final class DubboShapesServer implements DubboShapes {
         out.onCompleted();
     }
 
-    /** Answers when all messages have come. */
+    /** Answers after the last message. */
     private abstract static class AtTheEnd<T> implements StreamObserver<T> {
 
         private final StreamObserver<Integer> out;

@@ -69,8 +69,8 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Calls with one message each way that fail at any step, with anything that can be thrown: wire, step, kind. Each is
- * answered, holds nothing afterwards, and leaves connection and server to the next call.
+ * Unary calls that fail, for each wire, step and kind of throwable. Each call must be answered and leave no resource
+ * behind, and the next call on the connection must work.
  */
 @Timeout(300)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -79,19 +79,19 @@ class FailingCallsTest {
     private static final String PATH = "/" + Works.class.getName() + "/";
     private static final int THREADS = 2;
 
-    /** What the service and its answers run on, and no client does. */
+    /** Thread names of the service and its answers, which no client uses. */
     private static final Pattern SERVER = Pattern.compile("(rpc-worker|later).*");
 
     private static final Pattern CLIENT = Pattern.compile("(?!rpc-worker|later).*");
 
-    /** The service. */
+    /** A service for the tests. */
     public interface Works {
         Part plain(Part part);
 
         CompletableFuture<Part> later(Part part);
     }
 
-    /** Argument and result: read and written by fields on the wires of hessian2, by accessors in JSON. */
+    /** Argument and result. hessian2 reads and writes their fields, JSON uses their accessors. */
     public static final class Part implements Serializable {
 
         private static final long serialVersionUID = 1L;
@@ -135,7 +135,7 @@ class FailingCallsTest {
         }
     }
 
-    /** Where a call fails. */
+    /** The step at which a call fails. */
     enum Step {
         AUTHORIZER,
         CONSTRUCTOR,
@@ -169,7 +169,10 @@ class FailingCallsTest {
             return this == STAGE || this == STAGE_ELSEWHERE || this == STAGE_TELLING;
         }
 
-        /** Whether the call fails, since the method is never begun or it is. */
+        /**
+         * Returns whether the method counts as executed in the caller's failure; null if the call succeeds although
+         * this step fails.
+         */
         @Nullable
         Executed failsAs() {
             return switch (this) {
@@ -188,7 +191,7 @@ class FailingCallsTest {
         }
     }
 
-    /** How a call travels. */
+    /** The protocol of a call. */
     enum Wire {
         DUBBO,
         TRI,
@@ -206,7 +209,7 @@ class FailingCallsTest {
             return this == DUBBO || this == TRI || this == HTTP;
         }
 
-        /** No setter is called by the wires of hessian2, and it makes objects without a constructor where it can. */
+        /** Returns whether the protocol has this step. hessian2 calls no setters and, where it can, no constructors. */
         boolean has(Step step) {
             return step.isOfClient() ? isRpc() : step != Step.CONSTRUCTOR || (this != DUBBO && this != TRI);
         }
@@ -259,7 +262,7 @@ class FailingCallsTest {
         }
     }
 
-    /** Its timers fail when they are told to. */
+    /** A registry whose timers fail on request. */
     private static final class Meters extends SimpleMeterRegistry {
 
         Meters() {
@@ -280,7 +283,7 @@ class FailingCallsTest {
         }
     }
 
-    /** A server and a client of each wire. */
+    /** A server, and a client for each protocol. */
     private final class Sides {
 
         final Meters meters = new Meters();
@@ -395,7 +398,7 @@ class FailingCallsTest {
         };
     }
 
-    @SuppressWarnings("NullAway") // what a careless filter returns
+    @SuppressWarnings("NullAway") // simulates a careless filter
     private static ClientFilter clientFilter() {
         return (call, next) -> {
             Planted.at(Step.CLIENT_FILTER_BEFORE);
@@ -448,7 +451,7 @@ class FailingCallsTest {
                     continue;
                 }
                 for (Kind kind : Kind.values()) {
-                    if (step != Step.CLIENT_CALLBACK || kind != Kind.UNREADABLE) { // the JDK's futures throw that on
+                    if (step != Step.CLIENT_CALLBACK || kind != Kind.UNREADABLE) { // the JDK's futures rethrow this one
                         rows.add(Arguments.of(wire, step, kind));
                     }
                 }

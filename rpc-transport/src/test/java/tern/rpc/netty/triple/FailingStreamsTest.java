@@ -50,8 +50,8 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Streams that fail at any step, at the service or at its caller, with anything that can be thrown. Each comes to an end,
- * holds nothing afterwards at either side, and leaves the connection to the next call.
+ * Streams that fail at the service or at its caller, for each step and kind of throwable. Each stream must end and
+ * leave no resource behind on either side, and the next call on the connection must work.
  */
 @Timeout(300)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -60,7 +60,7 @@ class FailingStreamsTest {
     private static final Pattern SERVER = Pattern.compile("rpc-worker.*");
     private static final Pattern CLIENT = Pattern.compile("(?!rpc-worker).*");
 
-    /** The service. */
+    /** A service for the tests. */
     public interface Streams {
         StreamObserver<Part> both(StreamObserver<Part> answers);
 
@@ -71,7 +71,7 @@ class FailingStreamsTest {
         CompletionStage<Part> collect(Flow.Publisher<Part> parts);
     }
 
-    /** What travels. */
+    /** The messages. */
     public static final class Part implements Serializable {
 
         private static final long serialVersionUID = 1L;
@@ -97,7 +97,7 @@ class FailingStreamsTest {
         }
     }
 
-    /** Where a stream fails. */
+    /** The step at which a stream fails. */
     enum Step {
         AUTHORIZER,
         FILTER_BEFORE,
@@ -136,7 +136,7 @@ class FailingStreamsTest {
             return name().startsWith("CLIENT");
         }
 
-        /** Whether who takes the answers is the one that fails, and so may hear of no end. */
+        /** Returns whether the receiver of the answers fails. It may not learn the end of the stream then. */
         boolean isOfReceiver() {
             return this == CLIENT_ON_SUBSCRIBE
                     || this == CLIENT_ON_NEXT
@@ -220,7 +220,7 @@ class FailingStreamsTest {
         }
     }
 
-    /** Three of the same. */
+    /** A message with two nested messages. */
     private record Parts(
             Part part,
             Step subscribing,
@@ -257,7 +257,7 @@ class FailingStreamsTest {
         }
     }
 
-    /** Takes answers, and tells how they ended. */
+    /** Receives answers and reports their end. */
     private static final class Taker implements StreamObserver<Part>, Flow.Subscriber<Part> {
 
         final CompletableFuture<Integer> end = new CompletableFuture<>();
@@ -296,7 +296,7 @@ class FailingStreamsTest {
         }
     }
 
-    /** What a client can call. */
+    /** The ways to call the service. */
     enum Way {
         BOTH {
             @Override
@@ -308,7 +308,7 @@ class FailingStreamsTest {
                     requests.onNext(Part.of("b"));
                     requests.onCompleted();
                 } catch (Throwable overOrPlanted) {
-                    // the end tells
+                    // the end of the answers counts
                 }
                 return taker.end;
             }
@@ -337,7 +337,7 @@ class FailingStreamsTest {
             }
         };
 
-        /** @return how it ended */
+        /** @return the end of the stream */
         abstract CompletableFuture<?> call(Streams streams);
     }
 
@@ -402,7 +402,7 @@ class FailingStreamsTest {
                 .on(proxy);
     }
 
-    @SuppressWarnings("NullAway") // what a careless filter returns
+    @SuppressWarnings("NullAway") // simulates a careless filter
     private static Filter filter(Step before, Step after, Step stage, Step nothing) {
         return (call, next) -> {
             Planted.at(before);

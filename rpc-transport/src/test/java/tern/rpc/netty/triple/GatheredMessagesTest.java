@@ -34,7 +34,7 @@ class GatheredMessagesTest {
     private final GatheredMessages messages = new GatheredMessages();
     private Http2Stream stream;
 
-    /** One frame of DATA: what it carries, and on which stream. */
+    /** One DATA frame with its stream and its content. */
     private record Data(int streamId, String text) {}
 
     @BeforeEach
@@ -63,7 +63,7 @@ class GatheredMessagesTest {
         return messages.write(context, codec.encoder(), stream, joined);
     }
 
-    /** The frames of DATA that the channel has sent since the last look. */
+    /** Returns the DATA frames sent since the last call. */
     private List<Data> sent() {
         List<Data> frames = new ArrayList<>();
         ByteBuf all = Unpooled.buffer();
@@ -121,7 +121,7 @@ class GatheredMessagesTest {
         add("abcdef");
         ChannelFuture first = write();
         add("g");
-        ChannelFuture second = write(); // does not overtake, although its byte alone would fit
+        ChannelFuture second = write(); // keeps the order, although its single byte would fit
         codec.flush(context);
 
         assertThat(sent()).containsExactly(new Data(3, "abcd"));

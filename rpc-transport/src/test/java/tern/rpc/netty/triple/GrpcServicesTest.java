@@ -61,7 +61,7 @@ import tern.rpc.grpc.GrpcServices;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.server.ServiceExport;
 
-/** Services of grpc-java, exported here and called by grpc-java's client. */
+/** Services of grpc-java, exported by Tern and called by grpc-java's client. */
 class GrpcServicesTest {
 
     private static final Key<String> CALLER = Key.of("x-caller", Metadata.ASCII_STRING_MARSHALLER);
@@ -262,7 +262,7 @@ class GrpcServicesTest {
         assertThat(metadata.get(TOKEN)).containsExactly(1, 2, 0xff);
     }
 
-    /** Sends the request's headers back, before the answer and after it. */
+    /** Sends the headers of the request back before and after the answer. */
     private static final class Mirroring<Q, A> extends io.grpc.ForwardingServerCall.SimpleForwardingServerCall<Q, A> {
         private final Metadata received;
 
@@ -443,7 +443,7 @@ class GrpcServicesTest {
         calling.join();
     }
 
-    /** What a method learns of its caller's leaving. */
+    /** Records how a method learns that its caller has cancelled. */
     private static final class Cancelled {
         final CountDownLatch begun = new CountDownLatch(1);
         private final CompletableFuture<Void> handler = new CompletableFuture<>();
@@ -723,21 +723,21 @@ class GrpcServicesTest {
     private static class Ignored<T> implements StreamObserver<T> {
         @Override
         public void onNext(T value) {
-            // not wanted
+            // ignored
         }
 
         @Override
         public void onError(Throwable failure) {
-            // the caller has left
+            // the caller has cancelled
         }
 
         @Override
         public void onCompleted() {
-            // nothing follows
+            // nothing to do
         }
     }
 
-    /** Collects what a caller is sent. */
+    /** Collects the received answers. */
     private static class Answers<T> implements StreamObserver<T> {
         private final List<T> received = new CopyOnWriteArrayList<>();
         private final CompletableFuture<Void> end = new CompletableFuture<>();
@@ -772,7 +772,7 @@ class GrpcServicesTest {
         }
     }
 
-    /** Takes nothing until it is told to. */
+    /** Requests nothing until the test says so. */
     private static final class Slow<Q, A> implements ClientResponseObserver<Q, A> {
         private final List<A> received = new ArrayList<>();
         private final CompletableFuture<List<A>> end = new CompletableFuture<>();

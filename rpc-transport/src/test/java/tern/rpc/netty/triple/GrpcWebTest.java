@@ -59,7 +59,7 @@ class GrpcWebTest {
         return answer;
     }
 
-    /** What the messages say, of an answer that ends well or badly. */
+    /** Returns the contents of the messages, and checks the trailers at the end. */
     private static List<String> messages(byte[] body) {
         List<TestFrame> frames = TestFrame.parse(body);
         assertThat(frames.get(frames.size() - 1).flags()).isEqualTo(TRAILERS);
@@ -189,7 +189,7 @@ class GrpcWebTest {
         assertStatus(send(version, text("shout", "AAAAA".getBytes(ISO_8859_1))), 3, "group of 4");
     }
 
-    /** Group by group, since there may be padding anywhere. */
+    /** Decodes each group separately, since padding may occur anywhere. */
     private static byte[] decoded(String text) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (int at = 0; at < text.length(); at += 4) {

@@ -7,7 +7,7 @@ import java.io.UncheckedIOException;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
 
-/** Gzip by the JDK, for tests. */
+/** Gzip with the JDK, for tests. */
 final class Gzipped {
 
     private Gzipped() {}
@@ -30,7 +30,7 @@ final class Gzipped {
         }
     }
 
-    /** The body of an answer as it was before it was compressed, if it was. */
+    /** Returns the body of an answer, decompressed if it is compressed. */
     static byte[] undoneIfMarked(WebAnswer answer) {
         return answer.header("content-encoding").equals("gzip") ? undone(answer.body()) : answer.body();
     }

@@ -35,28 +35,31 @@ import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.serialization.hessian.Bombs;
 import tern.rpc.server.RpcServer;
 
-/** Figures R2, R6 and R7 over sockets: attacks by HTTP/2 are cut off, bombs refused, and who cancels honestly is served. */
+/**
+ * Figures R2, R6 and R7 of docs/figures/promises.md over sockets: attacks over HTTP/2 are disconnected, bombs are
+ * refused, and honest clients that cancel are served.
+ */
 @Timeout(1_200)
 class HostilePeersTest {
 
     private static final String GREET = "/com.example.wire.GreetService/";
     private static final long ENHANCE_YOUR_CALM = 0xB;
 
-    /** Frames of an attack that are sent before the connection must be over; each of the limits is below. */
+    /** Number of frames by which an attack must be disconnected; each limit is smaller. */
     private static final int MAX_FRAMES = 3_000;
 
-    /** Calls that the honest client has in flight; half of what the server allows. */
+    /** Open calls of the honest client; half of the server's limit. */
     private static final int MAX_OPEN = 512;
 
-    /** Sends the frame of a number; the connection is open and has one request that waits for its body, on stream 1. */
+    /** Sends the frame with this number. The connection is open, and a request on stream 1 waits for its body. */
     private interface Attack {
         void frame(Http2Wire wire, int number);
     }
 
-    /** What is written at once, so that an attack costs who makes it as little as can be. */
+    /** Bytes per write. Large writes keep the attack cheap for the attacker. */
     private static final int PIECE_BYTES = 16 << 10;
 
-    /** All bytes of each attack, by its name. */
+    /** All bytes of each attack by name. */
     private static final Map<String, byte[]> ATTACKS = attacks();
 
     private static final int CALLS_OF_A_MINUTE = 120_000;
@@ -89,7 +92,7 @@ class HostilePeersTest {
 
     private static void call(Http2Wire wire, int stream, String method, byte[] wrapper) {
         wire.request(stream, GREET + method, false);
-        for (int done = 0; done < wrapper.length + 5; ) { // in frames that are allowed
+        for (int done = 0; done < wrapper.length + 5; ) { // in frames of allowed size
             byte[] framed = Http2Script.framed(0, wrapper);
             int length = Math.min(16 << 10, framed.length - done);
             boolean last = done + length == framed.length;
@@ -166,7 +169,7 @@ class HostilePeersTest {
         return ATTACKS.keySet().stream();
     }
 
-    /** @return the code of the GOAWAY that ended the connection; null when it just ended */
+    /** @return code of the GOAWAY that ended the connection; null if there was none */
     private Long attack(byte[] bytes) {
         try (Http2Wire wire = Http2Wire.connect(server.port())) {
             try {
@@ -174,13 +177,16 @@ class HostilePeersTest {
                     wire.send(bytes, sent, Math.min(PIECE_BYTES, bytes.length - sent));
                 }
             } catch (UncheckedIOException closed) {
-                // what the server said before may still be read
+                // earlier frames of the server can still be read
             }
             return wire.endOfConnection();
         }
     }
 
-    /** The same without a look at what the server says, which would cost more than the server's own work. */
+    /**
+     * Sends the bytes without decoding the server's frames, because decoding would cost more than the server's own
+     * work.
+     */
     private void flood(byte[] bytes) {
         byte[] answer = new byte[PIECE_BYTES];
         try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
@@ -190,10 +196,10 @@ class HostilePeersTest {
                 out.write(bytes, sent, Math.min(PIECE_BYTES, bytes.length - sent));
             }
             while (socket.getInputStream().read(answer) >= 0) {
-                // until the server closes
+                // reads until the server closes
             }
         } catch (IOException over) {
-            // closed with bytes unread; or nothing came for so long, which the time tells
+            // closed with unread bytes, or no data within the timeout; the measured time shows which
         }
     }
 
@@ -207,7 +213,7 @@ class HostilePeersTest {
                 .isTrue();
     }
 
-    /** A field of 4 KB that one byte names again. */
+    /** The block adds a field of 4 KB to the table and refers to it with one byte each time. */
     @Test
     void aTableOfHeadersIsNoBomb() {
         ByteArrayOutputStream block = new ByteArrayOutputStream();
@@ -240,7 +246,7 @@ class HostilePeersTest {
         }
     }
 
-    /** For answers of any size; this client gives no more credit. */
+    /** Opens the windows for answers of any size, since this client gives no further credit. */
     private static void openWindows(Http2Wire wire) {
         wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 1 << 30));
         wire.frame(Http2Script.WINDOW_UPDATE, 0, 0, Http2Script.fourBytes(1 << 30));
@@ -264,8 +270,8 @@ class HostilePeersTest {
     }
 
     /**
-     * R6: how long an attack goes on until its connection is over. {@code -Dtern.flooders=50 -Dtern.flood-seconds=60}: so
-     * many at once, who come again until that time is over.
+     * R6: time until an attack is disconnected. {@code -Dtern.flooders=50 -Dtern.flood-seconds=60} starts this number
+     * of attackers at once, which reconnect until the time is over.
      */
     @Test
     @Tag("figures")
@@ -304,7 +310,7 @@ class HostilePeersTest {
         assertThat(worst).isLessThanOrEqualTo(TimeUnit.SECONDS.toNanos(1));
     }
 
-    /** R7: 2,000 calls a second of which every fiftieth is cancelled. */
+    /** R7: 2,000 calls a second, of which every fiftieth is cancelled. */
     @Test
     @Tag("figures")
     void honestCancellerIsNotCut() {
@@ -327,7 +333,7 @@ class HostilePeersTest {
                 LockSupport.parkNanos(due - System.nanoTime());
                 int begun = calls - cancelled;
                 while (begun - wire.finished() > MAX_OPEN && !ended.get()) {
-                    LockSupport.parkNanos(100_000); // an honest client heeds the server's number of streams
+                    LockSupport.parkNanos(100_000); // an honest client respects the server's limit of streams
                 }
                 int id = 1 + 2 * calls;
                 wire.request(id, GREET + "echo", false);

@@ -21,8 +21,8 @@ import tern.rpc.netty.triple.Http1Wire.Answer;
 import tern.rpc.server.RpcServer;
 
 /**
- * Requests that two readers could understand differently, and others that no honest client sends. Each is refused, and
- * nothing behind it is read; a second connection works before and afterwards.
+ * Requests that two parsers could interpret differently, and other invalid requests. Each is refused, and the bytes
+ * after it are not read. A second connection works before and afterwards.
  */
 @Timeout(120)
 class Http1BadInputTest {
@@ -32,7 +32,7 @@ class Http1BadInputTest {
     private static final String HOST = "Host: localhost\r\n";
     private static final String GOOD = LINE + HOST + "Content-Length: 4\r\n\r\n\"hi\"";
 
-    /** What somebody would like to get past a proxy. */
+    /** A request that an attacker would like to smuggle past a proxy. */
     private static final String SMUGGLED = LINE + HOST + "Content-Length: 11\r\n\r\n\"smuggled!\"";
 
     private static RpcServer server;
@@ -75,7 +75,7 @@ class Http1BadInputTest {
     static Stream<Arguments> heads() {
         String end = "\r\n";
         return Stream.of(
-                // How long is the body?
+                // Ambiguous length of the body
                 bad(LINE + HOST + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n" + end),
                 bad(LINE + HOST + "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n" + end),
                 bad(LINE + HOST + "Content-Length: 4\r\nContent-Length: 4\r\n" + end),
@@ -97,7 +97,7 @@ class Http1BadInputTest {
                 bad(LINE + HOST + "Transfer-Encoding: \u000bchunked\r\n" + end),
                 bad(LINE + HOST + "Transfer-Encoding:\r\n" + end),
                 bad(LINE.replace("1.1", "1.0") + "Transfer-Encoding: chunked\r\n" + end),
-                // Where does a field begin and end?
+                // Ambiguous borders of a field
                 bad(LINE + HOST + "X: a\r\n b\r\n" + end),
                 bad(LINE + HOST + "X: a\r\n\tTransfer-Encoding: chunked\r\n" + end),
                 bad(LINE + " Host: localhost\r\n" + end),
@@ -115,7 +115,7 @@ class Http1BadInputTest {
                 bad(LINE + HOST + "\n"),
                 bad(LINE.replace("\r\n", "\n") + HOST + end),
                 bad(LINE.replace("\r\n", "\r") + HOST + end),
-                // To whom?
+                // Missing or ambiguous host
                 bad(LINE + end),
                 bad(LINE + HOST + HOST + end),
                 bad(LINE + HOST + "Host: other\r\n" + end),
@@ -123,7 +123,7 @@ class Http1BadInputTest {
                 bad(LINE + "Host: a b\r\n" + end),
                 bad(LINE + "Host: user@localhost\r\n" + end),
                 bad(LINE + "Host: localhost/path\r\n" + end),
-                // For what?
+                // Invalid target
                 bad("POST http://localhost/com.example.wire.GreetService/echo HTTP/1.1\r\n" + HOST + end),
                 bad("POST com.example.wire.GreetService/echo HTTP/1.1\r\n" + HOST + end),
                 bad("POST * HTTP/1.1\r\n" + HOST + end),
@@ -143,7 +143,7 @@ class Http1BadInputTest {
                 bad("POST /a HTTP/11\r\n" + HOST + end),
                 bad("\r\n\r\n" + LINE + HOST + end),
                 bad("\u0016\u0003\u0001 /a HTTP/1.1\r\n" + HOST + end),
-                // In which version, and how much of it?
+                // Invalid version or request line
                 bad(505, "POST /a HTTP/2.0\r\n" + HOST + end),
                 bad(505, "POST /a HTTP/1.2\r\n" + HOST + end),
                 bad(505, "PRI * HTTP/2.0\r\n\r\nSM\r\n" + end),
@@ -168,7 +168,8 @@ class Http1BadInputTest {
         try (RawSocket socket = RawSocket.connect(server.port())) {
             assertServed(socket);
 
-            send(socket, head + "0\r\n\r\n" + SMUGGLED + SMUGGLED); // whose beginning would be a body in chunks
+            // the next bytes look like the end of a chunked body
+            send(socket, head + "0\r\n\r\n" + SMUGGLED + SMUGGLED);
 
             assertRefused(socket, status);
         }

@@ -37,7 +37,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.transport.ClientConnection;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Callers that wait, each on a socket that it writes and reads itself, and all that may end the wait. */
+/** Blocking callers that write and read their own socket, and all events that end their wait. */
 @Timeout(60)
 class Http1CallerTest {
 
@@ -65,7 +65,7 @@ class Http1CallerTest {
         loops.close();
     }
 
-    /** A client whose first connection, that of the event loop, is there. */
+    /** Creates a client whose first connection, which belongs to the event loop, is open. */
     private Notes notes(int mostConnections) {
         ClientTransportSettings settings = new ClientTransportSettings(
                 "shop",
@@ -99,7 +99,7 @@ class Http1CallerTest {
         return connections.get(0);
     }
 
-    /** A call on a thread of its own, which is given back with it. */
+    /** A call on its own thread. */
     private static final class Caller {
 
         private final FutureTask<String> call;
@@ -145,7 +145,7 @@ class Http1CallerTest {
         return socket;
     }
 
-    /** Until connections that are idle now are looked at before they are used. */
+    /** Waits until idle connections are old enough to be checked before use. */
     private static void becomesOld() {
         long began = System.nanoTime();
         BooleanSupplier old = () -> System.nanoTime() - began > TimeUnit.MILLISECONDS.toNanos(20);
@@ -413,7 +413,7 @@ class Http1CallerTest {
 
     @Test
     void idleConnectionsOfOneKindGiveWayToTheOther() throws Exception {
-        Notes notes = notes(1); // and the event loop has it
+        Notes notes = notes(1); // which belongs to the event loop
 
         RawSocket callers = answered(notes);
         CompletableFuture<String> later = notes.later("x");

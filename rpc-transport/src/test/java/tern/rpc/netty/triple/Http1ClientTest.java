@@ -44,7 +44,7 @@ import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.transport.ClientConnection;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What a client of JSON over HTTP/1.1 writes, how it bears strange answers, and how many connections it opens. */
+/** The requests of a client with JSON over HTTP/1.1, its reaction to unusual answers, and its number of connections. */
 @Timeout(60)
 class Http1ClientTest {
 
@@ -95,7 +95,7 @@ class Http1ClientTest {
         return notes;
     }
 
-    /** The head of a request, without its empty line; the body is read away. */
+    /** Returns the head of a request without its empty line. The body is read and dropped. */
     private static String head(RawSocket socket) {
         StringBuilder head = new StringBuilder();
         while (head.indexOf("\r\n\r\n") < 0) {

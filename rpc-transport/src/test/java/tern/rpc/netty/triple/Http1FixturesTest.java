@@ -32,11 +32,11 @@ import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Every captured request of HTTP/1.1, replayed against our server; differences are named with their reason. */
+/** Replays every captured HTTP/1.1 request against Tern's server. Differences are listed with their reason. */
 @Timeout(120)
 class Http1FixturesTest {
 
-    /** How our answers compare to the captured ones; there are two where the first is an interim one. */
+    /** Compares Tern's answers with the captured ones. There are two if the first is an interim response. */
     private interface Expectation {
         void check(List<Answer> ours, List<Answer> captured);
     }
@@ -56,7 +56,7 @@ class Http1FixturesTest {
         sameError("accept-foo accept-xml checked health-json no-method no-service openapi openapi2 overload-sig"
                 + " overload-sig2 pb-fail root");
 
-        // Reached by GET, or with a body that is not JSON: what has to be switched on is.
+        // GET, or a body that is not JSON. The features that they need are switched on.
         marked("HEAD ext-json form-params get-json-param get-nul get-query-params get-query-pojo text-plain");
 
         ours("4.4: a text is no page", "accept-browser", value("\"x\""));
@@ -111,7 +111,7 @@ class Http1FixturesTest {
         for (String name : List.of("connection", "content-length", "transfer-encoding", "cache-control", "allow")) {
             assertThat(ours.header(name)).as(name).isEqualTo(captured.header(name));
         }
-        assertThat(ours.head()).doesNotContainKey("alt-svc"); // 4.3
+        assertThat(ours.head()).doesNotContainKey("alt-svc"); // docs/wire-protocol.md 4.3
     }
 
     private static void marked(String names) {
@@ -119,7 +119,7 @@ class Http1FixturesTest {
         MARKED.addAll(List.of(names.split(" ")));
     }
 
-    /** The same status, and our body with what the captured one says. */
+    /** Expects the same status, and the captured text in Tern's body. */
     private static void sameError(String names) {
         each(names, (ours, captured) -> {
             int status = captured.get(0).status();
@@ -137,7 +137,7 @@ class Http1FixturesTest {
         }
     }
 
-    /** @param why for the reader of this table: the place in docs/wire-protocol.md, or another reason */
+    /** @param why reason for the reader of this table: a section of docs/wire-protocol.md or another one */
     private static void ours(String why, String name, Expectation expectation) {
         assertThat(why).isNotEmpty();
         CASES.put(name, expectation);

@@ -31,20 +31,20 @@ class Http1ServerTest {
     private static final int LIMIT = 100_000;
     private static final String HOST = "Host: localhost\r\n";
 
-    /** What is called here. */
+    /** A service for the tests. */
     @WireName("test.Desk")
     public interface Desk {
 
-        /** Answers with its argument. */
+        /** Returns its argument. */
         String tell(String text);
 
-        /** Answers when it is let go. */
+        /** Answers when the test releases it. */
         String hold(String text);
 
-        /** A text of that many letters. */
+        /** Returns a text with this number of letters. */
         String letters(int count);
 
-        /** That many texts of a thousand letters. */
+        /** Sends this number of texts with a thousand letters each. */
         void stream(int count, StreamObserver<String> out);
     }
 
@@ -125,7 +125,7 @@ class Http1ServerTest {
         return String.valueOf(told.poll(30, TimeUnit.SECONDS));
     }
 
-    // One behind the other
+    // Pipelining
 
     @Test
     void requestsSentWithoutWaitingAreAnsweredInOrder() throws InterruptedException {
@@ -163,7 +163,7 @@ class Http1ServerTest {
         }
     }
 
-    /** A few of them fit into the buffers of the sockets; 200 do not. */
+    /** A few of the answers fit into the buffers of the sockets; 200 do not. */
     @Test
     void peerThatDoesNotReadItsAnswersHasNoMoreMade() {
         int requests = 200;
@@ -177,7 +177,7 @@ class Http1ServerTest {
         }
     }
 
-    // Until when it stays open
+    // How long a connection stays open
 
     @ParameterizedTest
     @ValueSource(strings = {"", "Connection: keep-alive\r\n", "Connection: Keep-Alive, TE\r\n"})
@@ -271,7 +271,7 @@ class Http1ServerTest {
             send(busy, post("hold", "\"busy\""));
             begun(begun);
             begun(begun);
-            server.drain(Duration.ofMillis(1)); // both are told when it returns; the busy one goes on
+            server.drain(Duration.ofMillis(1)); // drain() informs both connections; the busy one continues
             assertThat(isRefused(server.port())).isTrue();
 
             send(idle, post("tell", "\"during\""));
@@ -334,7 +334,7 @@ class Http1ServerTest {
             assertThat(answer.body()).hasSize(limit);
             begun.clear();
 
-            send(socket, post("tell", text + ' ').substring(0, 1_000)); // refused by what its head says
+            send(socket, post("tell", text + ' ').substring(0, 1_000)); // refused because of its head
             assertTooLarge(socket, limit);
         }
         assertThat(begun).isEmpty();
@@ -346,7 +346,7 @@ class Http1ServerTest {
             send(socket, "POST /test.Desk/tell HTTP/1.1\r\n" + HOST + "Transfer-Encoding: chunked\r\n\r\n");
             send(socket, "1\r\n\"\r\n" + ("400\r\n" + "x".repeat(1_024) + "\r\n").repeat(LIMIT / 1_024 + 1));
 
-            assertTooLarge(socket, LIMIT); // it has not ended
+            assertTooLarge(socket, LIMIT); // the connection is still open
         }
         assertThat(begun).isEmpty();
     }
@@ -395,7 +395,7 @@ class Http1ServerTest {
         }
     }
 
-    // Slow ones
+    // Slow clients
 
     @ParameterizedTest
     @ValueSource(
@@ -442,7 +442,7 @@ class Http1ServerTest {
         assertThat(answer.text()).contains("500 ms", "rpc.limits.first-bytes-timeout", "deadline_exceeded");
     }
 
-    // Gone ones
+    // Lost clients
 
     @Test
     void callIsCancelledWhenItsClientIsGone() throws Exception {
@@ -453,7 +453,7 @@ class Http1ServerTest {
         }
 
         assertThat(begun(cancelled)).isEqualTo("lost");
-        letGo.countDown(); // its answer comes after the client has gone
+        letGo.countDown(); // its answer comes after the client has disconnected
         Await.until("its connection is gone", () -> server.connections() == 0);
         assertThat(begun).isEmpty();
     }

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import tern.rpc.netty.peer.RawSocket;
 
-/** HTTP/1.1 by hand; one request at a time, as most clients have it. */
+/** A hand-written HTTP/1.1 client that sends one request at a time, as most clients do. */
 final class Http1WebClient implements WebClient {
 
     private final RawSocket socket;

@@ -15,10 +15,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import tern.rpc.netty.peer.RawSocket;
 
-/** Reads answers of HTTP/1.1 by a few lines of its own, so that no library smooths over anything. */
+/** Reads HTTP/1.1 answers with own code, because a library could hide errors. */
 final class Http1Wire {
 
-    /** Where bytes come from. */
+    /** A source of bytes. */
     private interface Source {
         byte[] read(int length) throws IOException;
     }
@@ -26,9 +26,9 @@ final class Http1Wire {
     /**
      * An answer.
      *
-     * @param head names in lower case; a name twice has its values joined by a comma
-     * @param body without the marks of chunks
-     * @param chunks the pieces it came in, if it came in chunks
+     * @param head headers by lower-case name; values of a repeated name are joined by commas
+     * @param body body without the framing of chunks
+     * @param chunks the chunks, if the body is chunked
      */
     record Answer(int status, Map<String, String> head, byte[] body, List<String> chunks) {
 
@@ -51,17 +51,17 @@ final class Http1Wire {
         this.source = source;
     }
 
-    /** The next answer on a connection. */
+    /** Reads the next answer on a connection. */
     static Answer read(RawSocket socket) {
         return new Http1Wire(socket::readFully).read(false);
     }
 
-    /** The next answer, to a request for a head alone. */
+    /** Reads the next answer to a HEAD request. */
     static Answer readHead(RawSocket socket) {
         return new Http1Wire(socket::readFully).read(true);
     }
 
-    /** All answers that were captured one behind the other. */
+    /** Parses all captured answers of a connection. */
     static List<Answer> parse(byte[] captured, boolean headsOnly) {
         ByteArrayInputStream in = new ByteArrayInputStream(captured);
         Http1Wire wire = new Http1Wire(length -> {

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.triple.Http2Script.Frame;
 
 /**
- * What RFC 9113 allows a server to do after each frame of a client. The client's frames are told to {@link #sent}, the
- * server's to {@link #came}, and {@link #settled} looks at what should have come. Each of them throws an AssertionError
- * for what is not allowed.
+ * A model of the reactions that RFC 9113 allows a server after each frame of a client. {@link #sent} records the
+ * client's frames, {@link #came} the server's frames, and {@link #settled} checks for missing reactions. Each of them
+ * throws an AssertionError for a reaction that is not allowed.
  */
 final class Http2Model {
 
@@ -40,10 +40,10 @@ final class Http2Model {
     private static final int LARGEST_FRAME = 16 << 10;
     private static final long LARGEST_WINDOW = Integer.MAX_VALUE;
 
-    /** Fewer pings, or empty frames of data in a row, are no flood. */
+    /** Up to this number of pings, or of empty DATA frames in a row, is not a flood. */
     private static final int FEW = 3;
 
-    /** What a block of headers is; the test that writes it knows. */
+    /** The content of a header block, as known to the test that writes it. */
     enum Block {
         REQUEST,
         TRAILERS,
@@ -55,7 +55,7 @@ final class Http2Model {
     private static final class Stream {
         private boolean peerEnded;
         private boolean peerReset;
-        private boolean faulty; // the peer broke a rule on it
+        private boolean faulty; // the peer violated a rule on this stream
         private boolean begun; // the server sent headers
         private boolean ended;
         private boolean reset;
@@ -76,22 +76,22 @@ final class Http2Model {
     private int pingsSent;
     private int emptyData;
     private long lastGoAway = LARGEST_WINDOW;
-    private int blockOf; // the stream whose headers go on in CONTINUATION; 0 if none
+    private int blockOf; // stream whose header block continues in CONTINUATION frames; 0 if none
     private @Nullable Block block;
-    private boolean blockEnds; // the stream
+    private boolean blockEnds; // whether that block ends the stream
 
-    private int answerOf; // the same of the server
+    private int answerOf; // stream whose header block the server continues; 0 if none
     private boolean answerEnds;
     private final ByteArrayOutputStream answer = new ByteArrayOutputStream();
 
-    private final Set<Integer> resets = new HashSet<>(); // codes that are allowed on the stream of the last frame
+    private final Set<Integer> resets = new HashSet<>(); // error codes that are allowed on the stream of the last frame
     private final Set<Integer> goAways = new HashSet<>();
     private boolean mustFail;
     private int stream;
     private boolean failed;
     private @Nullable Integer goAway;
 
-    /** The server has said that the connection is over. */
+    /** Returns whether the server has ended the connection. */
     boolean isOver() {
         return goAway != null;
     }
@@ -108,7 +108,7 @@ final class Http2Model {
         return blockOf;
     }
 
-    /** @param headers what is in the block that this frame begins; null for other frames */
+    /** @param headers content of the header block that this frame begins; null for other frames */
     void sent(Frame frame, @Nullable Block headers) {
         resets.clear();
         goAways.clear();
@@ -127,7 +127,7 @@ final class Http2Model {
         }
         if (blockOf != 0 && (frame.type() != Http2Script.CONTINUATION || frame.stream() != blockOf)) {
             connectionError(PROTOCOL_ERROR);
-            goAways.add(FRAME_SIZE_ERROR); // several rules may be broken at once
+            goAways.add(FRAME_SIZE_ERROR); // several rules may be violated at once
             return;
         }
         switch (frame.type()) {
@@ -157,10 +157,13 @@ final class Http2Model {
         resets.addAll(Arrays.asList(codes));
     }
 
-    /** Frames on streams that are over: which of the two ended it decides (RFC 9113, 5.1, "closed"). */
+    /**
+     * Handles a frame on a closed stream. The side that closed it determines the allowed reactions (RFC 9113, 5.1,
+     * "closed").
+     */
     private void late(Stream over) {
         if (over.reset) {
-            resets.add(STREAM_CLOSED); // or it may have crossed our reset
+            resets.add(STREAM_CLOSED); // or the frame was sent before our reset arrived
         } else {
             streamError(STREAM_CLOSED);
             goAways.add(STREAM_CLOSED);
@@ -180,7 +183,7 @@ final class Http2Model {
             connectionError(PROTOCOL_ERROR);
             goAways.add(FRAME_SIZE_ERROR);
             if (frame.stream() != 0 && frame.stream() < newest) {
-                goAways.add(STREAM_CLOSED); // passed over, so closed
+                goAways.add(STREAM_CLOSED); // skipped ids count as closed
                 resets.add(STREAM_CLOSED);
             }
         } else if ((frame.flags() & PADDED) != 0 && frame.payload().length == 0) {
@@ -290,7 +293,7 @@ final class Http2Model {
         } else if (frame.stream() == 0 || frame.stream() > newest) {
             connectionError(PROTOCOL_ERROR);
         } else if (on == null) {
-            goAways.add(PROTOCOL_ERROR); // even, or passed over
+            goAways.add(PROTOCOL_ERROR); // even or skipped id
         } else if (!on.isOver()) {
             on.peerReset = true;
         }
@@ -380,7 +383,7 @@ final class Http2Model {
                 connectionError(FLOW_CONTROL_ERROR);
             }
         } else if (on == null) {
-            goAways.add(PROTOCOL_ERROR); // even, or passed over
+            goAways.add(PROTOCOL_ERROR); // even or skipped id
             resets.add(PROTOCOL_ERROR);
         } else {
             on.window += increment;
@@ -392,7 +395,7 @@ final class Http2Model {
         }
     }
 
-    /** The server sent a frame. */
+    /** Records a frame of the server. */
     void came(Frame frame) {
         check(goAway == null, "nothing comes after GOAWAY", frame);
         check(frame.payload().length <= LARGEST_FRAME, "no frame is too large", frame);
@@ -505,7 +508,7 @@ final class Http2Model {
         }
     }
 
-    /** Everything has come that follows from the last frame. */
+    /** Checks that all reactions to the last frame have arrived. */
     void settled(boolean open) {
         if (mustFail && !failed) {
             throw new AssertionError("an error was due: RST_STREAM " + resets + " or GOAWAY " + goAways);
@@ -524,7 +527,7 @@ final class Http2Model {
         }
     }
 
-    /** What opens all windows far enough for the answers of tests, or null if it would overflow one. */
+    /** Returns a frame that opens the windows for the answers of the tests, or null if a window would overflow. */
     @Nullable
     Frame nextCredit() {
         if (window < 1_000) {
@@ -543,7 +546,7 @@ final class Http2Model {
         return new Frame(Http2Script.WINDOW_UPDATE, 0, id, Http2Script.fourBytes(100_000));
     }
 
-    /** The connection is open and has credit: each request that is complete has one end. */
+    /** Checks that each complete request has exactly one end. The connection must be open and have credit. */
     void finished() {
         streams.forEach((id, on) -> {
             if (on.peerEnded && !on.faulty && !on.peerReset && on.ended == on.reset) {
@@ -553,7 +556,7 @@ final class Http2Model {
         });
     }
 
-    /** Streams that the server ended in order. */
+    /** Returns the number of streams that the server ended normally. */
     long answers() {
         return streams.values().stream().filter(on -> on.ended).count();
     }

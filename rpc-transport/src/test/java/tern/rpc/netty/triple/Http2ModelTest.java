@@ -24,8 +24,8 @@ import tern.rpc.netty.triple.Http2Script.Frame;
 import tern.rpc.server.ServiceExport;
 
 /**
- * Random sequences of legal and illegal frames at a server, whose every answer {@link Http2Model} judges. {@code
- * -Dtern.http2.seeds=100000}: so many sequences; {@code -Dtern.http2.seed=N}: this one alone.
+ * Sends random sequences of valid and invalid frames to a server. {@link Http2Model} checks every reaction.
+ * {@code -Dtern.http2.seeds=100000} sets the number of sequences, and {@code -Dtern.http2.seed=N} runs one of them.
  */
 @Timeout(3_600)
 class Http2ModelTest {
@@ -84,7 +84,7 @@ class Http2ModelTest {
                 .contains(Http2Model.PROTOCOL_ERROR, Http2Model.FRAME_SIZE_ERROR, Http2Model.COMPRESSION_ERROR);
     }
 
-    /** The second end of a stream, an answer that is lost, and an error with the code of another one. */
+    /** Checks that the model detects a second end of a stream, a lost answer, and a wrong error code. */
     @Test
     void theModelSeesWhatAServerMustNotDo() {
         assertSeen("not open", frames -> {
@@ -119,7 +119,7 @@ class Http2ModelTest {
                         .toList());
     }
 
-    /** Each of them is a reset by the server, as those of a rapid reset are. */
+    /** The server resets each of these streams, and such resets count like those of a rapid reset. */
     @Test
     void floodOfMalformedHeadersEndsTheConnection() {
         byte[] malformed = HttpFuzzTest.joined(Http2Script.block(REQUEST), Http2Script.block("X-Upper", "1"));
@@ -164,11 +164,11 @@ class Http2ModelTest {
         private final Random random;
         private final Http2Model model = new Http2Model();
         private final List<Frame> frames = new ArrayList<>();
-        private byte[] rest = {}; // of a block that goes on
-        private int remembered; // fields in the table of headers
-        private final boolean calm; // a client that breaks rules of streams only
+        private byte[] rest = {}; // rest of a header block that continues
+        private int remembered; // number of fields in the dynamic table
+        private final boolean calm; // violates only rules of streams
 
-        /** @param wire changes the frames of the server */
+        /** @param wire modifies the frames of the server */
         Sequence(long seed, UnaryOperator<List<Frame>> wire) {
             this.seed = seed;
             this.wire = wire;
@@ -223,7 +223,7 @@ class Http2ModelTest {
             return random.nextInt(n) == 0;
         }
 
-        /** Of a stream in any state; mostly one that is known. */
+        /** Returns the id of a stream in any state, usually a known one. */
         private int anyStream() {
             if (calm || !oneIn(12)) {
                 return Math.max(1, model.newest() - 2 * random.nextInt(4));
@@ -279,7 +279,7 @@ class Http2ModelTest {
 
         private static final int LARGEST = 16 << 10;
 
-        /** Bytes as many as a frame should have, or not. */
+        /** Returns bytes of the right length, or sometimes of a wrong one. */
         private byte[] length(int right) {
             byte[] bytes = new byte[calm || !oneIn(8) ? right : random.nextInt(2 * right)];
             random.nextBytes(bytes);
@@ -356,7 +356,7 @@ class Http2ModelTest {
                             .putInt(-1 >>> random.nextInt(16))
                             .array();
                 default -> {
-                    // a good message
+                    // a valid message
                 }
             }
             int flags = oneIn(3) ? 0 : Http2Script.END_STREAM;
@@ -369,7 +369,7 @@ class Http2ModelTest {
 
         private void priority(EmbeddedServer.Peer peer) {
             byte[] bytes = length(5);
-            Arrays.fill(bytes, 0, Math.min(4, bytes.length), (byte) 0); // depends on nothing
+            Arrays.fill(bytes, 0, Math.min(4, bytes.length), (byte) 0); // depends on no stream
             send(peer, new Frame(Http2Model.PRIORITY, 0, anyStream(), bytes), null);
         }
 

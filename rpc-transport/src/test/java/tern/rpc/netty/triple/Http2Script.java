@@ -21,7 +21,7 @@ import java.util.Objects;
 import tern.rpc.netty.peer.RawServer;
 import tern.rpc.netty.peer.RawSocket;
 
-/** A server of HTTP/2 whose frames a test writes one by one; it reads those of a client. */
+/** An HTTP/2 server whose frames the test writes one by one. It reads the frames of a client. */
 final class Http2Script implements AutoCloseable {
 
     static final int DATA = 0;
@@ -68,7 +68,7 @@ final class Http2Script implements AutoCloseable {
         }
     }
 
-    /** What came on one stream. */
+    /** The data received on one stream. */
     static final class Request {
         final int stream;
         final Http2Headers headers;
@@ -93,7 +93,7 @@ final class Http2Script implements AutoCloseable {
         this.socket = socket;
     }
 
-    /** The next client; its preface was read, its settings are answered with ours. */
+    /** Accepts the next client, reads its preface and exchanges settings. */
     static Http2Script accept(RawServer server, int... settings) {
         Http2Script script = acceptOnly(server);
         script.send(SETTINGS, 0, 0, settings(settings));
@@ -101,7 +101,7 @@ final class Http2Script implements AutoCloseable {
         return script;
     }
 
-    /** The next client; nothing is sent to it. */
+    /** Accepts the next client and sends nothing. */
     static Http2Script acceptOnly(RawServer server) {
         Http2Script script = new Http2Script(server.next());
         assertThat(new String(script.socket.readFully(PREFACE.length()), ISO_8859_1))
@@ -109,7 +109,7 @@ final class Http2Script implements AutoCloseable {
         return script;
     }
 
-    /** Ids and values in turn. */
+    /** Encodes pairs of ids and values. */
     static byte[] settings(int... pairs) {
         ByteBuffer bytes = ByteBuffer.allocate(pairs.length * 3);
         for (int i = 0; i < pairs.length; i += 2) {
@@ -118,7 +118,7 @@ final class Http2Script implements AutoCloseable {
         return bytes.array();
     }
 
-    /** The frames in captured bytes, those of data in pieces as small as we allow. */
+    /** Splits captured bytes into frames. DATA frames are split further to the frame size that Tern allows. */
     static List<Frame> frames(byte[] captured) {
         List<Frame> frames = new ArrayList<>();
         ByteBuffer bytes = ByteBuffer.wrap(captured);
@@ -137,7 +137,7 @@ final class Http2Script implements AutoCloseable {
         return frames;
     }
 
-    /** The one request in captured frames. */
+    /** Returns the single request in captured frames. */
     static Request request(List<Frame> frames) {
         Request request = null;
         for (Frame frame : frames) {
@@ -150,7 +150,7 @@ final class Http2Script implements AutoCloseable {
         return Objects.requireNonNull(request);
     }
 
-    /** The next frame, whatever it is. */
+    /** Reads the next frame of any type. */
     Frame next() {
         ByteBuffer header = ByteBuffer.wrap(socket.readFully(HEADER_BYTES));
         int head = header.getInt();
@@ -177,7 +177,7 @@ final class Http2Script implements AutoCloseable {
         }
     }
 
-    /** The next frame of this type; those before it are dropped. */
+    /** Reads the next frame of this type. Earlier frames are dropped. */
     Frame next(int type) {
         Frame frame = next();
         while (frame.type() != type) {
@@ -186,7 +186,7 @@ final class Http2Script implements AutoCloseable {
         return frame;
     }
 
-    /** The next request that is complete. */
+    /** Reads the next complete request. */
     Request request() {
         Frame frame = next();
         while (!frame.isEnd()) {
@@ -195,7 +195,7 @@ final class Http2Script implements AutoCloseable {
         return begun.remove(frame.stream());
     }
 
-    /** The next request as far as its headers. */
+    /** Reads the headers of the next request. */
     Request begun() {
         return begun.get(next(HEADERS).stream());
     }
@@ -213,12 +213,12 @@ final class Http2Script implements AutoCloseable {
         return send(new Frame(type, flags, stream, payload));
     }
 
-    /** Headers without an end. */
+    /** Sends headers that do not end the stream. */
     Http2Script head(int stream, String... pairs) {
         return send(HEADERS, END_HEADERS, stream, block(pairs));
     }
 
-    /** Headers that end the stream. */
+    /** Sends headers that end the stream. */
     Http2Script end(int stream, String... pairs) {
         return send(HEADERS, END_HEADERS | END_STREAM, stream, block(pairs));
     }
@@ -255,14 +255,14 @@ final class Http2Script implements AutoCloseable {
         return ByteBuffer.allocate(4).putInt(value).array();
     }
 
-    /** A whole answer of success. */
+    /** Sends a complete successful answer. */
     void answer(int stream, byte[] message) {
         head(stream, ":status", "200", "content-type", "application/grpc");
         data(stream, framed(0, message));
         end(stream, "grpc-status", "0");
     }
 
-    /** A message with its prefix. */
+    /** Returns a message with its prefix. */
     static byte[] framed(int flags, byte[] message) {
         return ByteBuffer.allocate(5 + message.length)
                 .put((byte) flags)
@@ -271,7 +271,7 @@ final class Http2Script implements AutoCloseable {
                 .array();
     }
 
-    /** Literals without Huffman and without a place in the table. */
+    /** Encodes a header block as literals without Huffman coding and without indexing. */
     static byte[] block(String... pairs) {
         ByteArrayOutputStream block = new ByteArrayOutputStream();
         for (int i = 0; i < pairs.length; i += 2) {

@@ -29,7 +29,7 @@ import tern.rpc.serialization.ProtoWriter;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** What a server does with peers that are hostile, careless or just leaving. */
+/** The reaction of a server to peers that are hostile, faulty or leaving. */
 @Timeout(60)
 class Http2ServerTest {
 
@@ -49,7 +49,7 @@ class Http2ServerTest {
         return sides.serve(limits -> limits, settings -> {});
     }
 
-    /** A wrapper with one text, as of the captured calls. */
+    /** Returns Triple's wrapper with one text, as in the captured calls. */
     private static byte[] hello(String text) {
         OutputBuffer out = new OutputBuffer();
         ProtoWriter.text(out, 1, "hessian4");
@@ -93,7 +93,7 @@ class Http2ServerTest {
                 ENHANCE_YOUR_CALM);
     }
 
-    /** A server that reads late meets the request and the reset of a client whose time is over together. */
+    /** If the server reads late, the request and the reset of an expired call arrive together. */
     @Test
     void resetsOfCallsWithShortTimeLimitsDoNotEndTheConnection() {
         try (Http2Wire wire = Http2Wire.open(serve().port())) {
@@ -108,7 +108,7 @@ class Http2ServerTest {
         }
     }
 
-    /** Answers with more than any window. */
+    /** Returns more bytes than any window allows. */
     public interface Large {
         byte[] seven(String text);
     }
@@ -151,7 +151,7 @@ class Http2ServerTest {
                 wire.message(1 + 2 * i, true, 0, HELLO);
             }
             for (int i = 0; i < calls; i++) {
-                wire.begun(1 + 2 * i); // heads need no window
+                wire.begun(1 + 2 * i); // headers need no window
             }
             int bytes = 0;
             for (int i = 0; i < calls; i++) {
@@ -263,7 +263,7 @@ class Http2ServerTest {
         }
     }
 
-    /** They may be on their way when the client learns that its headers were malformed. */
+    /** The rest of the request may be on its way when the client learns that its headers were malformed. */
     @Test
     void restOfARequestWithMalformedHeadersDoesNotEndTheConnection() {
         byte[] malformed = HttpFuzzTest.joined(Http2Wire.block(ECHO), Http2Script.block("X-Upper", "1"));
@@ -288,7 +288,7 @@ class Http2ServerTest {
                 Http2Error.PROTOCOL_ERROR.code());
     }
 
-    /** RFC 9113, 5.1: no RST_STREAM may name an idle stream. */
+    /** RFC 9113, 5.1 forbids RST_STREAM on an idle stream. */
     @Test
     void priorityOfAWrongSizeOnAnIdleStreamEndsTheConnection() {
         assertCutOff(wire -> wire.frame(Http2Model.PRIORITY, 0, 5, new byte[3]), 1, FRAME_SIZE_ERROR);
@@ -307,7 +307,7 @@ class Http2ServerTest {
         try (Http2Wire wire = Http2Wire.open(serve().port())) {
             wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 0));
             call(wire, 1);
-            wire.begun(1); // heads need no window
+            wire.begun(1); // headers need no window
             wire.frame(Http2Wire.RST_STREAM, 0, 1, (byte) 0, (byte) 0, (byte) 0, (byte) 8);
             wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 65_535));
             call(wire, 3);
@@ -317,7 +317,7 @@ class Http2ServerTest {
         }
     }
 
-    /** Its bytes are more than the window of the connection, which has to be given back. */
+    /** The refused bytes exceed the window of the connection, so the server must return the credit. */
     @Test
     void streamsBeyondTheLimitAreRefusedOneByOne() {
         RpcServer server = sides.serve(
@@ -396,12 +396,13 @@ class Http2ServerTest {
         }
     }
 
-    /** They were on their way when the server ended the stream, so they are not the client's fault. */
+    /** The rest was on its way when the server ended the stream, so the client did nothing wrong. */
     @Test
     void restOfARequestThatWasAnsweredEarlyDoesNotEndTheConnection() {
         try (Http2Wire wire = Http2Wire.open(serve().port())) {
             wire.request(1, ECHO, false);
-            wire.frame(Http2Wire.DATA, 0, 1, (byte) 0, (byte) 127, (byte) 0, (byte) 0, (byte) 0); // of 2 GiB
+            // announces a message of 2 GiB
+            wire.frame(Http2Wire.DATA, 0, 1, (byte) 0, (byte) 127, (byte) 0, (byte) 0, (byte) 0);
             assertThat(wire.answer(1).header("grpc-status")).isEqualTo("8");
 
             for (int i = 0; i < 5_000; i++) {
@@ -491,7 +492,7 @@ class Http2ServerTest {
         }
     }
 
-    /** Serves calls that never end. */
+    /** Exports a method whose calls never end. */
     private int serveEndless(CountDownLatch begun, CountDownLatch cancelled) {
         return sides.serve(
                         limits -> limits,
@@ -515,7 +516,7 @@ class Http2ServerTest {
 
             wire.leaveAbruptly();
 
-            cancelled.await(); // told after the exception
+            cancelled.await(); // signalled after the exception
             assertThat(log.lines()).isEmpty();
         }
     }

@@ -35,7 +35,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.peer.Await;
 
-/** HTTP/2 by Netty's own client. */
+/** An HTTP/2 client on top of Netty's. */
 final class Http2WebClient implements WebClient {
 
     private final EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
@@ -123,10 +123,10 @@ final class Http2WebClient implements WebClient {
         }
     }
 
-    /** What has come on one stream. */
+    /** The answer on one stream. */
     private static final class Answer extends ChannelInboundHandlerAdapter {
 
-        private final ByteArrayOutputStream body = new ByteArrayOutputStream(); // guarded by this, as all fields
+        private final ByteArrayOutputStream body = new ByteArrayOutputStream(); // guarded by this, like all fields
         private final List<Http2Headers> headers = new ArrayList<>();
         private @Nullable Long reset;
         private boolean ended;

@@ -31,7 +31,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A client of HTTP/2 that sends captured bytes and takes the answers apart, frame by frame. */
+/** An HTTP/2 client that sends captured bytes and parses the answers frame by frame. */
 final class Http2Wire implements AutoCloseable {
 
     private static final int PREFACE_BYTES = 24;
@@ -50,7 +50,7 @@ final class Http2Wire implements AutoCloseable {
     static final int END_STREAM = 1;
     static final int END_HEADERS = 4;
 
-    /** What came on one stream. */
+    /** The data received on one stream. */
     static final class Answer {
         final List<Http2Headers> headers = new ArrayList<>();
         final ByteArrayOutputStream data = new ByteArrayOutputStream();
@@ -60,7 +60,7 @@ final class Http2Wire implements AutoCloseable {
 
         boolean ended;
 
-        /** The value in the last block of headers that has it. */
+        /** Returns the value of a header in the last header block that contains it. */
         String header(String name) {
             for (int i = headers.size() - 1; i >= 0; i--) {
                 CharSequence value = headers.get(i).get(name);
@@ -71,7 +71,7 @@ final class Http2Wire implements AutoCloseable {
             return "";
         }
 
-        /** The bytes of the body, one character each. */
+        /** Returns the body with one character for each byte. */
         String text() {
             return data.toString(ISO_8859_1);
         }
@@ -94,7 +94,7 @@ final class Http2Wire implements AutoCloseable {
     private final AtomicInteger finished = new AtomicInteger();
     private OnData onData = (stream, bytes) -> {};
 
-    /** Does something for each DATA frame. */
+    /** Called for each DATA frame. */
     interface OnData {
         void read(int stream, int bytes);
     }
@@ -103,7 +103,7 @@ final class Http2Wire implements AutoCloseable {
         this.socket = socket;
         this.out = out;
         try {
-            reader.maxFrameSize(8 << 20); // as the captured consumers announce
+            reader.maxFrameSize(8 << 20); // the value that the captured consumers announce
         } catch (Http2Exception e) {
             throw new IllegalStateException(e);
         }
@@ -120,7 +120,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** The answer to the one stream of the captured bytes. */
+    /** Returns the answer to the only request in the captured bytes. */
     static Answer replay(int port, byte[] captured, int stream) {
         try (Http2Wire wire = connect(port)) {
             wire.send(withoutEnd(captured));
@@ -128,7 +128,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** What a server was captured to answer. */
+    /** Parses a captured answer of a server. */
     static Answer parse(byte[] captured, int stream) {
         try (Http2Wire wire = new Http2Wire(new Socket(), OutputStream.nullOutputStream())) {
             wire.read.writeBytes(captured);
@@ -137,7 +137,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Without what ended the captured connection, which would overtake our answer. */
+    /** Removes the end of the captured connection, which would reach the server before its answer is complete. */
     private static byte[] withoutEnd(byte[] captured) {
         ByteArrayOutputStream kept = new ByteArrayOutputStream();
         kept.write(captured, 0, PREFACE_BYTES);
@@ -155,7 +155,7 @@ final class Http2Wire implements AutoCloseable {
         return kept.toByteArray();
     }
 
-    /** The captured provider took frames of 8 MiB; we take 16 KiB. */
+    /** Splits a DATA frame, because the captured provider accepted frames of 8 MiB and Tern accepts 16 KiB. */
     private static void writeData(ByteArrayOutputStream kept, byte[] captured, int at, int length) {
         int done = 0;
         do {
@@ -169,14 +169,14 @@ final class Http2Wire implements AutoCloseable {
         } while (done < length);
     }
 
-    /** Connects and says hello. */
+    /** Connects, sends the preface and exchanges settings. */
     static Http2Wire open(int port) {
         Http2Wire wire = connect(port);
         wire.sayHello();
         return wire;
     }
 
-    /** What a client sends that says hello and then this. */
+    /** Returns the bytes of a client that sends the preface and then these frames. */
     static byte[] bytesOf(Consumer<Http2Wire> sends) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (Http2Wire wire = new Http2Wire(new Socket(), bytes)) {
@@ -199,12 +199,12 @@ final class Http2Wire implements AutoCloseable {
         send(frame.array());
     }
 
-    /** Sends the head of a gRPC request, with more headers as name and value in turn. */
+    /** Sends the headers of a gRPC request. Further headers follow as pairs of name and value. */
     void request(int stream, String path, boolean end, String... headers) {
         frame(HEADERS, END_HEADERS | (end ? END_STREAM : 0), stream, block(path, headers));
     }
 
-    /** The block of a gRPC request's head. */
+    /** Encodes the headers of a gRPC request. */
     static byte[] block(String path, String... headers) {
         Http2Headers head = new DefaultHttp2Headers(false)
                 .method("POST")
@@ -222,7 +222,7 @@ final class Http2Wire implements AutoCloseable {
     static byte[] block(Http2Headers head) {
         ByteBuf block = Unpooled.buffer();
         try {
-            // A table of its own per block, of size 0, since blocks stand alone here.
+            // Each block has its own table of size 0, since blocks are independent here.
             new DefaultHttp2HeadersEncoder(Http2HeadersEncoder.NEVER_SENSITIVE, false, 16, Integer.MAX_VALUE)
                     .encodeHeaders(1, head, block);
             byte[] bytes = new byte[block.readableBytes()];
@@ -235,7 +235,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Sends a message of gRPC in one frame. */
+    /** Sends a gRPC message in one frame. */
     void message(int stream, boolean end, int flags, byte... payload) {
         ByteBuffer message = ByteBuffer.allocate(5 + payload.length);
         message.put((byte) flags).putInt(payload.length).put(payload);
@@ -254,7 +254,7 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Reads what comes before the first frame. */
+    /** Skips this text before the first frame. */
     void skip(String text) {
         try {
             byte[] bytes = socket.getInputStream().readNBytes(text.length());
@@ -266,17 +266,17 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** What to do for each DATA frame that is read from here on. */
+    /** Sets an action for each DATA frame that is read from now on. */
     void onData(OnData each) {
         onData = each;
     }
 
-    /** Allows the server to send more on a stream, or on the connection for stream 0. */
+    /** Gives credit for a stream, or for the connection if the stream is 0. */
     void openWindow(int stream, int bytes) {
         frame(WINDOW_UPDATE, 0, stream, ByteBuffer.allocate(4).putInt(bytes).array());
     }
 
-    /** The whole answer on a stream; waits for its end. */
+    /** Waits for the complete answer on a stream. */
     Answer answer(int stream) {
         while (true) {
             Answer answer = answers.get(stream);
@@ -289,24 +289,25 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** The beginning of the answer on a stream; waits for it. */
+    /** Waits for the first frame of the answer on a stream. */
     Answer begun(int stream) {
         readUntil(() -> answers.containsKey(stream));
         return answers.get(stream);
     }
 
-    /** Reads to the end of the connection and tells the code of its last GOAWAY, or null. */
+    /** Reads until the connection ends. Returns the code of the last GOAWAY, or null. */
     @Nullable
     Long endOfConnection() {
         while (readMore()) {
-            // until the peer closes
+            // reads until the peer closes
         }
         return goAway;
     }
 
     /**
-     * The frames end the connection, with a GOAWAY of this code. A server that closes with bytes unread makes TCP reset the
-     * connection, and the reset can overtake the GOAWAY: then they are sent again on a new connection.
+     * Asserts that these frames end the connection with a GOAWAY of this code. If a server closes with unread bytes,
+     * TCP resets the connection, and the reset can destroy the GOAWAY. The frames are then sent again on a new
+     * connection.
      */
     static void assertCutOff(int port, Consumer<Http2Wire> frames, long code) {
         for (int attempt = 0; attempt < MAX_LOST_GOAWAYS; attempt++) {
@@ -314,7 +315,7 @@ final class Http2Wire implements AutoCloseable {
                 try {
                     frames.accept(wire);
                 } catch (UncheckedIOException closed) {
-                    // what the server said before can still be read
+                    // earlier frames of the server can still be read
                 }
                 Long told = wire.endOfConnection();
                 if (told != null) {
@@ -335,12 +336,12 @@ final class Http2Wire implements AutoCloseable {
         }
     }
 
-    /** Streams that the server has ended. Any thread. */
+    /** Returns the number of streams that the server has ended. Called on any thread. */
     int finished() {
         return finished.get();
     }
 
-    /** RST_STREAM frames that were read so far. */
+    /** Returns the number of RST_STREAM frames read so far. */
     int resets() {
         return resets;
     }
@@ -349,7 +350,7 @@ final class Http2Wire implements AutoCloseable {
         return pings;
     }
 
-    /** The stream that the last GOAWAY named; -1 before. */
+    /** Returns the stream that the last GOAWAY named; -1 if there was none. */
     int lastStream() {
         return lastStream;
     }
@@ -384,7 +385,7 @@ final class Http2Wire implements AutoCloseable {
         return answers.computeIfAbsent(stream, id -> new Answer());
     }
 
-    /** As a process that is killed with bytes unread. */
+    /** Resets the connection, like a process that is killed with unread bytes. */
     void leaveAbruptly() {
         try {
             socket.setSoLinger(true, 0);

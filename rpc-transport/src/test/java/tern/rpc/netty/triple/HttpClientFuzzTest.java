@@ -27,14 +27,17 @@ import tern.rpc.ServiceKey;
 import tern.rpc.netty.EmbeddedClient;
 import tern.rpc.transport.Fuzz;
 
-/** Figure R1 for our clients of HTTP: frames, heads, and bodies inside of good ones, as a hostile server sends them. */
+/**
+ * Figure R1 of docs/figures/promises.md for Tern's HTTP clients: frames, heads, and bodies after valid heads, as a
+ * hostile server sends them.
+ */
 @Timeout(3_600)
 class HttpClientFuzzTest {
 
     private static final byte[] SETTINGS = frame(Http2Script.SETTINGS, 0, 0);
     private static final int FIRST_STREAM = 3;
 
-    /** An input for a client costs several calls. */
+    /** Fewer inputs, since an input for a client costs several calls. */
     private static final int A_QUARTER = 4;
 
     private final TripleSides sides = new TripleSides();
@@ -108,7 +111,7 @@ class HttpClientFuzzTest {
         fuzz(A_QUARTER, client, "HTTP/2, client", honest, pieces);
     }
 
-    /** The same answer to another call. */
+    /** Returns the same answer for another stream. */
     private static byte[] onStream(byte[] captured, int stream) {
         return joined(Http2Script.frames(captured).stream()
                 .map(frame -> new Http2Script.Frame(

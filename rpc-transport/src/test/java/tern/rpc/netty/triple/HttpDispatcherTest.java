@@ -16,11 +16,11 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import tern.rpc.netty.triple.WebClient.Version;
 
-/** The table of docs/wire-protocol.md 7.2, row by row. */
+/** Checks the table of docs/wire-protocol.md 7.2 row by row. */
 @Timeout(120)
 class HttpDispatcherTest {
 
-    /** A request that means a row, and how the form shows in the answer. */
+    /** A request for a row of the table, and the expected answer. */
     private record Row(String name, WebRequest request, Consumer<WebAnswer> expected, List<Version> versions) {}
 
     private static WebSides sides;
@@ -49,7 +49,7 @@ class HttpDispatcherTest {
         return bare.body(TestFrame.of(0, bare.body()));
     }
 
-    /** The service tells what it was called by. */
+    /** Checks the protocol that the service reports. */
     private static Consumer<WebAnswer> servedBy(String protocol) {
         return answer -> {
             assertThat(answer.status()).isEqualTo(200);
@@ -148,7 +148,7 @@ class HttpDispatcherTest {
                         row.name() + ", " + version, () -> row.expected().accept(sides.send(version, row.request()))));
     }
 
-    /** Clients make a code of the status alone, and must find no other in the body. */
+    /** Connect's clients derive a code from the HTTP status alone, so the body must not contain another one. */
     @TestFactory
     Stream<DynamicTest> refusalsOfHttpAreNoErrorsOfConnect() {
         return Stream.of("image/jpeg", "application/foo", "application/connect+foo", "application/grpc-web+foo")
@@ -163,7 +163,7 @@ class HttpDispatcherTest {
                         })));
     }
 
-    /** In every form the call fails and is answered; whoever called has done nothing wrong. */
+    /** In every form the call fails and is answered, and the failure is attributed to the service. */
     @TestFactory
     Stream<DynamicTest> metadataThatCannotTravelIsAFailureOfTheService() {
         String path = WebSides.WORDS + "misspell";

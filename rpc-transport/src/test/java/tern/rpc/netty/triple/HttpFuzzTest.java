@@ -29,7 +29,9 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 
-/** Figure R1 for what speaks HTTP at a server: frames, heads, and the bodies of each form inside of good ones. */
+/**
+ * Figure R1 of docs/figures/promises.md for HTTP at a server: frames, heads, and bodies of each form after valid heads.
+ */
 @Timeout(3_600)
 public class HttpFuzzTest {
 
@@ -49,7 +51,7 @@ public class HttpFuzzTest {
                     .export(ServiceExport.of(StreamService.class, new StreamServer()))
                     .export(ServiceExport.of(PbService.class, new PbServer())));
 
-    /** Two blocks of headers on a connection, so that the second one meets the table that the first one left. */
+    /** Sends two header blocks on a connection, so that the second one is decoded with the table of the first one. */
     public static FuzzTarget hpack() {
         HttpFuzzTest test = new HttpFuzzTest();
         List<byte[]> seeds = new ArrayList<>();
@@ -63,7 +65,7 @@ public class HttpFuzzTest {
         return new FuzzTarget(seeds, input -> test.server.feed(test.blocks(input)), test::closeAll);
     }
 
-    /** The first byte says where the second block starts. */
+    /** The first byte is the offset of the second block. */
     private byte[] blocks(byte[] input) {
         if (input.length == 0) {
             return PREFACE;
@@ -76,7 +78,7 @@ public class HttpFuzzTest {
                 block(3, Arrays.copyOfRange(input, cut, input.length)));
     }
 
-    /** In frames as small as every peer takes. */
+    /** Splits a block into frames of the size that every peer accepts. */
     private static byte[] block(int stream, byte[] block) {
         ByteArrayOutputStream frames = new ByteArrayOutputStream();
         int at = 0;
@@ -89,13 +91,13 @@ public class HttpFuzzTest {
         return frames.toByteArray();
     }
 
-    /** Whole requests of HTTP/1.1. */
+    /** Fuzzes complete HTTP/1.1 requests. */
     public static FuzzTarget http1() {
         HttpFuzzTest test = new HttpFuzzTest();
         return new FuzzTarget(files("http1", ".request.bin"), test.server::feed, test::closeAll);
     }
 
-    /** The envelopes of a stream of Connect. */
+    /** Fuzzes the envelopes of a Connect stream. */
     public static FuzzTarget connect() {
         HttpFuzzTest test = new HttpFuzzTest();
         List<byte[]> seeds = List.of(
@@ -221,7 +223,7 @@ public class HttpFuzzTest {
         new Fuzz("HTTP/1.1", files("http1", ".request.bin"), pieces).run(server::feed);
     }
 
-    /** The body of one request whose head is good. */
+    /** Fuzzes the body of a request with a valid head. */
     private void bodies(int parts, String name, List<byte[]> honest, String path, String... head) {
         StringBuilder lines = new StringBuilder();
         for (String line : head) {

@@ -45,8 +45,9 @@ import tern.rpc.transport.Token;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Ways around identity, as a table of wire, trick and policy. No row is served or creates anything of a call, and each
- * answer is the one that the same trick gets where nothing is exported, so that strangers learn no name.
+ * Attempts to bypass authentication, as a table of protocol, trick and policy. No request may be served or create an
+ * argument. Each answer must equal the answer to the same request for an unknown name, so that strangers learn no
+ * exported names.
  */
 @Timeout(600)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -57,12 +58,12 @@ class IdentityTableTest {
     private static final String HEALTH = "grpc.health.v1.Health";
     private static final int LIMIT = 64 << 10;
 
-    /** Every name that is exported, as it is and as one of the same length that is not. */
+    /** Every exported name with an unknown name of the same length. */
     private static final Map<String, String> TWINS = Map.of(
             "Vault", "Vaulz", "open", "opez", "read", "reaz", "shout", "shouz", "join", "joiz", "touch", "toucz", "sum",
             "suz");
 
-    /** What asks who calls. */
+    /** The policies that require authentication. */
     enum Policy {
         TOKEN,
         AUTHORIZER,
@@ -83,7 +84,7 @@ class IdentityTableTest {
         }
     }
 
-    /** A trick on a request that would be served. */
+    /** A change of a request that would be served otherwise. */
     private record Trick(String name, UnaryOperator<WebRequest> play) {
 
         @Override
@@ -92,7 +93,7 @@ class IdentityTableTest {
         }
     }
 
-    /** A wire of HTTP with a request that is served there. */
+    /** A form of HTTP with a request that it serves. */
     private record Wire(String name, Version version, WebRequest request) {
 
         @Override
@@ -112,7 +113,7 @@ class IdentityTableTest {
     private final EventLoops loops = EventLoops.start(2);
     private final List<AutoCloseable> open = new ArrayList<>();
     private final Vault.Server vault = new Vault.Server();
-    private final Map<Policy, WebClient> shared = new EnumMap<>(Policy.class); // of HTTP/2
+    private final Map<Policy, WebClient> shared = new EnumMap<>(Policy.class); // clients of HTTP/2
     private final int[] ports = new int[Policy.values().length];
 
     @BeforeAll
@@ -359,7 +360,7 @@ class IdentityTableTest {
                 if (policy == Policy.TOKEN
                         && wire.version() == Version.HTTP2
                         && wire.name().contains("GET")) {
-                    continue; // looked at by the same code as over HTTP/1.1
+                    continue; // checked by the same code as over HTTP/1.1
                 }
                 for (Trick trick : tricks()) {
                     rows.add(new Row(policy, wire, trick));
@@ -369,7 +370,7 @@ class IdentityTableTest {
         return rows;
     }
 
-    /** All that an answer says. */
+    /** Returns all parts of an answer as text. */
     private String answer(Policy policy, Version version, WebRequest request) {
         WebClient client = version == Version.HTTP1
                 ? version.connect(ports[policy.ordinal()])
@@ -395,7 +396,7 @@ class IdentityTableTest {
         return new WebRequest(request.method(), path, request.headers(), request.body());
     }
 
-    /** With the names that are not exported replaced by those that are. */
+    /** Replaces the unknown names by the exported ones. */
     private static String normal(String answer) {
         String normal = answer.replace("%2561", "a").replace("%61", "a");
         for (Map.Entry<String, String> twin : TWINS.entrySet()) {
@@ -517,7 +518,7 @@ class IdentityTableTest {
         assertThat(shape(answer, called)).isEqualTo(shape(expected, "no.Such/call"));
     }
 
-    /** Without the path and what depends on its length. */
+    /** Removes the path and all parts that depend on its length. */
     private static String shape(String answer, String called) {
         String written = GrpcMessage.encode(called).toString();
         return answer.replace("call of " + called + " refused", "call of X refused")
@@ -527,7 +528,7 @@ class IdentityTableTest {
                 .replaceAll("content-length=\\[\\d+\\]", "");
     }
 
-    // ---- HTTP/1.1 by hand
+    // ---- hand-written HTTP/1.1
 
     private String raw(Policy policy, String head) {
         try (RawSocket socket = RawSocket.connect(ports[policy.ordinal()])) {
@@ -556,7 +557,8 @@ class IdentityTableTest {
                         post + "content-length: 10\r\n\r\n")
                 .flatMap(head -> Stream.of(Policy.TOKEN, Policy.AUTHORIZER).map(policy -> Arguments.of(policy, head)))
                 .filter(row -> !(row.get()[0] == Policy.AUTHORIZER
-                        && row.get()[1].toString().endsWith("content-length: 10\r\n\r\n"))); // it waits for the body
+                        // the server waits for the body
+                        && row.get()[1].toString().endsWith("content-length: 10\r\n\r\n")));
     }
 
     @ParameterizedTest
@@ -733,7 +735,7 @@ class IdentityTableTest {
         assertThat(normal(known)).isEqualTo(normal(unknown)).isEqualTo(normal(answer(policy, noMethod)));
     }
 
-    // ---- what all of this is not for
+    // ---- the open service, and the names in this test
 
     @ParameterizedTest
     @MethodSource("policies")

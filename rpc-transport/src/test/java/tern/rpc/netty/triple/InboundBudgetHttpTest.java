@@ -25,7 +25,7 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.netty.peer.Await;
 import tern.rpc.server.RpcServer;
 
-/** The memory for requests by HTTP that are not complete, or that nobody has read. */
+/** The memory for HTTP requests that are incomplete or not read by a worker yet. */
 class InboundBudgetHttpTest {
 
     private static final int MESSAGE = 512 << 10;

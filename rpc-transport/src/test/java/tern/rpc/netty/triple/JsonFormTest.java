@@ -41,7 +41,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Calls in JSON over both versions of HTTP, by Java's own client. */
+/** JSON calls over both versions of HTTP with Java's own client. */
 @Timeout(120)
 class JsonFormTest {
 
@@ -54,7 +54,7 @@ class JsonFormTest {
         }
     }
 
-    /** What is called here. */
+    /** A service for the tests. */
     @WireName("test.Shop")
     public interface Shop {
 
@@ -71,23 +71,23 @@ class JsonFormTest {
 
         byte[] picture(byte[] bytes);
 
-        /** Fails in the way that is asked for. */
+        /** Fails in the requested way. */
         String fail(String how);
 
-        /** The value of a header of the request. */
+        /** Returns the value of a request header. */
         @Nullable
         String header(String name);
 
-        /** Sends headers along. */
+        /** Sends response headers. */
         String headers();
 
-        /** Compressed where the caller takes that. */
+        /** Answers compressed if the caller accepts it. */
         String small(String text);
 
-        /** Ends when nobody waits any more. */
+        /** Ends when the call is cancelled. */
         String never();
 
-        /** Numbers from 0 on; then fails if it is said how. */
+        /** Sends numbers from 0, then fails if a way is given. */
         void numbers(int count, @Nullable String how, StreamObserver<Integer> out);
 
         StreamObserver<String> gather(StreamObserver<Integer> out);
@@ -261,7 +261,7 @@ class JsonFormTest {
         return String.join(", ", answer.headers().allValues(name));
     }
 
-    // Which method
+    // Method
 
     @ParameterizedTest
     @EnumSource(Version.class)
@@ -331,7 +331,7 @@ class JsonFormTest {
         assertThat(header(trace, "allow")).startsWith("GET, HEAD");
     }
 
-    // Out of what
+    // Arguments
 
     @ParameterizedTest
     @EnumSource(Version.class)
@@ -458,7 +458,7 @@ class JsonFormTest {
         return bytes.toByteArray();
     }
 
-    // With what beside it
+    // Metadata
 
     @ParameterizedTest
     @EnumSource(Version.class)
@@ -505,7 +505,7 @@ class JsonFormTest {
         }
     }
 
-    // And what if not
+    // Errors
 
     @ParameterizedTest
     @CsvSource({

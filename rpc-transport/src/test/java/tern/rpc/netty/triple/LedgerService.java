@@ -7,7 +7,7 @@ import com.example.ledger.Receipt;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 
-/** A generated service as gRPC's users write them. */
+/** An implementation of a generated service, as users of gRPC write them. */
 class LedgerService extends LedgerGrpc.LedgerImplBase {
 
     @Override
@@ -36,7 +36,7 @@ class LedgerService extends LedgerGrpc.LedgerImplBase {
 
             @Override
             public void onError(Throwable failure) {
-                // the caller has left
+                // the caller has cancelled
             }
 
             @Override
@@ -70,7 +70,7 @@ class LedgerService extends LedgerGrpc.LedgerImplBase {
 
             @Override
             public void onError(Throwable failure) {
-                // the caller has left
+                // the caller has cancelled
             }
 
             @Override

@@ -59,7 +59,7 @@ class MessageDeframerTest {
         return bytes;
     }
 
-    /** In a buffer that is released afterwards, as that of a connection is. */
+    /** Adds the bytes in a buffer that is released afterwards, like a buffer of a connection. */
     private void add(byte[] bytes, int offset, int length) {
         ByteBuf data = ByteBufAllocator.DEFAULT.buffer().writeBytes(bytes, offset, length);
         try {

@@ -29,14 +29,14 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Requests and answers have a limit each, on both sides of every wire. */
+/** Requests and answers have separate limits on both sides of every protocol. */
 class MessageLimitsTest {
 
     private static final int SMALL = 2_000;
     private static final int LARGE = 100_000;
     private static final int BETWEEN = 5_000;
 
-    /** Carries much in one direction. */
+    /** Methods with a large argument or a large result. */
     public interface Letters {
         int count(String letters);
 

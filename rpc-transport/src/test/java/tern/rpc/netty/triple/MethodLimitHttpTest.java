@@ -21,10 +21,10 @@ import tern.rpc.netty.peer.Await;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** The limit of a method where its name stands in front of the request. */
+/** The limit of a method, with protocols that send its name before the request. */
 class MethodLimitHttpTest {
 
-    /** The service. */
+    /** A service for the tests. */
     @WireName("test.Holding")
     public interface Holding {
         String hold(String name);
@@ -93,7 +93,7 @@ class MethodLimitHttpTest {
             HttpResponse<String> bad = call(client, version, server, UNREADABLE).get(30, TimeUnit.SECONDS);
 
             assertThat(bad.statusCode()).isEqualTo(400);
-            Await.until( // its worker may still be about to leave
+            Await.until( // the worker may still be leaving
                     "the place is given back",
                     () -> call(client, version, server, "\"one\"").join().statusCode() == 200);
         }

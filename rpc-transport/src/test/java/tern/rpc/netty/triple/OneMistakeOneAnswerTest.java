@@ -49,8 +49,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What callers learn of one mistake, wire by wire, in a file for reviewers. {@code -Dmistakes.write=true} writes it again
- * after a change.
+ * Compares the answers to one mistake over all protocols with a file for reviewers. {@code -Dmistakes.write=true}
+ * writes the file again after a change.
  */
 @Timeout(120)
 class OneMistakeOneAnswerTest {
@@ -118,7 +118,7 @@ class OneMistakeOneAnswerTest {
         LOCAL
     }
 
-    /** Wires of other libraries, whose requests are written by hand. */
+    /** Protocols of other libraries, with hand-written requests. */
     enum Foreign {
         CONNECT_JSON("application/json"),
         CONNECT_PROTO("application/proto"),
@@ -260,7 +260,7 @@ class OneMistakeOneAnswerTest {
             return clients.get(wire).refer(reference.build());
         }
 
-        /** @param path without the leading slash */
+        /** @param path path without the leading slash */
         private String call(Foreign wire, String path, byte[] message, Map<String, String> headers) {
             WebRequest request = WebRequest.post("/" + path, wire.contentType).body(message);
             for (Map.Entry<String, String> header : headers.entrySet()) {
@@ -315,7 +315,7 @@ class OneMistakeOneAnswerTest {
         table.put(name, answers);
     }
 
-    /** The same by the wires of other libraries. */
+    /** Makes the same mistake with the protocols of other libraries. */
     private void onForeign(String name, Side side, String path, byte[] json, byte[] proto, String... header) {
         Map<String, String> headers = new LinkedHashMap<>();
         for (int i = 0; i < header.length; i += 2) {
@@ -340,12 +340,12 @@ class OneMistakeOneAnswerTest {
         }
     }
 
-    @SuppressWarnings("unchecked") // It is thrown, not cast.
+    @SuppressWarnings("unchecked") // The exception is thrown, not cast.
     private static <E extends Throwable> Object sneaky(Throwable failure) throws E {
         throw (E) failure;
     }
 
-    /** Client and server race to tell of a time-out. */
+    /** Replaces parts that differ between runs. Client and server race to report a timeout. */
     private static String uniform(String message) {
         return message.replaceAll("(127\\.0\\.0\\.1):\\d+|local:0", "<server>")
                 .replaceAll("(as )[0-9a-f]+\\)", "$1<id>)")

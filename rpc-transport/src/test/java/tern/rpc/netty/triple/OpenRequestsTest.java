@@ -26,7 +26,7 @@ import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Requests that stay open count in the budgets with all that they hold, however small their parts are. */
+/** Open requests count in the budgets with all their memory, however small their parts are. */
 @Timeout(120)
 class OpenRequestsTest {
 
@@ -35,13 +35,13 @@ class OpenRequestsTest {
     private static final int INBOUND = 4 << 20;
     private static final int STREAMS = 200;
 
-    /** Below the size from which on messages count at once. */
+    /** Below the size at which messages count at once. */
     private static final int SMALL = 4_000;
 
     private static final byte[] MESSAGE =
             Http2Script.framed(0, StringValue.of("x".repeat(SMALL - 8)).toByteArray());
 
-    /** A request that does not end. */
+    /** An incomplete request. */
     enum Open {
         WHOLE_MESSAGE("application/grpc", "write", MESSAGE.length),
         PART_OF_A_MESSAGE("application/grpc", "write", MESSAGE.length - 10),
@@ -158,7 +158,7 @@ class OpenRequestsTest {
 
         Await.until("the budget is used up", () -> held() > INBOUND);
         assertServed(connect(), 1);
-        assertThat(held()).isLessThan(1.9 * INBOUND); // the two send 2.3 times as much
+        assertThat(held()).isLessThan(1.9 * INBOUND); // the two requests send 2.3 times as much
     }
 
     @Test

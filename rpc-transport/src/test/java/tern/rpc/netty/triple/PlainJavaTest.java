@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tern.rpc.transport.TestAuthority;
 import tern.rpc.transport.Tls;
 
-/** The files of docs/plain-java.md, compiled and run. */
+/** Compiles and runs the files of docs/plain-java.md. */
 @Timeout(120)
 class PlainJavaTest {
 

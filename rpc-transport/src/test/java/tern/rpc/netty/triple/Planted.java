@@ -5,10 +5,13 @@ import java.util.concurrent.CompletionException;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What goes wrong at one step of a call, for tests of what is left behind. One at a time, on threads of one kind. */
+/**
+ * A failure at one step of a call, for tests of the resources that it leaves behind. One failure is active at a time,
+ * on threads of one kind.
+ */
 final class Planted {
 
-    /** What is thrown. */
+    /** The kind of throwable. */
     enum Kind {
         MEMORY,
         STACK,
@@ -92,7 +95,7 @@ final class Planted {
 
     private Planted() {}
 
-    /** From now on that step fails, on threads of such names. */
+    /** Makes a step fail from now on, on threads with matching names. */
     static void plant(Enum<?> at, Kind thrown, Pattern threadNames) {
         kind = thrown;
         threads = threadNames;
@@ -103,12 +106,12 @@ final class Planted {
         step = null;
     }
 
-    /** Whether this step is to fail. */
+    /** Returns whether this step has to fail now. */
     static boolean isAt(Enum<?> here) {
         return step == here && threads.matcher(Thread.currentThread().getName()).matches();
     }
 
-    /** Throws what is planted here, checked or not. */
+    /** Throws the planted throwable, checked or not, if this step has to fail. */
     static void at(Enum<?> here) {
         if (isAt(here)) {
             Planted.<RuntimeException>sneak(kind.make());

@@ -18,7 +18,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Compared with Netty's decoder, which reads every block. */
+/** Compares the result with Netty's decoder, which reads every block. */
 class RememberedBlocksTest {
 
     private static final int LIST_BYTES = 32 << 10;
@@ -27,7 +27,7 @@ class RememberedBlocksTest {
     private final Counted decoder = new Counted();
     private final RememberedBlocks blocks = new RememberedBlocks(() -> decoder, LIST_BYTES);
 
-    /** Netty's decoder, and how many blocks it was given. */
+    /** Netty's decoder with a count of the blocks that it reads. */
     private static final class Counted implements Http2HeadersDecoder {
 
         private final Http2HeadersDecoder netty = new DefaultHttp2HeadersDecoder(true, LIST_BYTES);
@@ -88,7 +88,7 @@ class RememberedBlocksTest {
         for (ByteBuf method : methods) {
             read(method);
         }
-        assertThat(decoder.read - before).isLessThan(8); // a few share a place
+        assertThat(decoder.read - before).isLessThan(8); // some of them share a slot
     }
 
     @Test
@@ -213,7 +213,7 @@ class RememberedBlocksTest {
         assertThat(decoder.read).isLessThan(6);
     }
 
-    /** Few different fields and names, so that blocks come again; broken ones end the connection. */
+    /** Uses few different fields and names, so that blocks repeat. Invalid blocks end the connection. */
     @Test
     void anyBlocksInAnyOrderSayWhatNettyReads() {
         Random random = new Random(11);
@@ -243,7 +243,7 @@ class RememberedBlocksTest {
             broken += expected.startsWith("CONNECTION") ? 1 : 0;
             known += blocksSent - counted.read;
         }
-        assertThat(broken).isGreaterThan(100); // or nothing was tried
+        assertThat(broken).isGreaterThan(100); // otherwise the test would prove nothing
         assertThat(known).isGreaterThan(5_000);
     }
 

@@ -34,7 +34,7 @@ import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
 
-/** Calls and streams of our client, without what stands above a connection. */
+/** Calls and streams of Tern's client without the layers above a connection. */
 final class Requests implements AutoCloseable {
 
     static final Duration LONG = Duration.ofSeconds(20);
@@ -69,7 +69,7 @@ final class Requests implements AutoCloseable {
         return connect(endpoint, settings -> settings);
     }
 
-    /** The protocol, noting its connections. */
+    /** Returns the protocol, wrapped to record its connections. */
     private ClientProtocol noting() {
         return new ClientProtocol() {
             @Override
@@ -110,12 +110,12 @@ final class Requests implements AutoCloseable {
         };
     }
 
-    /** What is done there. */
+    /** An action on the event loop. */
     interface Deed {
         void on(Http2ClientHandler handler) throws Http2Exception;
     }
 
-    /** Does something to the newest connection before anything that is sent on it from now on. */
+    /** Runs an action on the newest connection before all later writes. */
     void onEventLoop(Deed deed) {
         List<Connection> all = List.copyOf(connections);
         all.get(all.size() - 1).queue().add(new WriteCommand() {
@@ -150,7 +150,7 @@ final class Requests implements AutoCloseable {
         return Deadline.at(System.nanoTime() + timeout.toNanos());
     }
 
-    /** Sends a call; whoever wants its end waits for it. */
+    /** Sends a call. The caller can wait for its end. */
     static PendingCall send(ClientConnection connection, Invocation call) {
         PendingCall pending = new PendingCall(call, false, System.nanoTime(), null);
         connection.send(pending);
@@ -161,16 +161,16 @@ final class Requests implements AutoCloseable {
         return new Opened(connection, call);
     }
 
-    /** A stream and what came on it. */
+    /** A stream and its received events. */
     static final class Opened implements ClientStream.Receiver {
 
-        /** In place of null in queues. */
+        /** Stands for null in queues. */
         static final Object NOTHING = "nothing";
 
-        /** Metadata, messages as they were decoded, "ready", and at the end a Response or a Throwable. */
+        /** Metadata, decoded messages, "ready", and at the end a Response or a Throwable. */
         final BlockingQueue<Object> events = new LinkedBlockingQueue<>();
 
-        /** What it throws in the place of taking a message. */
+        /** Thrown instead of accepting a message. */
         volatile @Nullable RuntimeException failing;
 
         final PendingCall pending;
@@ -225,7 +225,7 @@ final class Requests implements AutoCloseable {
         @SuppressWarnings("unchecked")
         <T> T next(Class<T> type) {
             Object next = next();
-            while (next.equals("ready")) { // which may be told at any time
+            while (next.equals("ready")) { // which may arrive at any time
                 next = next();
             }
             if (!type.isInstance(next)) {

@@ -7,30 +7,30 @@ import tern.rpc.StreamObserver;
 import tern.rpc.WireName;
 
 /**
- * Streams as an application of ours declares them. Dubbo's providers go by the name of the Java interface, whatever path
- * they are told, so this one bears that of {@link DubboShapes}.
+ * Streams with the types of Tern. A Dubbo provider uses the name of the Java interface whatever path is configured, so
+ * this interface has the wire name of {@link DubboShapes}.
  */
 @WireName("tern.rpc.netty.triple.DubboShapes")
 public interface Shapes {
 
-    /** 1 up to the last. */
+    /** Sends 1 up to the given number. */
     Flow.Publisher<Integer> count(Integer last);
 
     CompletionStage<Integer> sum(Flow.Publisher<Integer> numbers);
 
-    /** So many messages of {@link ShapesServer#LARGE} bytes. */
+    /** Sends this number of messages of {@link ShapesServer#LARGE} bytes. */
     void download(Integer messages, StreamObserver<byte[]> out);
 
-    /** Answers the number of bytes. */
+    /** Answers with the number of bytes. */
     StreamObserver<byte[]> upload(StreamObserver<Integer> out);
 
-    /** One message, then none until the caller gives up. */
+    /** Sends one message, then nothing until the call is cancelled. */
     Flow.Publisher<String> endless(String text);
 
-    /** As {@link #download}, compressed. */
+    /** Sends the same messages as {@link #download}, compressed. */
     void squeezed(Integer messages, StreamObserver<byte[]> out);
 
-    /** Whether the call has a deadline. */
+    /** Answers whether the call has a deadline. */
     void limited(String text, StreamObserver<String> out);
 
     void say(StringValue text, StreamObserver<StringValue> out);

@@ -12,13 +12,13 @@ import tern.rpc.ServerContext;
 import tern.rpc.StreamObserver;
 import tern.rpc.transport.Items;
 
-/** Serves {@link Shapes}. */
+/** Implements {@link Shapes}. */
 final class ShapesServer implements Shapes {
 
     /** Bytes of a message. */
     static final int LARGE = 256 << 10;
 
-    /** Texts of endless streams that nobody listens to any more. */
+    /** Texts of endless streams that were cancelled. */
     final BlockingQueue<String> cancelled = new LinkedBlockingQueue<>();
 
     volatile boolean wasCompressed;
@@ -118,7 +118,7 @@ final class ShapesServer implements Shapes {
 
             @Override
             public void cancel() {
-                // nothing comes anyway
+                // no message follows
             }
         });
     }

@@ -9,7 +9,7 @@ import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.Tls;
 
-/** Shows the connections that are opened. */
+/** Passes opened connections to the test. */
 record ShownTransport(ClientTransport actual, Consumer<ClientConnection> opened) implements ClientTransport {
 
     @Override

@@ -36,7 +36,7 @@ class StreamHistoryTest {
 
         assertThat(history.wasNeverOpened(5)).isTrue();
         assertThat(history.wasNeverOpened(1)).isTrue();
-        history.reset(5); // a frame for a stream that is not there
+        history.reset(5); // a frame for a missing stream
         assertThat(history.wasNeverOpened(5)).isTrue();
     }
 
@@ -50,14 +50,14 @@ class StreamHistoryTest {
         history.opened(far);
         history.opened(Integer.MAX_VALUE);
 
-        assertThat(history.wasNeverOpened(far)).isFalse(); // forgotten
+        assertThat(history.wasNeverOpened(far)).isFalse(); // too old to be remembered
         assertThat(history.wasNeverOpened(Integer.MAX_VALUE - 2)).isTrue();
         assertThat(history.wasNeverOpened(Integer.MAX_VALUE - 2 * (StreamHistory.STREAMS - 1)))
                 .isTrue();
         assertThat(history.endedInOrder(Integer.MAX_VALUE)).isTrue();
     }
 
-    /** Compared with a map of all streams. */
+    /** Compares the history with a map of all streams. */
     @Test
     void lastStreamsAreRememberedWhateverBecameOfThem() {
         Random random = new Random(5);

@@ -8,7 +8,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Keeps what a stream tells: an observer of ours, one of Dubbo's, and a subscriber. Thread-safe. */
+/** Records the events of a stream. It implements Tern's observer, Dubbo's observer, and a subscriber. Thread-safe. */
 final class Told<T>
         implements tern.rpc.StreamObserver<T>, org.apache.dubbo.common.stream.StreamObserver<T>, Flow.Subscriber<T> {
 
@@ -51,7 +51,7 @@ final class Told<T>
         known.cancel();
     }
 
-    /** What comes next. */
+    /** Returns the next event. */
     Object next() throws InterruptedException {
         Object event = events.poll(20, TimeUnit.SECONDS);
         if (event == null) {
@@ -60,7 +60,7 @@ final class Told<T>
         return event;
     }
 
-    /** The failure that comes next. */
+    /** Returns the next event, which must be a failure. */
     Throwable failure() throws InterruptedException {
         Object event = next();
         if (event instanceof Throwable failure) {
@@ -69,7 +69,7 @@ final class Told<T>
         throw new AssertionError("not a failure: " + event);
     }
 
-    /** All messages of a stream that completes. */
+    /** Returns all messages of a stream that completes. */
     @SuppressWarnings("unchecked")
     List<T> all() throws InterruptedException {
         List<T> messages = new ArrayList<>();

@@ -61,7 +61,7 @@ import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.GenericException;
 import tern.rpc.transport.PendingCall;
 
-/** Every captured or scripted answer of a Triple server, played to our client. */
+/** Replays every captured or scripted answer of a Triple server to Tern's client. */
 @Timeout(120)
 class TripleClientFixturesTest {
 
@@ -76,7 +76,7 @@ class TripleClientFixturesTest {
         REQUESTS.close();
     }
 
-    /** A call, and how its outcome is judged: a Response or a Throwable. */
+    /** A call, and the check of its outcome: a Response or a Throwable. */
     private record Case(Invocation call, Consumer<Object> judge) {}
 
     private static final Map<String, Case> CAPTURED = new LinkedHashMap<>();
@@ -145,7 +145,7 @@ class TripleClientFixturesTest {
                 new Object[] {});
     }
 
-    /** A consumer that could not write its argument, and streams. */
+    /** Not replayed here: a consumer that could not write its argument, and streams. */
     private static final List<String> CAPTURED_OTHERWISE =
             List.of("types-optional", "server-stream", "server-stream-fail", "bi-stream");
 
@@ -313,7 +313,7 @@ class TripleClientFixturesTest {
         }
     }
 
-    /** The captured request, whose stream is 3 as ours. */
+    /** Returns the captured request. Its stream is 3, like that of Tern's request. */
     private static Request captured(String name) {
         byte[] whole = file("triple-h2/" + name + ".c2s.bin");
         List<Frame> frames = Http2Script.frames(Arrays.copyOfRange(whole, 24, whole.length));
@@ -366,7 +366,7 @@ class TripleClientFixturesTest {
         assertThat(ours.header("user-agent")).startsWith("tern-rpc");
         assertThat(ours.header("grpc-accept-encoding")).isEqualTo("gzip");
         assertThat(GrpcTimeout.parseNanos(ours.header("grpc-timeout"))).isPositive();
-        if (!name.startsWith("generic-pojo")) { // whose map has its own order
+        if (!name.startsWith("generic-pojo")) { // whose map has another order
             assertThat(ours.body.toByteArray()).asHexString().isEqualTo(hex(captured.body.toByteArray()));
         }
     }
@@ -395,7 +395,7 @@ class TripleClientFixturesTest {
         status(StatusCode.UNKNOWN, "strm é fail").accept(opened.next(RpcException.class));
     }
 
-    /** Opens it, compares the request, plays the answer. */
+    /** Opens a stream, compares the request and replays the answer. */
     private static Opened stream(String name, String method, String argument) {
         try (RawServer server = RawServer.start()) {
             ClientConnection connection = REQUESTS.connect(server.endpoint());
@@ -447,7 +447,7 @@ class TripleClientFixturesTest {
         }
     }
 
-    /** What the captured consumer sent. */
+    /** Returns the objects that the captured consumer sent. */
     private static List<Object> sentPersons() {
         byte[] body = captured("bi-stream").body.toByteArray();
         PayloadCodec codec = REQUESTS.codecs.payloads().of(method(STREAMS, "biStream"));
@@ -514,7 +514,8 @@ class TripleClientFixturesTest {
 
                 SCRIPTED.get(name).accept(outcome(pending));
                 if (name.equals("tri-goaway")) {
-                    try (Http2Script other = Http2Script.accept(server)) { // it connects when it has read the end
+                    // the client connects again when it has read the end
+                    try (Http2Script other = Http2Script.accept(server)) {
                         PendingCall next = Requests.send(connection, REQUESTS.call(method(GREET, "echo"), "y"));
                         other.answer(other.request().stream, wrapped("next"));
                         value("next").accept(outcome(next));

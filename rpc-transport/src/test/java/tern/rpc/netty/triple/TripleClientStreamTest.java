@@ -29,7 +29,7 @@ import tern.rpc.netty.triple.Http2Script.Request;
 import tern.rpc.netty.triple.Requests.Opened;
 import tern.rpc.transport.ClientConnection;
 
-/** Streams of the client, against a server that a test plays. */
+/** Streams of the client against a scripted server. */
 @Timeout(60)
 class TripleClientStreamTest {
 
@@ -72,7 +72,7 @@ class TripleClientStreamTest {
         return new String((byte[]) message, UTF_8);
     }
 
-    /** What was sent before is worked off when its answer comes. */
+    /** Sends a PING. Earlier frames have been handled when its answer arrives. */
     private static void ping(Http2Script script) {
         script.send(Http2Script.PING, 0, 0, NOTHING);
         assertThat(script.next(Http2Script.PING).flags()).isEqualTo(Http2Script.ACK);
@@ -133,7 +133,7 @@ class TripleClientStreamTest {
         Http2Script script = Http2Script.accept(server);
         script.request();
         byte[] large = Http2Script.framed(0, new byte[(1 << 20) - 5]);
-        script.head(3, OK).data(3, large); // all that the stream's window allows
+        script.head(3, OK).data(3, large); // as much as the window of the stream allows
 
         script.send(Http2Script.PING, 0, 0, NOTHING);
         Frame next = script.next();
@@ -365,7 +365,7 @@ class TripleClientStreamTest {
 
         assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.RESOURCE_EXHAUSTED);
         assertThat(script.next(Http2Script.RST_STREAM).stream()).isEqualTo(3);
-        opened.stream.send(message); // dropped
+        opened.stream.send(message); // dropped, since the stream has ended
         assertThat(opened.stream.isReady()).isFalse();
     }
 
@@ -430,7 +430,7 @@ class TripleClientStreamTest {
         ping(script);
     }
 
-    /** Its window holds some of them back when the stream ends. */
+    /** The window holds some requests back when the stream ends. */
     @Test
     void answerThatWasNotAskedForYetSurvivesRequestsThatCannotBeSentAnyMore() {
         Opened opened = open("both");
@@ -449,7 +449,7 @@ class TripleClientStreamTest {
         assertThat(failure.status().description()).isEqualTo("enough");
     }
 
-    /** The leak check of this module looks for the answers that were left. */
+    /** The leak check of this module finds answers that are not released. */
     @Test
     void answersThatWereLeftAreReleasedWhenACancelMeetsAWishForMore() {
         Opened opened = open("down", (Object) bytes("x"));
@@ -466,7 +466,7 @@ class TripleClientStreamTest {
         ping(script);
 
         requests.onEventLoop(
-                handler -> { // so that the wish is looked at when the call is over already
+                handler -> { // runs the request for more messages after the call is over
                     opened.stream.request(1);
                     opened.pending.fail(RpcException.refusal(StatusCode.CANCELLED, "on purpose", Executed.MAYBE));
                 });
@@ -485,7 +485,7 @@ class TripleClientStreamTest {
         script.reset(3, 8);
 
         assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.CANCELLED);
-        ping(script); // nothing was reset in answer to it
+        ping(script); // no reset was sent in reply
     }
 
     @Test
@@ -502,7 +502,7 @@ class TripleClientStreamTest {
         opened.stream.send(bytes("dropped"));
     }
 
-    /** A stream whose answer has come whole, of which nothing was asked for, and whose connection is lost. */
+    /** Opens a stream whose answer has arrived completely, requests no message, and closes its connection. */
     private Opened openedAndLost(Duration timeout) {
         Opened opened = requests.open(
                 requests.connect(server.endpoint()), requests.call(method("down"), timeout, (Object) bytes("x")));
@@ -512,7 +512,7 @@ class TripleClientStreamTest {
         ping(script);
         opened.next(Metadata.class);
         script.close();
-        server.next(); // it connects anew when it knows
+        server.next(); // the client connects again when it notices the loss
         return opened;
     }
 

@@ -37,7 +37,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
-/** Calls with one message each way, against a server that a test plays. */
+/** Unary calls against a scripted server. */
 @Timeout(60)
 class TripleClientTest {
 
@@ -479,9 +479,9 @@ class TripleClientTest {
         assertThat(script.isClosedByPeer()).isTrue();
     }
 
-    // Answers that are none
+    // Invalid answers
 
-    /** What a server does, and what the caller learns of it. */
+    /** Checks the failure that a caller gets for this answer. */
     private void assertAnswer(Consumer<Http2Script> answer, StatusCode code, Executed executed, String... texts) {
         ClientConnection connection = connect();
         PendingCall pending = send(connection, "x");
@@ -757,9 +757,9 @@ class TripleClientTest {
         }
     }
 
-    // Servers that break the rules for all
+    // Servers that violate the protocol of the connection
 
-    /** What a server does that ends its connection. */
+    /** Checks that these frames end the connection. */
     private void assertCutOff(Consumer<Http2Script> deed, String... reason) {
         ClientConnection connection = connect();
         PendingCall pending = send(connection, "x");
@@ -769,7 +769,7 @@ class TripleClientTest {
         try {
             deed.accept(script);
         } catch (UncheckedIOException closed) {
-            // it was cut off before it had done all
+            // disconnected before it had sent all frames
         }
 
         assertFailed(pending, StatusCode.UNAVAILABLE, Executed.MAYBE, reason);
@@ -864,7 +864,7 @@ class TripleClientTest {
         assertThat(calls).hasSizeBetween(195, 205);
     }
 
-    /** As of a server that gives up at the deadline of each stream. */
+    /** A server that gives up at the deadline of each stream sends such resets. */
     @Test
     void resetsOfAnswersThatHadBegunAreNoFlood() {
         ClientConnection connection = connect();

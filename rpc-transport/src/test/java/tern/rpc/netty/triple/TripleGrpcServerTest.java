@@ -54,7 +54,7 @@ import tern.rpc.netty.triple.Requests.Opened;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
-/** Our client and a server of gRPC's own. */
+/** Tern's client and a server of grpc-java. */
 @Timeout(60)
 class TripleGrpcServerTest {
 
@@ -132,7 +132,7 @@ class TripleGrpcServerTest {
                 .build();
     }
 
-    /** Answers with the request, unless that asks for something else. */
+    /** Answers with the request, or as the text of the request says. */
     private void one(byte[] request, StreamObserver<byte[]> answers) {
         switch (new String(request, 0, Math.min(20, request.length), UTF_8)) {
             case "fail" ->
@@ -172,7 +172,7 @@ class TripleGrpcServerTest {
         return trailers;
     }
 
-    /** As many answers as the request has bytes, each of 64 KiB. */
+    /** Sends 64 KiB for each byte of the request. */
     private void down(byte[] request, StreamObserver<byte[]> answers) {
         ServerCallStreamObserver<byte[]> sink = (ServerCallStreamObserver<byte[]>) answers;
         sink.setOnReadyHandler(new Runnable() {
@@ -209,7 +209,7 @@ class TripleGrpcServerTest {
 
         @Override
         public void onError(Throwable failure) {
-            // the caller has gone
+            // the caller has cancelled
         }
 
         @Override
@@ -228,7 +228,7 @@ class TripleGrpcServerTest {
 
             @Override
             public void onError(Throwable failure) {
-                // the caller has gone
+                // the caller has cancelled
             }
 
             @Override
@@ -238,7 +238,7 @@ class TripleGrpcServerTest {
         };
     }
 
-    /** Shows what came, and adds headers. */
+    /** Returns received headers and adds new ones. */
     private static final class Headers implements ServerInterceptor {
         @Override
         public <Q, A> ServerCall.Listener<Q> interceptCall(

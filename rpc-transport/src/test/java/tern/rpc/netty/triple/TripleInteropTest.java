@@ -43,10 +43,10 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
 import tern.rpc.transport.Items;
 
-/** Calls between us and a real Apache Dubbo on Triple. */
+/** Calls between Tern and a real Apache Dubbo over Triple. */
 class TripleInteropTest extends DubboInteropContract {
 
-    /** The streams of the captured calls under the name that they have for Dubbo here. */
+    /** The streams of the captured calls under the name that Dubbo uses here. */
     @WireName("tern.rpc.netty.triple.DubboStreamService")
     private interface Streams extends StreamService {}
 
@@ -92,7 +92,7 @@ class TripleInteropTest extends DubboInteropContract {
         dubbo.provide(PbService.class, new DubboPbServer(), service -> {});
     }
 
-    /** Fails as Dubbo's own applications do. */
+    /** Fails like an application of Dubbo. */
     private static final class DubboPbServer implements PbService {
         @Override
         public StringValue hello(StringValue v) {
@@ -119,7 +119,7 @@ class TripleInteropTest extends DubboInteropContract {
         return dubbo.refer(DubboShapes.class, dubbo.url(port), reference -> {});
     }
 
-    /** The status that a consumer of Dubbo was told, wherever it stands. */
+    /** Returns the status that Dubbo's consumer got, at any depth of the causes. */
     private static TriRpcStatus status(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof StatusRpcException known) {
@@ -129,13 +129,13 @@ class TripleInteropTest extends DubboInteropContract {
         throw new AssertionError("no status in it", failure);
     }
 
-    /** On JDK 25 Dubbo 3.3.6 looks for a JSON library that it does not bring, to write headers of Triple with. */
+    /** On JDK 25 Dubbo 3.3.6 needs a JSON library for Triple's headers that it does not bring. */
     @Override
     protected boolean peerCarriesAttachments() {
         return Runtime.version().feature() < 25;
     }
 
-    /** Our status may be there before Dubbo's own clock has run out; Dubbo has it as a cause then. */
+    /** Tern's status may arrive before Dubbo's own timer fires. Dubbo then reports it as a cause. */
     @Override
     protected boolean saysTimeout(org.apache.dubbo.rpc.RpcException failure) {
         return failure.isTimeout() || status(failure).code == TriRpcStatus.Code.DEADLINE_EXCEEDED;
@@ -349,9 +349,9 @@ class TripleInteropTest extends DubboInteropContract {
         assertThat(status(told).description).isEqualTo("not for you");
     }
 
-    // ---- what is not there
+    // ---- missing services and methods
 
-    /** Dubbo answers with the export that has neither group nor version (docs/wire-protocol.md 3.5). */
+    /** Dubbo falls back to the export without group and version (docs/wire-protocol.md 3.5). */
     @Test
     void unknownVersionIsRefusedByUsAlone() {
         GreetService theirs =
@@ -366,12 +366,12 @@ class TripleInteropTest extends DubboInteropContract {
                 .isEqualTo("x");
     }
 
-    /** Exported by nobody. */
+    /** A service that no provider exports. */
     private interface Unknown {
         String nope(String text);
     }
 
-    /** Has a method that is nowhere served. */
+    /** Has a method that no provider has. */
     @WireName("com.example.wire.GreetService")
     private interface More {
         String more(String text);
@@ -467,7 +467,7 @@ class TripleInteropTest extends DubboInteropContract {
     }
 
     /**
-     * Providers of Dubbo compress a message together with its prefix, as no client of gRPC expects it
+     * Providers of Dubbo compress a message together with its prefix, which gRPC clients do not expect
      * (docs/wire-protocol.md 3.8).
      */
     @Test
@@ -480,7 +480,7 @@ class TripleInteropTest extends DubboInteropContract {
         assertThat(failure).hasMessageContaining("a message begins with the flags 0x1f");
     }
 
-    /** Providers of Dubbo look into the message before they can decompress it (docs/wire-protocol.md 3.8). */
+    /** Providers of Dubbo parse the message before they decompress it (docs/wire-protocol.md 3.8). */
     @Test
     void compressedRequestsOfOursAreNotReadByDubbo() {
         GreetService compressed = CallOptions.none().compressed().on(usToDubbo);

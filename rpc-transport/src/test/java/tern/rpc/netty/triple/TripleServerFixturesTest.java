@@ -24,11 +24,11 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import tern.rpc.netty.triple.Http2Wire.Answer;
 
-/** Every captured request of Triple, replayed against our server. */
+/** Replays every captured Triple request against Tern's server. */
 @Timeout(120)
 class TripleServerFixturesTest {
 
-    /** How our answer compares to the captured one. */
+    /** Compares Tern's answer with the captured one. */
     private interface Expectation {
         void check(Answer ours, Answer captured);
     }
@@ -113,7 +113,7 @@ class TripleServerFixturesTest {
         };
     }
 
-    /** The captured provider does not know Connect. */
+    /** The captured provider does not support Connect. */
     private static void connectProto(Answer ours, Answer captured) {
         assertThat(ours.head().status()).asString().isEqualTo("200");
         assertThat(ours.head().get("content-type")).asString().isEqualTo("application/proto");
@@ -178,7 +178,7 @@ class TripleServerFixturesTest {
         }
     }
 
-    /** Of these somebody else tells: a request that never came whole, and forms other than gRPC. */
+    /** Covered by other tests: an incomplete request, and forms other than gRPC. */
     private static final List<String> ELSEWHERE = List.of(
             "types-optional",
             "h2c-upgrade",

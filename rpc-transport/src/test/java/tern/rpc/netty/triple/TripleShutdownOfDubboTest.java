@@ -21,13 +21,13 @@ import tern.rpc.netty.peer.DubboPeer;
 import tern.rpc.server.ServiceExport;
 
 /**
- * What becomes of our calls when a Dubbo provider of Triple stops. It takes all servers of Triple in its process along, so
- * this stands apart from the other tests of it.
+ * Tern's calls while a Dubbo provider of Triple stops. Dubbo stops all Triple servers of the process, so this test is
+ * separate from the others.
  */
 @Timeout(120)
 class TripleShutdownOfDubboTest {
 
-    /** Says which of several providers it is. */
+    /** A provider that returns its name. */
     private static final class Named extends GreetServer {
         private final String name;
 
@@ -41,7 +41,9 @@ class TripleShutdownOfDubboTest {
         }
     }
 
-    /** It sends no GOAWAY and just closes its connections (docs/wire-protocol.md 3.11), so a call or two may be lost. */
+    /**
+     * Dubbo sends no GOAWAY and closes its connections (docs/wire-protocol.md 3.11), so one or two calls may be lost.
+     */
     @Test
     void callsGoElsewhere() throws Exception {
         try (TripleSides sides = new TripleSides();

@@ -23,7 +23,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GenericException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Servers of Triple for tests; closed in the opposite order. */
+/** Triple servers for tests, closed in reverse order. */
 final class TripleSides implements AutoCloseable {
 
     private final EventLoops loops = EventLoops.start(2);
@@ -51,7 +51,7 @@ final class TripleSides implements AutoCloseable {
         return List.of(new TripleProtocol(codecs, http), new Http1Protocol(codecs, http));
     }
 
-    /** Serves the captured services, the first also as {@code g1} in version 1.2.3. */
+    /** Exports the captured services, the first also as {@code g1} in version 1.2.3. */
     RpcServer serve(UnaryOperator<ServerTransportSettings> limits, Consumer<RpcServer.Builder> settings) {
         GreetServer greet = new GreetServer();
         return serve(limits.apply(ServerTransportSettings.onPort(0)), HttpSettings.defaults(), builder -> {
@@ -63,7 +63,7 @@ final class TripleSides implements AutoCloseable {
         });
     }
 
-    /** Serves what the builder is told. */
+    /** Starts a server with these settings. */
     RpcServer serve(ServerTransportSettings limits, HttpSettings http, Consumer<RpcServer.Builder> settings) {
         RpcServer.Builder builder = RpcServer.builder(
                         ResourceLedger.watch(new NettyServerTransport(limits, loops, protocols(http))))

@@ -25,13 +25,13 @@ import tern.rpc.netty.ServerTransportSettings;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** What comes out of compressed requests counts to the memory for requests before it is there. */
+/** The output of decompression counts in the memory for requests before it is produced. */
 @Timeout(120)
 class UnpackedRequestTest {
 
     private static final int BUDGET = 8 << 20;
 
-    /** A quarter of the budget is for one connection. */
+    /** More than a quarter of the budget, the share of one connection. */
     private static final int TOO_MUCH = 3 << 20;
 
     @WireName("test.Texts")
@@ -55,13 +55,13 @@ class UnpackedRequestTest {
                 builder -> builder.export(ServiceExport.of(Texts.class, texts)));
     }
 
-    /** The ledger of resources finds bytes of requests that stay. */
+    /** The ledger of resources detects bytes of requests that are not released. */
     @AfterEach
     void close() throws Exception {
         sides.close();
     }
 
-    /** Digits that do not become a hundred times smaller. */
+    /** Returns random digits, which gzip cannot compress a hundredfold. */
     private static String digits(int count) {
         StringBuilder text = new StringBuilder(count);
         Random random = new Random(count);
@@ -129,7 +129,7 @@ class UnpackedRequestTest {
     @Test
     void brokenRequestGivesItsMemoryBack() throws Exception {
         byte[] broken = json(1 << 20);
-        broken[broken.length - 6]++; // its check sum
+        broken[broken.length - 6]++; // its checksum
 
         assertThat(send(HttpClient.Version.HTTP_2, broken).statusCode()).isEqualTo(400);
         assertThat(served).hasValue(0);

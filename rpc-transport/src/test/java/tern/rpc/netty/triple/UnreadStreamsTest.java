@@ -33,7 +33,7 @@ import tern.rpc.netty.triple.Http2Wire.Answer;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Streams whose callers do not read, or read almost nothing, hold neither workers nor much memory. */
+/** Streams whose callers read nothing or almost nothing must hold neither workers nor much memory. */
 @Timeout(120)
 class UnreadStreamsTest {
 
@@ -42,10 +42,10 @@ class UnreadStreamsTest {
     private static final int WORKERS = 10;
     private static final int STREAMS = 15;
 
-    /** Far more than one stream keeps. */
+    /** Far more than a stream buffers. */
     private static final int MANY = 1_000_000;
 
-    /** Streams that never wait in a worker. */
+    /** Streams that never block a worker. */
     public interface Polite {
 
         Flux<StringValue> publish(StringValue count);
@@ -76,7 +76,7 @@ class UnreadStreamsTest {
         }
     }
 
-    /** A call that is answered by many small messages, in one of the forms that stream. */
+    /** A call that gets many small answers, in a form that supports streams. */
     enum Form {
         GRPC("application/grpc", WORDS + "count", framed(StringValue.of(String.valueOf(MANY)))),
         GENERATED(
@@ -151,7 +151,7 @@ class UnreadStreamsTest {
         return wire;
     }
 
-    /** A connection on which nothing may be sent on any stream. */
+    /** Opens a connection with windows of size 0 for all streams. */
     private Http2Wire withoutWindow() {
         Http2Wire wire = connect();
         wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 0));
@@ -232,7 +232,7 @@ class UnreadStreamsTest {
                         .getBytes(UTF_8));
                 socket.send(body);
             }
-            Await.until("much waits", () -> unsent() > 900_000); // one stream may end before another has as much
+            Await.until("much waits", () -> unsent() > 900_000); // one stream may end before another has sent as much
 
             awaitFreeWorkers();
             assertOthersAreServed();
@@ -268,7 +268,7 @@ class UnreadStreamsTest {
         serve(limits -> limits);
         Http2Wire wire = withoutWindow();
         wire.request(1, WORDS + "count", false);
-        wire.message(1, true, 0, StringValue.of("20000").toByteArray()); // less than one stream keeps
+        wire.message(1, true, 0, StringValue.of("20000").toByteArray()); // less than a stream buffers
         awaitFreeWorkers();
 
         openWindows(wire);

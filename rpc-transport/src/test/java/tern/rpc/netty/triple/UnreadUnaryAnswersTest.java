@@ -25,7 +25,7 @@ import tern.rpc.netty.peer.RawSocket;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** Answers that clients do not read, on many connections, do not fill the memory of a server. */
+/** Unread answers on many connections must not fill the memory of a server. */
 @Timeout(120)
 class UnreadUnaryAnswersTest {
 
@@ -34,15 +34,15 @@ class UnreadUnaryAnswersTest {
     private static final int CONNECTIONS = 20;
     private static final int CALLS = 10;
 
-    /** From which on connections that do not read are closed: a quarter of it is {@code max-unsent-answers}. */
+    /** Connections that do not read are closed at this size, a quarter of {@code max-unsent-answers}. */
     private static final long MAX_BYTES = 8 << 20;
 
-    /** So small that answers are written as bytes; what is asked for is larger than any buffer of a socket. */
+    /** Small enough that answers are written as bytes. All pages together exceed the buffers of a socket. */
     private static final int PAGE_BYTES = 8_000;
 
     private static final int PAGES = 6_000;
 
-    /** What is asked for on all connections is twelve times {@link #MAX_BYTES}. */
+    /** The answers on all connections together are twelve times {@link #MAX_BYTES}. */
     public interface Large {
         BytesValue large(StringValue text);
 
@@ -104,7 +104,7 @@ class UnreadUnaryAnswersTest {
         return connection;
     }
 
-    /** Asks for ten answers that nobody will read. */
+    /** Requests ten answers and reads none. */
     private void askByHttp2(boolean windows) {
         Http2Wire wire = opened(Http2Wire.open(server.port()));
         if (windows) {

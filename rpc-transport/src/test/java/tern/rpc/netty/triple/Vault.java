@@ -8,13 +8,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import tern.rpc.RpcMethod;
 
-/** What strangers try to reach in tests. */
+/** The service that strangers try to reach in tests. */
 public interface Vault {
 
-    /** How many arguments were created. */
+    /** Number of created arguments. */
     AtomicInteger MADE = new AtomicInteger();
 
-    /** Whether the class of an argument was initialized that no served call has. */
+    /** Whether the class of an argument was initialized that no served call uses. */
     AtomicBoolean LOADED = new AtomicBoolean();
 
     @RpcMethod(readOnly = true)
@@ -33,7 +33,7 @@ public interface Vault {
 
     CompletionStage<StringValue> join(Flow.Publisher<StringValue> parts);
 
-    /** Counts how often it is made. */
+    /** An argument that counts its creations. */
     class Treasure implements Serializable {
 
         private static final long serialVersionUID = 1L;
@@ -53,7 +53,7 @@ public interface Vault {
         }
     }
 
-    /** Tells that it was initialized. */
+    /** A class that records its initialization. */
     class Rarity implements Serializable {
 
         private static final long serialVersionUID = 1L;
@@ -73,7 +73,7 @@ public interface Vault {
         }
     }
 
-    /** Counts what ran. */
+    /** Counts the executed calls. */
     final class Server implements Vault {
 
         final AtomicInteger ran = new AtomicInteger();

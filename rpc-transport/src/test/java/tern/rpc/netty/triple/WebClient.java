@@ -1,18 +1,18 @@
 package tern.rpc.netty.triple;
 
-/** A client of HTTP for tests. */
+/** An HTTP client for tests. */
 interface WebClient extends AutoCloseable {
 
-    /** Sends a request whole and waits for the whole answer. */
+    /** Sends a complete request and waits for the complete answer. */
     WebAnswer send(WebRequest request);
 
-    /** Begins a request of which the body follows piece by piece. */
+    /** Begins a request whose body follows in pieces. */
     WebStream begin(WebRequest request);
 
     @Override
     void close();
 
-    /** Both versions of HTTP. */
+    /** The versions of HTTP. */
     enum Version {
         HTTP1,
         HTTP2;

@@ -40,7 +40,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.Token;
 
-/** Tokens and authorizers on every form that HTTP has for a call. */
+/** Tokens and authorizers with every HTTP form of a call. */
 @Timeout(120)
 class WebIdentityTest {
 
@@ -113,7 +113,7 @@ class WebIdentityTest {
         }
     }
 
-    /** Everything that an answer says. */
+    /** Returns all parts of an answer as text. */
     private static String all(WebAnswer answer) {
         return answer.status() + " " + answer.headers() + " " + answer.text() + " " + answer.trailers();
     }

@@ -6,7 +6,7 @@ import tern.rpc.server.ServiceExport;
 /** A server of {@link Words} and a client of each version of HTTP, for tests. */
 final class WebSides implements AutoCloseable {
 
-    /** Of one message; small, so that it is easily passed. */
+    /** Limit of one message; small, so that tests exceed it easily. */
     static final int LIMIT = 64 << 10;
 
     static final String WORDS = "/" + Words.class.getName() + "/";

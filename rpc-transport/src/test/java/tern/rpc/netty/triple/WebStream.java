@@ -1,18 +1,18 @@
 package tern.rpc.netty.triple;
 
-/** A request that is being sent while its answer may be coming. */
+/** A request that is still being sent while its answer may arrive. */
 interface WebStream {
 
     void send(byte[] piece);
 
     void end();
 
-    /** Gives the request up. */
+    /** Cancels the request. */
     void cancel();
 
-    /** Waits until so many bytes of the answer's body have come. */
+    /** Waits until this number of bytes of the answer's body has arrived. */
     byte[] awaitBody(int bytes);
 
-    /** Waits for the end. */
+    /** Waits for the end of the answer. */
     WebAnswer answer();
 }

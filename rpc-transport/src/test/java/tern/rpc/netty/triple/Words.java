@@ -7,49 +7,51 @@ import java.util.concurrent.Flow;
 import tern.rpc.RpcMethod;
 import tern.rpc.StreamObserver;
 
-/** A service for the tests of the forms that browsers and generated clients use. */
+/** A service for tests of the forms that browsers and generated clients use. */
 interface Words {
 
-    /** The text in capitals. */
+    /** Returns the text in capitals. */
     @RpcMethod(readOnly = true)
     StringValue shout(StringValue text);
 
-    /** The same by Java types. */
+    /** Returns the text in capitals, with Java types. */
     @RpcMethod(readOnly = true)
     String shoutJava(String text);
 
-    /** Not to be called by GET. */
+    /** Does not allow GET. */
     StringValue write(StringValue text);
 
-    /** Takes what a query of Connect has. */
+    /** Returns its arguments, which have the names of Connect's query parameters. */
     @RpcMethod(readOnly = true)
     String echoQuery(String encoding, String message);
 
-    /** Fails with the code, and the text behind a space. */
+    /** Fails with the code and the text after the space. */
     StringValue fail(StringValue code);
 
-    /** The text that many times: 5 characters for one. */
+    /** Repeats a text this number of times, with 5 characters each. */
     StringValue repeat(StringValue times);
 
-    /** What the server sees of the call, one line each: protocol, compression, milliseconds left, metadata. */
+    /**
+     * Returns the server's view of the call, one line each: protocol, compression, remaining milliseconds, metadata.
+     */
     StringValue describe(Empty nothing);
 
-    /** Succeeds, but with {@code headers} or {@code trailers} that cannot travel. */
+    /** Succeeds, but sends invalid {@code headers} or {@code trailers}. */
     StringValue misspell(StringValue where);
 
-    /** Ends when the caller has left. */
+    /** Ends when the call is cancelled. */
     Empty hang(Empty nothing);
 
-    /** Counts up to a number; fails then if a word follows. */
+    /** Counts up to a number, then fails if a word follows. */
     void count(StringValue upTo, StreamObserver<StringValue> answers);
 
-    /** All that came, one behind the other. */
+    /** Returns all received texts joined. */
     CompletionStage<StringValue> join(Flow.Publisher<StringValue> parts);
 
-    /** Each in capitals as soon as it comes. */
+    /** Returns each text in capitals as soon as it arrives. */
     StreamObserver<StringValue> shoutAll(StreamObserver<StringValue> answers);
 
-    /** Each in capitals when all have come. */
+    /** Returns each text in capitals after all have arrived. */
     StreamObserver<StringValue> shoutLater(StreamObserver<StringValue> answers);
 
     int add(int a, int b);

@@ -21,10 +21,10 @@ import tern.rpc.StatusCode;
 import tern.rpc.StatusDetail;
 import tern.rpc.StreamObserver;
 
-/** Serves {@link Words}. Every answer has headers and trailers, and is compressed if the caller takes that. */
+/** Implements {@link Words}. Every answer has headers and trailers, and is compressed if the caller accepts it. */
 final class WordsServer implements Words {
 
-    /** Released when a call that waits has begun, and when one was cancelled. */
+    /** Released when a waiting call has begun, and when one was cancelled. */
     final CountDownLatch hanging = new CountDownLatch(1);
 
     final CountDownLatch cancelled = new CountDownLatch(1);

@@ -106,7 +106,7 @@ class WrapperCodecTest {
         return HexFormat.of().parseHex(hex);
     }
 
-    /** A request as another program may write it. */
+    /** Returns a request as another implementation may write it. */
     private static byte[] wrapper(String serializeType, List<byte[]> arguments, String... types) {
         OutputBuffer out = new OutputBuffer();
         for (String type : types) {

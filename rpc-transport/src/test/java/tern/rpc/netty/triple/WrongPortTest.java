@@ -39,12 +39,12 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Clients whose address leads to a server of another protocol say what answered; nothing was executed. */
+/** A client that reaches a server of another protocol must name that protocol. Its call is not executed. */
 class WrongPortTest {
 
     private static final String HEARTBEAT_ANSWER = "dabb2214" + "0000000000000000" + "00000001" + "4e";
 
-    /** First bytes of servers, and what the error calls them. */
+    /** First bytes of servers, and their name in the error. */
     private static final Map<String, byte[]> SERVERS = Map.of(
             "HTTP/1.1", "HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n".getBytes(US_ASCII),
             "HTTP/2", HexFormat.of().parseHex("00000604000000000000030000" + "0080"),
@@ -60,7 +60,7 @@ class WrongPortTest {
     private final TripleCodecs codecs =
             new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
     private final ServerSocket listening = listen();
-    private final Semaphore left = new Semaphore(0); // a permit for each socket that the client has closed
+    private final Semaphore left = new Semaphore(0); // one permit for each socket that the client has closed
     private final Queue<Socket> accepted = new ConcurrentLinkedQueue<>();
     private RpcClient client;
 
@@ -82,7 +82,7 @@ class WrongPortTest {
         }
     }
 
-    /** @param first sent on every connection, at once or when something has been read */
+    /** @param first bytes sent on every connection, at once or after the first read */
     private void serve(byte[] first, boolean atOnce) {
         Thread thread = new Thread(() -> {
             while (!listening.isClosed()) {
@@ -109,7 +109,7 @@ class WrongPortTest {
             socket.getOutputStream().write(first);
             socket.getInputStream().readAllBytes();
         } catch (IOException reset) {
-            // by the client, which has closed the socket as well
+            // closed by the client
         } finally {
             left.release();
         }
@@ -160,7 +160,10 @@ class WrongPortTest {
         assertThat(failure.wasExecuted()).isEqualTo(Executed.NO);
     }
 
-    /** The client closes its socket first and keeps the reason after it. A call in between has to tell it as well. */
+    /**
+     * The client closes its socket first and records the reason afterwards. A call in between must report the reason
+     * too.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"dubbo", "tri", "http"})
     void callThatComesWhileTheConnectionIsClosedSaysWhatAnswered(String protocol) throws Exception {
