@@ -1,2 +1,2 @@
-/** Code of an application, as seen in stacks. */
+/** Code of an application, as it appears in stack traces. */
 package shop;

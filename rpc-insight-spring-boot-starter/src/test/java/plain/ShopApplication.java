@@ -5,7 +5,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A web application with a database and without one line of RPC. */
+/** A web application with a database and without RPC. */
 @SpringBootConfiguration
 @EnableAutoConfiguration
 public class ShopApplication {

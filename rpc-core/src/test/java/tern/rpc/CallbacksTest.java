@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Interfaces that would be called back stop the start; interfaces of data do not. */
+/** Interfaces for callbacks stop the start; interfaces of data types do not. */
 class CallbacksTest {
 
     interface TakesConsumer {

@@ -111,7 +111,10 @@ class MetadataTest {
         assertThat(metadata).hasToString("[token]");
     }
 
-    /** Unicode folds the Kelvin sign, the long s and the i without or with a dot to k, s and i; proxies do not. */
+    /**
+     * Unicode's lower-case mapping turns the Kelvin sign, the long s and the dotted and dotless i into k, s and i.
+     * Proxies do not.
+     */
     @Test
     void lettersBeyondAsciiAreNoAscii() {
         Metadata metadata = new Metadata()

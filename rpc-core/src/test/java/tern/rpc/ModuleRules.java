@@ -22,7 +22,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** The rules that every module without Spring obeys. A subclass adds those of its module. */
+/** The rules for every module without Spring. A subclass adds the rules of its module. */
 public abstract class ModuleRules {
 
     protected static final String BASE = "tern.rpc";
@@ -57,7 +57,7 @@ public abstract class ModuleRules {
                 .allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(mostInACircle()));
     }
 
-    /** The most files of a package that may know each other in a circle. */
+    /** Returns the maximum number of files in a circle within a package. */
     protected int mostInACircle() {
         return 10;
     }
@@ -78,12 +78,15 @@ public abstract class ModuleRules {
                 .isEmpty();
     }
 
-    /** Fails if a class outside of the given packages sees one of the libraries. */
+    /** Fails if a class outside these packages depends on one of the libraries. */
     protected final void only(String[] homes, String... libraries) {
         check(noClasses().that().resideOutsideOfPackages(homes).should(dependOn(libraries)));
     }
 
-    /** Fails if the watched package sees a package of ours besides itself, the base and the others. */
+    /**
+     * Fails if the watched package depends on a package of Tern other than itself, the base package and the listed
+     * ones.
+     */
     protected final void onlySees(String watched, String... others) {
         DescribedPredicate<JavaClass> ours = resideInAPackage("tern.rpc.*..");
         DescribedPredicate<JavaClass> allowed =
@@ -102,7 +105,7 @@ public abstract class ModuleRules {
         rule.allowEmptyShould(true).check(module);
     }
 
-    /** The main classes of the subclass's module; the class path has those of other modules as well. */
+    /** Returns the folder of the module's main classes. The class path also holds those of other modules. */
     private Path ownClasses() {
         URL testClasses = getClass().getProtectionDomain().getCodeSource().getLocation();
         try {

@@ -1,6 +1,6 @@
 package tern.rpc;
 
-/** In no package of a service interface and declared by none: callers cannot be expected to have it. */
+/** An exception outside the packages of the services, which no method declares. Callers need not have this class. */
 public final class StrangeException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -4,7 +4,10 @@ import org.junit.jupiter.api.Test;
 
 class HessianArchitectureTest extends ModuleRules {
 
-    /** The reader: shapes of classes contain slots, and slots contain shapes. A number to make smaller. */
+    /**
+     * The reader needs a circle: shapes of classes contain slots, and slots contain shapes. Lower this number when the
+     * circle gets smaller.
+     */
     @Override
     protected int mostInACircle() {
         return 28;

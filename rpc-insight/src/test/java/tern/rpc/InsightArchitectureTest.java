@@ -6,7 +6,10 @@ class InsightArchitectureTest extends ModuleRules {
     private static final String ADVICE = "tern.rpc.advice..";
     private static final String POOL = "tern.rpc.pool..";
 
-    /** The rules of the advice and the class that lists them. A number to make smaller. */
+    /**
+     * The rules of the advice and the class that lists them form a circle. Lower this number when the circle gets
+     * smaller.
+     */
     @Override
     protected int mostInACircle() {
         return 17;

@@ -8,7 +8,7 @@ import org.springframework.context.annotation.Lazy;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Serves and calls methods on Java values alone. Ends after a call of itself on each wire. */
+/** An application with methods on Java values only. It calls itself over each protocol and exits. */
 @SpringBootApplication
 public class DubboOnly {
 

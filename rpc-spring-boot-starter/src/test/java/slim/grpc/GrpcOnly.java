@@ -13,7 +13,7 @@ import tern.rpc.WireName;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Serves and calls methods on protobuf messages alone. Ends after one call of itself. */
+/** An application with methods on protobuf messages only. It calls itself once and exits. */
 @SpringBootApplication
 public class GrpcOnly {
 

@@ -20,7 +20,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
-/** Which package may import which. A rule about a package that is not there yet holds. */
+/** Checks which package may import which. A rule about a missing package holds. */
 class ArchitectureTest {
     private static final JavaClasses STARTER = new ClassFileImporter().importPath(ownClasses());
 
@@ -75,7 +75,7 @@ class ArchitectureTest {
         rule.allowEmptyShould(true).check(STARTER);
     }
 
-    /** The main classes of this module alone; the class path has those of the others as well. */
+    /** Returns the folder of this module's main classes. The class path also holds those of other modules. */
     private static Path ownClasses() {
         URL testClasses =
                 ArchitectureTest.class.getProtectionDomain().getCodeSource().getLocation();

@@ -27,18 +27,18 @@ import tern.rpc.transport.ClientTransport;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Tls;
 
-/** Where a call goes that its first connection did not take. */
+/** Tests which connection gets a call after the first one has refused it. */
 class EndpointInvokerTest {
 
     private static final Endpoint ONE = new Endpoint("one", 1);
     private static final Endpoint TWO = new Endpoint("two", 2);
 
-    /** Called. */
+    /** A service for the tests. */
     public interface Service {
         void call();
     }
 
-    /** Does with calls what the test says, and is what it says. */
+    /** A connection whose state and reaction to calls the test sets. */
     private static final class Connection extends IdleConnection {
         private BiConsumer<Connection, PendingCall> taking = (taken, call) -> call.answer(Answer.NOTHING);
 
@@ -99,7 +99,7 @@ class EndpointInvokerTest {
         return connections.computeIfAbsent(endpoint, Connection::new);
     }
 
-    /** The call fails there as not executed, and something becomes of the connections. */
+    /** Makes the endpoint refuse calls as not executed. The action runs before the failure. */
     private void refuses(Endpoint endpoint, StatusCode code, Runnable meanwhile) {
         connection(endpoint).taking = (connection, call) -> {
             asked.add(connection.endpoint);
@@ -174,7 +174,7 @@ class EndpointInvokerTest {
         assertThat(asked).containsExactly(ONE);
     }
 
-    /** The caller's thread may see the failure late. */
+    /** The thread of the caller may see the failure late. */
     @Test
     void callOfALostConnectionGoesToASuccessorThatIsReadyAlready() {
         refuses(
@@ -196,11 +196,11 @@ class EndpointInvokerTest {
         };
     }
 
-    /** A socket that was lost. */
+    /** A carrier whose socket was lost. */
     private static final class LostCarrier implements PendingCall.Carrier {
         @Override
         public void abandoned(PendingCall call) {
-            // nobody is told
+            // nothing to inform
         }
 
         @Override

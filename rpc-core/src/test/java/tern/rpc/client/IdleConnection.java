@@ -3,7 +3,7 @@ package tern.rpc.client;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
 
-/** A connection of tests on which nothing is under way, and which is what its test says. */
+/** A connection for tests without open calls. Subclasses set its state. */
 abstract class IdleConnection implements ClientConnection {
 
     final Endpoint endpoint;

@@ -18,10 +18,10 @@ class NodeTest {
 
     private final Peer peer = new Peer();
     private final UsualTime usual = new UsualTime();
-    private long now = -5_000; // a monotonic clock may begin below zero
+    private long now = -5_000; // a monotonic clock may start below zero
     private final Node node = new Node(peer, now);
 
-    /** A connection that hears what the test says. */
+    /** A connection whose last received frame the test sets. */
     private static final class Peer implements ClientConnection {
         boolean canProbe = true;
         int probes;

@@ -39,7 +39,7 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Probe;
 import tern.rpc.transport.Tls;
 
-/** What becomes of a streaming call when an endpoint fails it; the test is the transport. */
+/** The attempts of a streaming call whose endpoint fails. The test plays the transport. */
 @Timeout(60)
 class StreamAttemptsTest {
 
@@ -51,7 +51,7 @@ class StreamAttemptsTest {
         CompletionStage<String> requests(Flow.Publisher<String> values);
     }
 
-    /** One opened stream, for the test to play the server of. */
+    /** One opened stream. The test plays its server. */
     private static final class Opened implements ClientStream {
         final Endpoint endpoint;
         final PendingCall pending;
@@ -106,7 +106,7 @@ class StreamAttemptsTest {
 
                 @Override
                 public void discard() {
-                    // plain memory
+                    // nothing to release
                 }
 
                 @Override
@@ -125,7 +125,7 @@ class StreamAttemptsTest {
 
                 @Override
                 public void discard() {
-                    // nothing in it
+                    // an empty answer
                 }
             });
         }
@@ -413,7 +413,7 @@ class StreamAttemptsTest {
         CompletableFuture<Boolean> inCallback = new CompletableFuture<>();
         Probe<String> answers = Probe.ofAll(value -> {
             inCallback.complete(true);
-            requests.join().onNext("reply"); // on the very thread that is to tell the end
+            requests.join().onNext("reply"); // called on the thread that delivers the end
         });
         requests.complete(proxy.both(answers));
         Opened stream = next();

@@ -137,7 +137,8 @@ class WorkerPoolTest {
                 await(done);
             }
 
-            assertThat(pool.threads()).isLessThanOrEqualTo(20); // of 100: one on its way back to idle is not found
+            // 20 of 100: a worker on its way back to idle is not found, so another thread starts
+            assertThat(pool.threads()).isLessThanOrEqualTo(20);
         }
     }
 
@@ -191,7 +192,7 @@ class WorkerPoolTest {
         assertThat(threads.get(0).isAlive()).isFalse();
     }
 
-    /** The wake-up rules are where a task could be forgotten: short tasks, idle moments and many producers at once. */
+    /** The wake-up rules could lose a task. The test uses short tasks, idle periods and many producers at once. */
     @Test
     void noTaskIsForgottenOrRunTwiceUnderRaces() throws Exception {
         int producers = 4;
@@ -218,7 +219,7 @@ class WorkerPoolTest {
                             done.countDown();
                         });
                         if (i % 64 == 0) {
-                            Thread.yield(); // lets workers go idle between bursts
+                            Thread.yield(); // lets workers become idle between bursts
                         }
                     }
                 });
@@ -233,7 +234,7 @@ class WorkerPoolTest {
         }
     }
 
-    /** The only thread ends again and again just when the next task comes. */
+    /** The only thread repeatedly ends just when the next task arrives. */
     @Test
     void noTaskIsLostWhenTheOnlyThreadEnds() throws Exception {
         try (WorkerPool pool = new WorkerPool(1, 4, Duration.ofNanos(1), factory)) {
@@ -245,7 +246,7 @@ class WorkerPoolTest {
         }
     }
 
-    /** Each task is offered only after the one before has run, so that every single wake-up counts. */
+    /** Each task is submitted only after the previous one has run, so that every wake-up matters. */
     @Test
     void noWakeUpIsLostWhenWorkersGoIdleAllTheTime() throws Exception {
         try (WorkerPool pool = new WorkerPool(4, 4, Duration.ofNanos(1), factory)) {
@@ -285,7 +286,7 @@ class WorkerPoolTest {
             }
             CountDownLatch offered = new CountDownLatch(1);
             while (!pool.offer(offered::countDown)) {
-                Thread.yield(); // the last one is just leaving
+                Thread.yield(); // the last one is still leaving
             }
 
             await(offered);

@@ -18,13 +18,13 @@ class FairSharesTest {
         }
     }
 
-    /** Four of five calls that find no place are those of the first. */
+    /** Simulates refused calls, four fifths of which belong to the first tenant. */
     private void window() {
         for (int i = 0; i < 100; i++) {
             shares.vote(i % 5 == 0 ? slow : quick);
         }
         shares.windowEnds();
-        shares.yields(slow, 0, ALL); // others want in
+        shares.yields(slow, 0, ALL); // other tenants find no place
     }
 
     @Test
@@ -49,7 +49,7 @@ class FairSharesTest {
         assertThat(shares.isBehind(quick, ALL)).isTrue();
     }
 
-    /** The one that has left still holds the calls whose methods have not returned. */
+    /** The tenant that has left still holds the calls whose methods have not returned. */
     @Test
     void tenantThatComesAfterAnotherHasLeftDoesNotYieldToItself() {
         hold(quick, 3);

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server with threads, a bounded wait for them, and calls that need processors (shared by those that run) and then wait
- * for something else; in steps of a quarter of a millisecond, with random arrivals from a fixed seed. Nothing in it knows a
+ * A simulated server with threads and a bounded queue. Calls need CPU time, which running calls share, and then wait
+ * for something else. The simulation advances in steps of 0.25 ms, with random arrivals from a fixed seed and without a
  * real clock.
  */
 final class SimulatedServer {
@@ -32,7 +32,7 @@ final class SimulatedServer {
     private double elsewhereNanos;
     private long deadlineNanos = TimeUnit.SECONDS.toNanos(3);
 
-    /** Somebody with a connection of its own. */
+    /** A caller with its own connection. */
     final class Caller {
 
         private final Share share = new Share("a caller");
@@ -54,11 +54,11 @@ final class SimulatedServer {
         }
     }
 
-    /** What became of the calls of a stretch of time. */
+    /** Results of the calls in a period. */
     static final class Counts {
 
         private int sent;
-        private int answered; // in time
+        private int answered; // answered in time
         private int refused;
         private final List<Long> nanos = new ArrayList<>();
 
@@ -117,20 +117,22 @@ final class SimulatedServer {
         return caller;
     }
 
-    /** What calls need from here on: exponentially distributed processor time, and a fixed time for something else. */
+    /**
+     * Sets the cost of later calls: the mean of exponentially distributed CPU time, and a fixed time for other waits.
+     */
     SimulatedServer calls(double cpuMillis, double elsewhereMillis) {
         cpuNanos = cpuMillis * 1e6;
         elsewhereNanos = elsewhereMillis * 1e6;
         return this;
     }
 
-    /** Calls that take longer are worth nothing. */
+    /** Sets the time after which an answer is worthless. */
     SimulatedServer deadline(long millis) {
         deadlineNanos = TimeUnit.MILLISECONDS.toNanos(millis);
         return this;
     }
 
-    /** Calls that all come at this moment. */
+    /** Makes this number of calls at the same moment. Returns the number of refused calls. */
     int burst(Caller caller, int calls) {
         int refused = caller.counts.refused;
         for (int i = 0; i < calls; i++) {
@@ -139,7 +141,7 @@ final class SimulatedServer {
         return caller.counts.refused - refused;
     }
 
-    /** Lets time pass, and begins to count anew. */
+    /** Lets time pass, then resets the counts. */
     void runUncounted(double seconds) {
         run(seconds);
         callers.forEach(caller -> caller.counts = new Counts());

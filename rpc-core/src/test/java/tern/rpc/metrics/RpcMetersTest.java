@@ -28,7 +28,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
 
-/** All meters of a server and a client after calls to services that differ in package, group or version alone. */
+/** All meters of a server and a client after calls to services that differ only in package, group or version. */
 @Timeout(60)
 class RpcMetersTest {
 
@@ -39,7 +39,7 @@ class RpcMetersTest {
         }
     }
 
-    /** Stands for another. */
+    /** Stands for another package. */
     interface Depot {
         interface OrderService {
             String order(String name);
@@ -51,7 +51,7 @@ class RpcMetersTest {
     private static final List<String> KEYS =
             List.of(SHOP, "blue/" + SHOP, SHOP + ":2.0", "blue/" + SHOP + ":2.0", DEPOT);
 
-    /** Registered when something happens that does not happen here, or by the starter. */
+    /** Meters that the starter registers, or that need an event outside this test. */
     private static final Set<RpcMeter> ELSEWHERE = EnumSet.of(RpcMeter.SERVER_FLOODED, RpcMeter.WEAKENED);
 
     private static final Set<RpcMeter> OF_METHODS = EnumSet.of(
@@ -79,7 +79,7 @@ class RpcMetersTest {
         return ServiceExport.of(Shop.OrderService.class, this::order, group, version);
     }
 
-    /** Calls another service, so that there is an operation. */
+    /** Calls another service, so that the ledger has an operation. */
     private String order(String name) {
         return name.equals("fails")
                 ? fail()
@@ -126,7 +126,7 @@ class RpcMetersTest {
         server.close();
     }
 
-    /** Without the gauges that this registry makes of the buckets of a timer. */
+    /** Returns the meters without the gauges that the registry creates for buckets of a timer. */
     private List<Meter> registered() {
         return registry.getMeters().stream()
                 .filter(meter -> !meter.getId().getName().endsWith(".histogram"))
@@ -176,7 +176,7 @@ class RpcMetersTest {
         }
     }
 
-    /** The descriptions begin with the kind of the values. */
+    /** Returns the unit of the values, which is the first word of the description. */
     private static String unit(Meter meter) {
         if (meter instanceof Timer || meter instanceof FunctionTimer) {
             return "seconds";

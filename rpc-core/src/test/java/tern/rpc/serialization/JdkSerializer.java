@@ -15,8 +15,8 @@ import tern.rpc.StatusCode;
 import tern.rpc.ValueType;
 
 /**
- * The serialization of the JDK as a format, for tests of the core, which has no format of its own. It trusts its
- * input. Each value is its length in 4 bytes and an object stream. A map is the texts and values between two marks.
+ * Java serialization as a format, for tests of the core, which has no format of its own. It trusts its input. Each
+ * value is its length in 4 bytes, then an object stream. A map is a sequence of keys and values between two marks.
  */
 public final class JdkSerializer implements Serializer {
 
@@ -149,7 +149,7 @@ public final class JdkSerializer implements Serializer {
             writeEncoded(bytes.toByteArray());
         }
 
-        /** Writes a copy of what can be copied; the original keeps its frames. */
+        /** Writes a copy with fewer stack frames if the value can be copied. The original is not changed. */
         @Override
         public void writeThrowable(Throwable value, int frames) {
             StackTraceElement[] trace = value.getStackTrace();

@@ -22,7 +22,7 @@ import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 
-/** What every format promises, whatever its bytes look like. */
+/** The contract of all formats. */
 public abstract class SerializerContractTest {
 
     public enum Colour {
@@ -37,7 +37,7 @@ public abstract class SerializerContractTest {
 
     public record Point(int x, int y) implements Serializable {}
 
-    /** A bean with a field of each usual kind. */
+    /** A bean with a field of each common type. */
     public static class Person implements Serializable {
         private @Nullable String name;
         private int age;
@@ -151,7 +151,7 @@ public abstract class SerializerContractTest {
         }
     }
 
-    /** One method per type, with one parameter of it. */
+    /** One method per type, with one parameter of that type. */
     public interface Everything {
         void intPosition(int value);
 
@@ -226,10 +226,10 @@ public abstract class SerializerContractTest {
     private final ObjectWriter writer = serializer.newWriter();
     private final ObjectReader reader = serializer.newReader();
 
-    /** A new one with its defaults. */
+    /** Creates a serializer with default settings. */
     protected abstract Serializer serializer();
 
-    /** A value that this format cannot write. */
+    /** Returns a value that this format cannot write. */
     protected abstract Object unwritable();
 
     @BeforeEach

@@ -16,7 +16,9 @@ import tern.rpc.RpcException;
 
 class GenericValuesTest {
 
-    /** Each list holds the one before twice: as a tree there are two to the power of its height. */
+    /**
+     * Each list holds the previous one twice. Written as a tree, the value has two to the power of its height leaves.
+     */
     private static Object shared(int height) {
         Object value = List.of();
         for (int i = 0; i < height; i++) {

@@ -40,7 +40,7 @@ import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Items;
 import tern.rpc.transport.Probe;
 
-/** What served calls write into their ledgers, from outside: meters, the log, the calls that run. */
+/** The ledgers of served calls, seen from outside: meters, the log, and the running calls. */
 @Timeout(60)
 class LedgerOfCallsTest {
 
@@ -227,7 +227,7 @@ class LedgerOfCallsTest {
         }
     }
 
-    /** The answer arrives a little before the call is counted. */
+    /** Waits, because the answer arrives a little before the call is counted. */
     private static void awaitTrue(BooleanSupplier condition) {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (!condition.getAsBoolean()) {
@@ -381,7 +381,7 @@ class LedgerOfCallsTest {
         schedules.stream().subscribe(probe);
         awaitCalls("stream", 1);
 
-        // The method may run on a thread for callbacks. This clock moves for a worker that has not left yet, too.
+        // The method may run on a thread for callbacks. This clock also advances for a worker that has not left yet.
         assertThat(millis("stream", Phase.OWN)).isIn(4.0, 8.0);
         assertThat(log.list).isEmpty();
     }

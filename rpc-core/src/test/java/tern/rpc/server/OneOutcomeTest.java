@@ -43,13 +43,14 @@ import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.ServerTransport;
 
 /**
- * Figure R12: whatever ends a call at the same moment as something else, it ends once, on both sides. Answer, time,
- * cancel and the loss of the connection meet in pairs; afterwards nothing is left of the call.
+ * Figure R12 of docs/figures/promises.md. Two events that end a call happen at the same moment, and the call must end
+ * once on both sides. All pairs of answer, timeout, cancel and loss of the connection are tested. Afterwards no
+ * resource of the call may remain.
  */
 @Timeout(600)
 class OneOutcomeTest {
 
-    /** What may end a call. */
+    /** An event that ends a call. */
     private enum Ending {
         ANSWER,
         TIME,
@@ -89,7 +90,7 @@ class OneOutcomeTest {
         }
     }
 
-    /** Counts what becomes of a call on the client. */
+    /** Counts the client's events of a call. */
     private static final class Counted implements PendingCall.Completion, PendingCall.Carrier, Answer {
 
         private final AtomicInteger completions = new AtomicInteger();
@@ -223,7 +224,7 @@ class OneOutcomeTest {
         System.out.println("R12 waiting callers: " + WAITING_CALLERS + " races, each ended once");
     }
 
-    /** What the service was last asked for; one call at a time. */
+    /** Keeps the promise of the last call. One call at a time. */
     private static final class Promising implements Promises {
         private final AtomicInteger entered = new AtomicInteger();
         private volatile @Nullable CompletableFuture<String> promise;
@@ -245,7 +246,7 @@ class OneOutcomeTest {
         }
     }
 
-    /** Publishes when the test says so, and counts what it is told. */
+    /** Publishes on request of the test and counts its subscriber's calls. */
     private static final class Feed implements Flow.Publisher<Integer>, Flow.Subscription {
         private final AtomicInteger cancellations = new AtomicInteger();
         private volatile Flow.@Nullable Subscriber<? super Integer> subscriber;
@@ -258,7 +259,7 @@ class OneOutcomeTest {
 
         @Override
         public void request(long items) {
-            // the test decides when
+            // the test decides when to publish
         }
 
         @Override
@@ -335,7 +336,8 @@ class OneOutcomeTest {
 
             @Override
             public void over() {
-                // The method was entered, but its worker may register for the promise only after it was kept.
+                // The method has started, but its worker may register for the promise only after the promise was
+                // completed.
                 await("the client's side ended", () -> counted.completions.get() != 0);
                 answer();
                 await("the server's side ended", () -> transport.inFlight() == 0);
@@ -418,7 +420,7 @@ class OneOutcomeTest {
         return Objects.requireNonNull(server);
     }
 
-    /** Lets a round close the transport under the server, and opens it again. */
+    /** Lets a round close the transport below the server, then reopens it. */
     private final class Reopening implements ServerTransport {
         private @Nullable CallHandler handler;
 
@@ -475,17 +477,17 @@ class OneOutcomeTest {
         }
     }
 
-    /** Takes messages and discards them. */
+    /** Receives messages and discards them. */
     private static final class Discarding implements ClientStream.Receiver {
         private volatile int messages;
 
         @Override
         public void headers(Metadata headers) {
-            // none are looked at
+            // headers are ignored
         }
 
         @Override
-        @SuppressWarnings("NonAtomicVolatileUpdate") // Messages are told one after another.
+        @SuppressWarnings("NonAtomicVolatileUpdate") // Messages are delivered one after another.
         public void message(Message message) {
             messages++;
             message.discard();
@@ -493,7 +495,7 @@ class OneOutcomeTest {
 
         @Override
         public void ended() {
-            // told by the end of the call
+            // the end of the call reports it
         }
 
         @Override

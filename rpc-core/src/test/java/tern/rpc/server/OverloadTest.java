@@ -44,10 +44,12 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
-/** What a server does with calls that are too many: which it refuses, what it says, and that nothing is left of them. */
+/**
+ * Calls beyond the capacity of a server: which of them it refuses, with which message, and that no resource remains.
+ */
 class OverloadTest {
 
-    /** The service. */
+    /** A service for the tests. */
     public interface Work {
 
         String hold(String name);
@@ -61,7 +63,7 @@ class OverloadTest {
         String quotes(String argument);
     }
 
-    /** A service that has to answer however much there is to do. */
+    /** A service that must answer under any load. */
     public interface Probe {
 
         String ask();
@@ -106,7 +108,7 @@ class OverloadTest {
 
         @Override
         public String quotes(String argument) {
-            throw new IncompleteExecutionException("cannot read " + argument); // callers have no such class
+            throw new IncompleteExecutionException("cannot read " + argument); // callers do not have this class
         }
     }
 
@@ -174,7 +176,7 @@ class OverloadTest {
         return registry.get(RpcMeter.SERVER_CONCURRENCY.key()).gauge().value();
     }
 
-    /** A call counts as inside a little before it is watched and queued. */
+    /** Waits until calls are queued. A call counts as admitted slightly before that. */
     private void awaitQueued(int calls) {
         await(
                 calls + " are in the queue",
@@ -236,7 +238,7 @@ class OverloadTest {
         await("only the running call is inside", () -> inside() == 1);
         worker.release.countDown();
         await("nobody is inside", () -> inside() == 0);
-        held.clear(); // its caller was told as well
+        held.clear(); // its caller has got an answer already
     }
 
     @Test
@@ -256,7 +258,7 @@ class OverloadTest {
         worker.release.countDown();
         await("nobody is inside", () -> inside() == 0);
         assertThat(worker.ran.get()).isZero();
-        held.clear(); // it ran into its deadline as well
+        held.clear(); // its deadline has passed already
     }
 
     @Test
@@ -393,7 +395,7 @@ class OverloadTest {
     void argumentInTheMessageOfAnExceptionForgesNoLineOfTheLog() {
         try (Logged logged = new Logged()) {
             Work work = serve(settings -> {});
-            for (int i = 0; i < 2; i++) { // the trace of the second one is held back
+            for (int i = 0; i < 2; i++) { // the trace of the second failure is suppressed
                 assertThatThrownBy(() -> work.quotes("1\n2026-01-01 ERROR forged"))
                         .isInstanceOf(RuntimeException.class);
             }
@@ -405,7 +407,7 @@ class OverloadTest {
         }
     }
 
-    /** What the server logs about failures of methods. */
+    /** Collects the log lines about failed methods. */
     private static final class Logged implements AutoCloseable {
         private final Logger logger = (Logger) LoggerFactory.getLogger(MethodHandler.class);
         private final ListAppender<ILoggingEvent> events = new ListAppender<>();

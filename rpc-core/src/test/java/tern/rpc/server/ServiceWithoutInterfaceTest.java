@@ -31,7 +31,7 @@ import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Items;
 import tern.rpc.transport.Probe;
 
-/** Services that are made of operations, called through an interface of their callers. */
+/** Services made of single operations, called through an interface of their callers. */
 @Timeout(60)
 class ServiceWithoutInterfaceTest {
 

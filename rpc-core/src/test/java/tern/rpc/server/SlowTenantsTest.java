@@ -38,13 +38,13 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
-/** Tenants whose methods do not return keep others neither from threads nor from the threads of streams. */
+/** Tenants whose methods do not return must not take all threads, nor all threads of streams, from other tenants. */
 class SlowTenantsTest {
 
     private static final int THREADS = 40;
     private static final int QUEUE = 30;
 
-    /** The service. */
+    /** A service for the tests. */
     public interface Work {
 
         String hold(String name);
@@ -53,10 +53,10 @@ class SlowTenantsTest {
 
         CompletableFuture<String> later(String name);
 
-        /** Each request is held. */
+        /** Blocks on each request. */
         StreamObserver<String> holdEach(StreamObserver<String> answers);
 
-        /** Each request is answered. */
+        /** Answers each request. */
         StreamObserver<String> echoEach(StreamObserver<String> answers);
     }
 
@@ -136,7 +136,7 @@ class SlowTenantsTest {
         server.start();
     }
 
-    /** Somebody with a connection of its own, and so a tenant. */
+    /** Creates a client with its own connection, which makes it a tenant. */
     private Work tenant() {
         RpcClient client = RpcClient.builder()
                 .transport(transport)
@@ -160,13 +160,13 @@ class SlowTenantsTest {
         assertThat(callers.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** Makes a call that stays, and waits until it runs. */
+    /** Makes a call that does not return, and waits until it runs. */
     private void hold(Work tenant) throws InterruptedException {
         callers.submit(() -> tenant.hold("held"));
         assertThat(worker.holding.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** Makes calls that find no thread, and waits until they are in the queue. */
+    /** Makes calls that find no thread, and waits until they are queued. */
     private List<Future<String>> queue(Work tenant, int calls) {
         List<Future<String>> made = new ArrayList<>();
         int before = Objects.requireNonNull(server).workers().queued();
@@ -182,7 +182,7 @@ class SlowTenantsTest {
         return callers.submit(call).get(10, TimeUnit.SECONDS);
     }
 
-    /** The calls in the queue have waited for too long. */
+    /** Advances the clock until the queued calls have waited too long. */
     private void waitInVain() {
         now.addAndGet(TimeUnit.MILLISECONDS.toNanos(60));
         transport.sweep();
@@ -215,7 +215,7 @@ class SlowTenantsTest {
     @CsvSource({"true", "false"})
     void tenantThatHoldsNothingIsServedWhileAnotherHoldsAllThreads(boolean keepsThreads) throws Exception {
         serve(settings -> {
-            if (!keepsThreads) { // as with virtual threads
+            if (!keepsThreads) { // like virtual threads
                 settings.threads(Thread::new, Duration.ZERO);
             }
         });
@@ -257,7 +257,7 @@ class SlowTenantsTest {
         }
         queue(flooding, 1);
         now.addAndGet(Duration.ofHours(2).toNanos());
-        transport.sweep(); // the callers are told, and the methods run on
+        transport.sweep(); // the callers get an answer while the methods still run
         await("nobody waits", () -> inside() == THREADS);
 
         callers.submit(() -> flooding.hold("one more"));

@@ -26,13 +26,13 @@ import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 
-/** What a call leaves on its thread, and what the next one finds there. */
+/** Tests that the thread-local state of one call is not visible to the next call. */
 @Timeout(60)
 class ThreadStateTest {
 
     private static final ThreadLocal<String> CALLER = new ThreadLocal<>();
 
-    /** Each method tells who the thread says calls, and then writes itself there. */
+    /** Each method returns the caller that is stored on its thread, and then stores itself there. */
     public interface Careless {
 
         String value();
@@ -82,7 +82,7 @@ class ThreadStateTest {
         public CompletionStage<Boolean> interrupts() {
             boolean interrupted = Thread.interrupted();
             while (first.get() && Objects.requireNonNull(server).workers().queued() == 0) {
-                Thread.onSpinWait(); // until another call is to follow at once
+                Thread.onSpinWait(); // waits until another call follows at once
             }
             first.set(false);
             Thread.currentThread().interrupt();
@@ -101,7 +101,7 @@ class ThreadStateTest {
 
                 @Override
                 public void cancel() {
-                    // nothing is published
+                    // publishes nothing
                 }
             });
         }
@@ -200,7 +200,7 @@ class ThreadStateTest {
 
                 @Override
                 public void onNext(String item) {
-                    // nothing is published
+                    // publishes nothing
                 }
 
                 @Override

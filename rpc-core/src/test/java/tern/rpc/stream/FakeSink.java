@@ -10,7 +10,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 
-/** A sink that is ready when the test says so, and keeps what it is given. */
+/** A sink whose readiness the test sets. It keeps the sent messages. */
 final class FakeSink implements MessageSink {
 
     final List<@Nullable Object> sent = new ArrayList<>();

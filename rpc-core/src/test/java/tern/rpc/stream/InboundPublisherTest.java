@@ -24,7 +24,7 @@ import tern.rpc.transport.Probe;
 @Timeout(60)
 class InboundPublisherTest {
 
-    /** Remembers what the publisher asks of it. */
+    /** Records the requests of the publisher. */
     private static final class FakeSource implements InboundPublisher.Source {
         final List<Integer> requests = new ArrayList<>();
         final AtomicInteger cancels = new AtomicInteger();
@@ -109,7 +109,8 @@ class InboundPublisherTest {
         }
         assertThat(source.requests).containsExactly(16);
         bring("x");
-        assertThat(source.requests).containsExactly(16, 32 - 8); // it waits for messages, so twice as many may come
+        // the subscriber waits for messages, so the request is doubled
+        assertThat(source.requests).containsExactly(16, 32 - 8);
         for (int i = 0; i < 100_000; i++) {
             bring("x");
         }
@@ -126,7 +127,7 @@ class InboundPublisherTest {
             assertThat(asked - came.get()).isLessThanOrEqualTo(16);
             if (came.get() < 10_000) {
                 came.incrementAndGet();
-                bring("x"); // before this one is handled, so that one is always here
+                bring("x"); // a message arrives before the previous one is handled, so that one is always buffered
             }
         });
         publisher.subscribe(probe);
@@ -147,7 +148,7 @@ class InboundPublisherTest {
         publisher.message(new FakeMessage("b", 1));
         publisher.message(new FakeMessage("c", MessageStream.ALLOWED_BYTES));
 
-        assertThat(source.requests).containsExactly(3, 0); // with the last message nothing is left to come
+        assertThat(source.requests).containsExactly(3, 0); // no message follows the last one
     }
 
     @Test
@@ -354,7 +355,7 @@ class InboundPublisherTest {
         tested.message(new FakeMessage("a"));
         tested.message(new FakeMessage("b"));
 
-        later.remove(0).run(); // goes on until 256 messages were handed over
+        later.remove(0).run(); // runs until 256 messages were delivered
 
         assertThat(seen).hasSize(256).startsWith("a", "b", "after a", "after b");
         assertThat(later).as("the rest comes later, after other streams").hasSize(1);
@@ -416,7 +417,7 @@ class InboundPublisherTest {
             for (Future<?> racer : racing) {
                 racer.get(20, TimeUnit.SECONDS);
             }
-            for (int task = 0; task < messages.size(); task++) { // what is left is handled by several tasks
+            for (int task = 0; task < messages.size(); task++) { // several tasks handle the remaining messages
                 CountDownLatch settled = new CountDownLatch(1);
                 serial.execute(settled::countDown);
                 assertThat(settled.await(20, TimeUnit.SECONDS)).isTrue();

@@ -39,7 +39,7 @@ class OutboundSubscriberTest {
         tasks.forEach(Runnable::run);
     }
 
-    /** Remembers what it is asked for, and that all of it came through the wrapper. */
+    /** Records requests and checks that all of them came through the wrapper. */
     private final class Subscription implements Flow.Subscription {
         final List<Long> requests = new ArrayList<>();
         int cancels;
@@ -219,7 +219,7 @@ class OutboundSubscriberTest {
 
             @Override
             public void cancel() {
-                // nothing
+                // does nothing
             }
         });
 

@@ -16,7 +16,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.StrangeException;
 
-/** The service behind {@link ContractService}, with handles for tests. */
+/** Implements {@link ContractService}, with latches for tests. */
 class ContractServer implements ContractService {
 
     final CountDownLatch letGo = new CountDownLatch(1);

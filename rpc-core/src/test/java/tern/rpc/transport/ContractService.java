@@ -13,7 +13,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.RpcMethod;
 
-/** What every transport must be able to carry. */
+/** The methods that every transport must support. */
 public interface ContractService extends KeyedStore<ContractService.Item, Long> {
 
     enum Colour {
@@ -28,7 +28,7 @@ public interface ContractService extends KeyedStore<ContractService.Item, Long> 
 
     record Point(int x, int y) implements Serializable {}
 
-    /** A bean with the field types that are easily damaged when they stand side by side. */
+    /** A bean with adjacent fields of small types, which careless readers damage. */
     class Item implements Serializable {
         private static final long serialVersionUID = 1L;
         public long id;
@@ -110,12 +110,12 @@ public interface ContractService extends KeyedStore<ContractService.Item, Long> 
 
     String fails(String kind) throws Refused;
 
-    /** Blocks until the test lets it go. */
+    /** Blocks until the test releases it. */
     String blocks(String text);
 
     String header(String name);
 
-    /** What is left of the deadline, in milliseconds; -1 without one. */
+    /** Returns the remaining time of the deadline in milliseconds; -1 without a deadline. */
     long remainingMillis();
 
     @RpcMethod(oneWay = true)

@@ -5,10 +5,10 @@ import java.lang.management.ManagementFactory;
 import java.util.Locale;
 
 /**
- * What a piece of work costs its thread: processor time and allocated bytes, never wall time.
+ * The cost of work on its thread: CPU time and allocated bytes, never wall time.
  *
- * @param cpuNanos of the thread
- * @param allocatedBytes by the thread, whether or not they are garbage by now
+ * @param cpuNanos CPU time of the thread
+ * @param allocatedBytes bytes that the thread allocated, including garbage
  */
 public record Cost(long cpuNanos, long allocatedBytes) {
 
@@ -16,7 +16,7 @@ public record Cost(long cpuNanos, long allocatedBytes) {
     private static final long CPU_NANOS_PER_MIB = 100_000_000;
     private static final long MIB = 1 << 20;
 
-    /** How much slower than promised a build may be, as other processes share its machine. */
+    /** Factor by which a build may exceed the promised time, since other processes share its machine. */
     private static final int SLACK = Boolean.getBoolean("tern.strict") ? 1 : 10;
 
     public static Cost of(Runnable work) {
@@ -26,7 +26,7 @@ public record Cost(long cpuNanos, long allocatedBytes) {
         return new Cost(THREADS.getCurrentThreadCpuTime() - cpu, THREADS.getCurrentThreadAllocatedBytes() - allocated);
     }
 
-    /** The least of several runs, since the first ones are interpreted. */
+    /** Returns the minimum of several runs, since the first runs are interpreted. */
     public static Cost least(int runs, Runnable work) {
         Cost least = of(work);
         for (int i = 1; i < runs; i++) {
@@ -37,17 +37,22 @@ public record Cost(long cpuNanos, long allocatedBytes) {
         return least;
     }
 
-    /** Processor time against the promise for a message of this size; 1 is just kept. A small one may cost what a MiB may. */
+    /**
+     * Returns CPU time divided by the limit for a message of this size. Messages below 1 MiB have the limit of 1 MiB.
+     */
     public double cpuShare(int messageBytes) {
         return cpuNanos / (CPU_NANOS_PER_MIB * Math.max(1.0, messageBytes / (double) MIB));
     }
 
-    /** Allocation against four times the size and a MiB. */
+    /** Returns allocation divided by its limit: four times the size plus 1 MiB. */
     public double heapShare(int messageBytes) {
         return allocatedBytes / (4.0 * messageBytes + MIB);
     }
 
-    /** Whether the time is within the promise, with the slack of a shared machine unless {@code -Dtern.strict}. */
+    /**
+     * Returns whether the time is within the limit. Without {@code -Dtern.strict} the limit is larger, since the
+     * machine may be shared.
+     */
     public boolean isTimely(int messageBytes) {
         return cpuShare(messageBytes) <= SLACK;
     }

@@ -6,26 +6,26 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two threads that act at the same moment, again and again. They meet by spinning, since threads that are woken would
- * come one long after the other; what each waits before it acts differs from round to round, so that either may be
- * first. The caller's thread is one of the two.
+ * Runs two actions on two threads at the same moment, many times. The threads meet by spinning, since woken threads
+ * would start too far apart. Each waits a varying time before its action, so that either may be first. One of the two
+ * is the caller's thread.
  */
 public final class Duel {
 
-    /** One encounter. */
+    /** One race. */
     public interface Round {
 
-        /** On the caller's thread, at the same moment as {@link #second}. */
+        /** Runs on the caller's thread, at the same moment as {@link #second}. */
         void first();
 
-        /** On the other thread. */
+        /** Runs on the other thread. */
         void second();
 
-        /** On the caller's thread when both are done. */
+        /** Runs on the caller's thread after both actions. */
         void over();
     }
 
-    /** Makes the next encounter, on the caller's thread. */
+    /** Creates the next race, on the caller's thread. */
     @FunctionalInterface
     public interface Rounds {
         Round next(int number);
@@ -43,12 +43,14 @@ public final class Duel {
 
     private Duel() {}
 
-    /** The number of races that every build makes, times the system property {@code tern.races}. */
+    /** Returns the number of races: the number for every build, times the system property {@code tern.races}. */
     public static int rounds(int everyBuild) {
         return Math.multiplyExact(everyBuild, Integer.getInteger("tern.races", 1));
     }
 
-    /** @throws AssertionError or what an action threw, when a round went wrong; it names its number */
+    /**
+     * @throws AssertionError the failure of a race, with its number; other exceptions of actions are thrown unchanged
+     */
     public static void fight(int rounds, Rounds made) {
         Duel duel = new Duel();
         Thread other = new Thread(duel::secondThread, "duel");
@@ -96,7 +98,7 @@ public final class Duel {
         }
     }
 
-    /** @return whether it came so far; false when the duel is over */
+    /** @return false if the duel has ended */
     private boolean await(AtomicInteger count, int number) {
         int spins = 0;
         int seen;

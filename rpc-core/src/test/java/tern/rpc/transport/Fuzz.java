@@ -6,17 +6,17 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Figure R1: feeds a codec with inputs that no honest peer sends, made of honest ones by cutting, splicing, repeating,
- * overwriting and inserting what the format is made of, and now and then of noise. An input is made of its number alone;
- * one that fails is named, and {@code -Dtern.fuzz.input=} its number replays it. A codec gets 100,000 of them, or as many
- * as {@code -Dtern.fuzz=} says.
+ * Figure R1 of docs/figures/promises.md. It feeds a codec with invalid inputs. Each is made from valid inputs by
+ * cutting, splicing, repeating, overwriting and inserting tokens of the format, or sometimes of noise. The number of an
+ * input determines its content. A failure names the number, and {@code -Dtern.fuzz.input=} replays it. A codec gets
+ * 100,000 inputs, or the number in {@code -Dtern.fuzz=}.
  */
 public final class Fuzz {
 
-    /** Whoever takes inputs. */
+    /** The tested code. */
     @FunctionalInterface
     public interface Target {
-        /** Takes it or refuses it in the way that it promises; throws everything else. */
+        /** Accepts or refuses the input as documented. Any other exception is a finding. */
         void feed(byte[] input) throws Exception;
     }
 
@@ -32,8 +32,8 @@ public final class Fuzz {
     private final List<byte[]> pieces;
 
     /**
-     * @param honest inputs that are taken
-     * @param pieces what the format is made of: marks, names, numbers
+     * @param honest valid inputs
+     * @param pieces tokens of the format: marks, names, numbers
      */
     public Fuzz(String codec, List<byte[]> honest, List<byte[]> pieces) {
         this.codec = codec;
@@ -45,7 +45,7 @@ public final class Fuzz {
         run(1, target);
     }
 
-    /** @param parts how many such runs share the inputs of a codec */
+    /** @param parts number of runs that share the inputs of a codec */
     public void run(int parts, Target target) {
         Integer one = Integer.getInteger("tern.fuzz.input");
         if (one != null) {
@@ -82,7 +82,7 @@ public final class Fuzz {
         }
     }
 
-    /** The input of a number; the first ones are the honest ones themselves. */
+    /** Returns the input with this number. The first ones are the valid inputs themselves. */
     public byte[] input(int number) {
         if (number < honest.size()) {
             return honest.get(number);
@@ -127,7 +127,7 @@ public final class Fuzz {
         return changed;
     }
 
-    /** A number at the edge of what fits, in one to four bytes. */
+    /** Returns a boundary value in one to four bytes. */
     private static byte[] boundary(Random random) {
         int value = BOUNDARIES[random.nextInt(BOUNDARIES.length)];
         byte[] bytes = new byte[1 + random.nextInt(4)];

@@ -3,10 +3,10 @@ package tern.rpc.transport;
 import java.util.List;
 
 /**
- * What a fuzzer that is guided by coverage feeds.
+ * A target of coverage-guided fuzzing.
  *
- * @param seeds inputs that it starts from
- * @param target throws what is a finding
- * @param resources closed in the end
+ * @param seeds initial inputs
+ * @param target throws an exception for a finding
+ * @param resources closed at the end
  */
 public record FuzzTarget(List<byte[]> seeds, Fuzz.Target target, AutoCloseable resources) {}

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A service whose arguments notice that they are created. */
+/** A service whose arguments count their creation. */
 public interface GuardedService {
 
     int take(Counted one, List<Counted> more);
@@ -15,12 +15,12 @@ public interface GuardedService {
 
     List<String> headers();
 
-    /** Counts whatever brings it to life. */
+    /** Counts constructors, setters and replacements. */
     class Counted implements Serializable {
 
         private static final long serialVersionUID = 1L;
 
-        /** Constructors, setters and replacements so far. */
+        /** Number of constructors, setters and replacements called so far. */
         public static final AtomicInteger MADE = new AtomicInteger();
 
         private String name = "";

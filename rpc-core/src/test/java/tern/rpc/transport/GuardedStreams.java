@@ -4,7 +4,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import tern.rpc.transport.GuardedService.Counted;
 
-/** The same for streams. */
+/** Streams whose arguments count their creation. */
 public interface GuardedStreams {
 
     Flow.Publisher<Integer> watch(Counted one);

@@ -39,7 +39,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.GuardedService.Counted;
 
-/** Who calls is decided before anything of a call's arguments exists, whatever carries the call. */
+/** Every transport must authenticate the caller before it creates any argument of the call. */
 @Timeout(60)
 public abstract class IdentityContractTest extends TransportTest {
 
@@ -49,7 +49,7 @@ public abstract class IdentityContractTest extends TransportTest {
 
     private final AtomicInteger ran = new AtomicInteger();
 
-    /** Whether the transport has streams. */
+    /** Returns whether the transport supports streams. */
     protected boolean hasStreams() {
         return false;
     }
@@ -147,7 +147,7 @@ public abstract class IdentityContractTest extends TransportTest {
         return refer(GuardedService.class, token);
     }
 
-    /** Fails with what is expected of a refusal, and not a single part of an argument came to life. */
+    /** Checks that the call is refused and that no part of its argument was created. */
     private RpcException refused(GuardedService service) {
         Counted one = counted();
         List<Counted> more = new ArrayList<>(List.of(counted(), counted()));
@@ -433,7 +433,7 @@ public abstract class IdentityContractTest extends TransportTest {
         assertThat(ran).hasValue(0);
     }
 
-    /** Gives one value to whoever asks. */
+    /** Publishes one value to each subscriber. */
     private record OnePublisher<T>(T value) implements Flow.Publisher<T> {
 
         static <T> OnePublisher<T> of(T value) {

@@ -33,7 +33,9 @@ class InMemoryTransportTest {
         server.close();
     }
 
-    /** The transport reads the clock between looking up the server and registering the call. */
+    /**
+     * A clock that acts when the transport reads it, which happens between finding the server and registering the call.
+     */
     private long now() {
         if (closing.get()) {
             transport.close();

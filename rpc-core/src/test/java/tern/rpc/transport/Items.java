@@ -8,13 +8,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** A publisher of given items to each of its subscribers, on the thread that asks for them. */
+/** Publishes the given items to each subscriber, on the thread that requests them. */
 public class Items<T> implements Flow.Publisher<T> {
 
     private final Iterable<T> items;
     private final @Nullable Throwable failure;
 
-    /** Items given to subscribers. */
+    /** Number of items delivered to subscribers. */
     public final AtomicLong given = new AtomicLong();
 
     public final AtomicLong subscribers = new AtomicLong();
@@ -38,12 +38,12 @@ public class Items<T> implements Flow.Publisher<T> {
         return new Items<>(before, failure);
     }
 
-    /** The numbers from 0 as text. */
+    /** Publishes the numbers from 0 as text. */
     public static Items<String> numbers(int count) {
         return of(() -> IntStream.range(0, count).mapToObj(String::valueOf).iterator());
     }
 
-    /** Without an end, until it is cancelled. */
+    /** Publishes the item until the subscription is cancelled. */
     public static <T> Items<T> endless(T item) {
         return of(() -> new Iterator<>() {
             @Override
@@ -58,7 +58,7 @@ public class Items<T> implements Flow.Publisher<T> {
         });
     }
 
-    /** Tells the subscription that something happens, before it does; for those who look at the thread. */
+    /** Called before each event of a subscription, so that subclasses can check the thread. */
     protected void touched() {}
 
     @Override
@@ -67,7 +67,7 @@ public class Items<T> implements Flow.Publisher<T> {
         Iterator<T> iterator = items.iterator();
         subscriber.onSubscribe(new Flow.Subscription() {
             private final AtomicLong wanted = new AtomicLong();
-            private boolean done; // by the thread that gives
+            private boolean done; // set by the delivering thread
 
             @Override
             public void request(long more) {

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.StreamObserver;
 
-/** Takes the values of a stream, as a subscriber or as an observer, and keeps what it was told in order. */
+/** Reads a stream as a subscriber or an observer and keeps its events in order. */
 public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
 
     private static final int LONGEST_SECONDS = 20;
@@ -32,17 +32,17 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         this.onNext = onNext;
     }
 
-    /** One that takes everything; as an observer they all do. */
+    /** Creates a probe that requests everything. Observers always get everything. */
     public static <T> Probe<T> ofAll() {
         return new Probe<>(Long.MAX_VALUE, value -> {});
     }
 
-    /** One that is asked for nothing until the test says so. */
+    /** Creates a probe that requests nothing until the test says so. */
     public static <T> Probe<T> onDemand() {
         return new Probe<>(0, value -> {});
     }
 
-    /** One that takes everything and does something with it. */
+    /** Creates a probe that requests everything and passes each value on. */
     public static <T> Probe<T> ofAll(Consumer<T> onNext) {
         return new Probe<>(Long.MAX_VALUE, onNext);
     }
@@ -97,7 +97,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return taken;
     }
 
-    /** The next value. */
+    /** Returns the next value. */
     @SuppressWarnings("unchecked")
     public T next() throws InterruptedException {
         Object taken = take();
@@ -105,7 +105,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return (T) taken;
     }
 
-    /** All that is left, up to a good end. */
+    /** Returns all remaining values of a stream that completes. */
     @SuppressWarnings("unchecked")
     public List<T> rest() throws InterruptedException {
         List<T> values = new ArrayList<>();
@@ -118,7 +118,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return values;
     }
 
-    /** The failure that comes next. */
+    /** Returns the next event, which must be a failure. */
     public Throwable failure() throws InterruptedException {
         Object taken = take();
         assertThat(taken).isInstanceOf(Throwable.class);
@@ -126,17 +126,17 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
         return (Throwable) taken;
     }
 
-    /** Values that came so far. */
+    /** Returns the number of received values. */
     public int count() {
         return count.get();
     }
 
-    /** How often an end was told: never more than once. */
+    /** Returns the number of received ends, which must not exceed one. */
     public int ends() {
         return ends.get();
     }
 
-    /** What has come and was not looked at; null if nothing has. */
+    /** Returns the next event without removing it; null if there is none. */
     public @Nullable Object peek() {
         return told.peek();
     }

@@ -48,7 +48,7 @@ import tern.rpc.metrics.Slo;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 
-/** What callers and services may rely on in streams. Every transport that has streams has a subclass. */
+/** The contract of streams for callers and services. Every transport with streams has a subclass. */
 @Timeout(60)
 public abstract class StreamContractTest extends TransportTest {
 
@@ -56,10 +56,13 @@ public abstract class StreamContractTest extends TransportTest {
 
     private static final int CHUNK_BYTES = 16 << 10;
 
-    /** Many times what may be under way. */
+    /** Many times the number of chunks that can be in flight. */
     private static final int CHUNKS = 2_048;
 
-    /** Chunks that may be under way between a writer and a reader: windows, queues and sockets of any transport. */
+    /**
+     * Maximum number of chunks in flight between writer and reader, in the windows, queues and sockets of any
+     * transport.
+     */
     private static final int MAX_UNDER_WAY = 512;
 
     protected final StreamServer service = new StreamServer();
@@ -119,7 +122,7 @@ public abstract class StreamContractTest extends TransportTest {
         return Objects.requireNonNull(ServerContext.current());
     }
 
-    /** Counts what comes, all of it, and completes the stage at the end. */
+    /** Reads the whole stream and completes the stage with the number of values. */
     private static CompletionStage<Integer> counting(Flow.Publisher<String> values) {
         CompletableFuture<Integer> counted = new CompletableFuture<>();
         values.subscribe(new Flow.Subscriber<>() {
@@ -148,7 +151,7 @@ public abstract class StreamContractTest extends TransportTest {
         return counted;
     }
 
-    /** Answers each request with the same. */
+    /** Answers each request with the same value. */
     private static StreamObserver<byte[]> echoing(StreamObserver<byte[]> answers) {
         return new StreamObserver<>() {
             @Override
@@ -832,7 +835,7 @@ public abstract class StreamContractTest extends TransportTest {
         assertThat(inner.isLimited()).isTrue();
     }
 
-    // Back-pressure: counts of what was written against what was read.
+    // Backpressure: written messages compared with read messages.
 
     @Test
     void slowReaderStopsAServersPublisher() throws Exception {
@@ -982,7 +985,7 @@ public abstract class StreamContractTest extends TransportTest {
         sender.onCompleted();
     }
 
-    /** In {@code onNext}, which is the only thing that these threads can wait in. */
+    /** Returns whether the thread waits in {@code onNext}, the only place where these threads can wait. */
     private static boolean isWaiting(@Nullable Thread thread) {
         return thread != null
                 && (thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
@@ -1009,7 +1012,7 @@ public abstract class StreamContractTest extends TransportTest {
         awaitNothingInFlight();
     }
 
-    /** Requests that are there already are handed over by the very thread that ran the method. */
+    /** The thread that ran the method also delivers the requests that have already arrived. */
     @Test
     void callEndsThoughTheCodeThatTakesItsRequestsIsBusy() throws Exception {
         CompletableFuture<StreamObserver<byte[]>> sender = new CompletableFuture<>();
@@ -1468,7 +1471,7 @@ public abstract class StreamContractTest extends TransportTest {
         assertThat(blocking.get(20, TimeUnit.SECONDS)).isEqualTo("x");
     }
 
-    /** The only worker may still be busy with the message before. */
+    /** Repeats the call while the only worker is still busy with the previous message. */
     private static String untilTaken(java.util.function.Supplier<String> call) {
         while (true) {
             try {

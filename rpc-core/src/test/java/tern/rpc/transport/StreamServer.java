@@ -11,7 +11,7 @@ import java.util.function.UnaryOperator;
 import tern.rpc.ServerContext;
 import tern.rpc.StreamObserver;
 
-/** The service behind {@link StreamService}: each method does what the test has set. */
+/** Implements {@link StreamService}. The test sets the behaviour of each method. */
 class StreamServer implements StreamService {
 
     volatile Function<String, Flow.Publisher<String>> publish = text -> notSet();
@@ -23,7 +23,7 @@ class StreamServer implements StreamService {
     volatile UnaryOperator<StreamObserver<byte[]>> exchange = answers -> notSet();
     volatile UnaryOperator<String> unary = text -> text;
 
-    /** The contexts of the calls, as their methods saw them. */
+    /** The contexts of the calls, as seen by the methods. */
     final BlockingQueue<ServerContext> contexts = new LinkedBlockingQueue<>();
 
     private static <T> T notSet() {

@@ -26,7 +26,7 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import javax.security.auth.x500.X500Principal;
 
-/** Issues certificates for tests, each encoded by hand (RFC 5280, 4.1). */
+/** Issues certificates for tests. It encodes them itself (RFC 5280, 4.1). */
 public final class TestAuthority {
 
     private static final DateTimeFormatter TIME =
@@ -72,7 +72,7 @@ public final class TestAuthority {
         this.certificate = certificate(this.name, keys, Instant.now(), Duration.ofDays(1), authority());
     }
 
-    /** @param hosts names and addresses that the certificate is for */
+    /** @param hosts names and addresses that the certificate covers */
     public Identity issue(String subject, String... hosts) {
         return issue(subject, Instant.now(), hosts);
     }
@@ -89,7 +89,7 @@ public final class TestAuthority {
                 certificate(new X500Principal("CN=" + subject), pair, when, Duration.ofDays(1), extensions));
     }
 
-    /** Trusts what this authority issued, and nothing else. */
+    /** Returns a trust manager that trusts only this authority. */
     public TrustManagerFactory trust() {
         try {
             KeyStore store = emptyStore();
@@ -139,7 +139,7 @@ public final class TestAuthority {
         }
     }
 
-    /** Valid from an hour before. */
+    /** Creates a certificate that is valid from an hour before the given time. */
     private X509Certificate certificate(
             X500Principal subject, KeyPair pair, Instant when, Duration valid, byte[] extension) {
         byte[] content = sequence(

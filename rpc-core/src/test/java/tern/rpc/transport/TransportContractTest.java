@@ -57,7 +57,7 @@ import tern.rpc.transport.ContractService.Item;
 import tern.rpc.transport.ContractService.Point;
 import tern.rpc.transport.ContractService.Refused;
 
-/** What callers and services may rely on, whatever carries the call. Every transport has a subclass. */
+/** The contract of transports for callers and services. Every transport has a subclass. */
 @Timeout(60)
 public abstract class TransportContractTest extends TransportTest {
 
@@ -65,7 +65,7 @@ public abstract class TransportContractTest extends TransportTest {
 
     protected final ContractServer service = new ContractServer();
 
-    /** Whether exceptions travel as what they are; with plain JSON they are told as code and text. */
+    /** Returns whether exceptions keep their type. Plain JSON carries only a code and a text. */
     protected boolean carriesExceptions() {
         return true;
     }
@@ -180,7 +180,7 @@ public abstract class TransportContractTest extends TransportTest {
         assertThat(proxy.shout("ann", String::toUpperCase)).isEqualTo("ANN");
     }
 
-    /** What {@link ContractService} was before it got its default method. */
+    /** {@link ContractService} before it got its default method. */
     @WireName("tern.rpc.transport.ContractService")
     interface OlderService {
         String echo(String text);
@@ -479,7 +479,7 @@ public abstract class TransportContractTest extends TransportTest {
         ContractService proxy = proxy();
 
         RpcException failure;
-        do { // on a busy machine the deadline may pass before the method begins, which then does not
+        do { // on a busy machine the deadline may pass before the method begins; the method is then skipped
             failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
         } while (service.blocked.poll() == null);
 
@@ -576,7 +576,7 @@ public abstract class TransportContractTest extends TransportTest {
         assertThat(service.told).isEmpty();
     }
 
-    /** On a busy machine the one worker may itself come too late for a call. */
+    /** Repeats the call, since on a busy machine its only worker may be too late. */
     private static @Nullable String servedAtLast(Supplier<@Nullable String> call) {
         while (true) {
             try {
@@ -714,7 +714,7 @@ public abstract class TransportContractTest extends TransportTest {
 
         assertThat(failure.code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(failure).hasMessageContaining("the audit is away");
-        assertThat(failure.wasExecuted()).isNotEqualTo(Executed.NO); // dubbo has no status for YES
+        assertThat(failure.wasExecuted()).isNotEqualTo(Executed.NO); // the dubbo protocol has no status for YES
     }
 
     @Test
@@ -786,7 +786,7 @@ public abstract class TransportContractTest extends TransportTest {
         ContractService proxy = refer(client -> {}, reference -> {});
 
         for (int i = 0; i < 2; i++) {
-            do { // on a busy machine the deadline may pass before the method begins, which then does not
+            do { // on a busy machine the deadline may pass before the method begins; the method is then skipped
                 RpcException failure = catchThrowableOfType(RpcException.class, () -> proxy.blocksBriefly("x"));
                 assertThat(failure.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
             } while (service.blocked.poll() == null);

@@ -15,7 +15,7 @@ import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import tern.rpc.endpoint.Endpoint;
 
-/** What the contract tests of transports need: both sides of one, and threads that call. */
+/** Common parts of the contract tests of transports: both sides, and threads that call. */
 public abstract class TransportTest {
 
     private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(20);
@@ -23,16 +23,16 @@ public abstract class TransportTest {
     private final List<AutoCloseable> open = new ArrayList<>();
     private final ExecutorService callers = Executors.newCachedThreadPool();
 
-    /** A new one; the test closes it. */
+    /** Creates a server transport. The test closes it. */
     protected abstract ServerTransport newServerTransport();
 
-    /** One that reaches what {@link #newServerTransport()} made last. */
+    /** Creates a client transport that reaches the last server transport. */
     protected abstract ClientTransport newClientTransport();
 
-    /** Of the transport made last, after its start. */
+    /** Returns the address of the last server transport, after its start. */
     protected abstract Endpoint endpoint();
 
-    /** Closed after the test, the last first. */
+    /** Closes the resource after the test, in reverse order. */
     protected void closeLater(AutoCloseable resource) {
         open.add(resource);
     }
@@ -48,10 +48,10 @@ public abstract class TransportTest {
         everythingIsClosed();
     }
 
-    /** After the test: nothing may be left of it. */
+    /** Called after the test to check that no resource is left. */
     protected void everythingIsClosed() {}
 
-    /** Lets go of whatever waits for the test. */
+    /** Releases all code that waits for the test. */
     protected void letGo() {}
 
     protected <T> Future<T> inBackground(Callable<T> call) {
@@ -64,7 +64,7 @@ public abstract class TransportTest {
         return taken;
     }
 
-    /** Waits for what is bound to happen. */
+    /** Waits until the condition holds. */
     protected static void await(String what, BooleanSupplier happened) {
         long end = System.nanoTime() + LONGEST_NANOS;
         while (!happened.getAsBoolean()) {

@@ -21,14 +21,17 @@ import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Each rule as a table of numbers, for a target of 500 calls/s within 100 ms; and which of several comes first. */
+/**
+ * Each rule of the advice as a table of numbers, for a target of 500 calls/s within 100 ms, and the order of several
+ * findings.
+ */
 class AdvisorTest {
 
     private static final Goal GOAL = new Goal(500, Duration.ofMillis(100));
 
     @ParameterizedTest
     @CsvSource({
-        // operations, their time, wait for connections, call (ms); severity; time saved
+        // columns: operations, their time, wait for connections, call (ms); severity; time saved
         "42, 6100, 200, 6400, BLOCKS, 6154",
         "40, 60, 5300, 5400, BLOCKS, 5358",
         "42, 42, 0, 60, RISKS, 41",
@@ -67,7 +70,7 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // total, per host, hosts, source, time per use, wait per call (ms); severity; line
+        // columns: total, per host, hosts, source, time per use, wait per call (ms); severity; line
         "300, 8, 1, USER, 20, 1800, BLOCKS, rpc.pools.http.max-per-host=300",
         "300, 8, 1, USER, 0, 0, RISKS, rpc.pools.http.max-per-host=300",
         "300, 8, 1, LIBRARY, 0, 0, RISKS, rpc.pools.http.max-per-host=300",
@@ -107,7 +110,7 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // fair, wait per call (ms); severity
+        // columns: fair, wait per call (ms); severity
         "true, 900, BLOCKS",
         "true, 1, RISKS",
         "false, 900, ",
@@ -130,7 +133,7 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // tasks run by callers, time of that per call (ms); severity
+        // columns: tasks run by callers, their time per call (ms); severity
         "107, 60, BLOCKS",
         "3, 0, RISKS",
         "0, 0, ",
@@ -153,7 +156,7 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // how, time per call, call (ms); severity
+        // columns: mode, time per call, call (ms); severity
         "SYNCHRONOUS, 77, 180, BLOCKS",
         "SYNCHRONOUS, 6, 90, RISKS",
         "SYNCHRONOUS, 1, 90, ",
@@ -178,12 +181,12 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // size, uses per call, time of a use, wait per call, call (ms); severity; size advised
-        "8, 1, 20, 80, 150, BLOCKS, 12", // 500/s × 20 ms = 10, and a fifth more
+        // columns: size, uses per call, time of a use, wait per call, call (ms); severity; advised size
+        "8, 1, 20, 80, 150, BLOCKS, 12", // 500/s × 20 ms = 10, plus a fifth
         "8, 1, 20, 0, 50, RISKS, 12",
-        "8, 1, 5, 0, 50, , ", // 2.5 busy
-        "8, 5, 5, 0, 50, RISKS, 15", // 12.5 busy
-        "10, 0.1, 100, 0, 50, , ", // every tenth call
+        "8, 1, 5, 0, 50, , ", // 2.5 are busy
+        "8, 5, 5, 0, 50, RISKS, 15", // 12.5 are busy
+        "10, 0.1, 100, 0, 50, , ", // used by every tenth call
         "12, 1, 20, 0, 50, , ",
     })
     void poolBelowDemand(
@@ -212,11 +215,11 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // active, waiting, refused; severity: what arithmetic does not see, the queue shows
+        // columns: active, waiting, refused; severity. The queue shows a lack that the arithmetic does not.
         "8, 40, 0, BLOCKS",
         "3, 0, 12, BLOCKS",
         "3, 0, 0, ",
-        "3, 40, 0, ", // connections are free: something else holds them up
+        "3, 40, 0, ", // connections are free, so something else delays the waiting threads
     })
     void fullPoolIsBelowDemandWhateverTheArithmetic(int active, int waiting, int refused, @Nullable Severity severity) {
         PoolSnapshot pool = jdbc(8).now(active, 8 - active, waiting)
@@ -247,7 +250,7 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // workers, connections, source; severity; connections advised
+        // columns: workers, connections, source; severity; advised connections
         "200, 10, LIBRARY, RISKS, 50",
         "200, 10, USER, RISKS, 50",
         "200, 10, TUNED, , ",
@@ -277,7 +280,7 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // longest wait (ms), source, refused; severity
+        // columns: longest wait (ms), source, refused; severity
         "6000, USER, 0, HINTS",
         "6000, USER, 3, RISKS",
         "-1, USER, 0, RISKS",
@@ -303,7 +306,7 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // places, threads, time of a task (ms; 0 when nobody measured), waiting, source; severity; seconds of work
+        // columns: places, threads, time of a task (ms; 0 if unknown), waiting, source; severity; seconds of work
         "20000, 16, 0, 0, USER, HINTS, 40",
         "20000, 16, 60, 2400, USER, RISKS, 75",
         "200, 16, 0, 0, USER, , ",
@@ -336,7 +339,7 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // timeout, one in a hundred takes (ms), source; rule; severity
+        // columns: timeout, 99th percentile (ms), source; rule; severity
         "1000, 900, TUNED, timeout-below-latency, RISKS",
         "1000, 700, TUNED, timeout-below-latency, ",
         "0, 700, TUNED, timeout-below-latency, ",
@@ -350,7 +353,7 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // attempts, one in a hundred takes, timeout (ms), repeated a second; severity
+        // columns: attempts, 99th percentile, timeout (ms), retries a second; severity
         "3, 400, 1000, 5, RISKS",
         "3, 400, 1000, 0, HINTS",
         "2, 400, 1000, 5, ",
@@ -363,13 +366,13 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // group, its processors, those of the process, of all processes; severity
+        // columns: group, processors it uses, those of the process, those of all processes; severity
         "lettuce-nioEventLoop, 1.1, 1.95, 1.95, BLOCKS",
         "lettuce-nioEventLoop, 0.3, 1.95, 1.95, HINTS",
         "lettuce-nioEventLoop, 0.5, 1, 1, HINTS",
-        "lettuce-nioEventLoop, 0.5, 1, 1.9, BLOCKS", // callers on the same machine fill it
-        "lettuce-nioEventLoop, 0.5, 1.2, 1.4, BLOCKS", // not full yet, but each command waits twice
-        "lettuce-nioEventLoop, 0.5, 1.9, 0, BLOCKS", // the system tells of this process alone
+        "lettuce-nioEventLoop, 0.5, 1, 1.9, BLOCKS", // callers on the same machine use all processors
+        "lettuce-nioEventLoop, 0.5, 1.2, 1.4, BLOCKS", // processors are not fully used, but each command waits twice
+        "lettuce-nioEventLoop, 0.5, 1.9, 0, BLOCKS", // the system reports only this process
         "rpc-io, 1.1, 1.95, 1.95, ",
     })
     void clientThreads(String group, double cores, double busy, double machine, @Nullable Severity severity) {
@@ -386,7 +389,7 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // processors that the process and all of them keep busy, call (ms); severity; change begins with
+        // columns: processors that the process and all processes use, call (ms); severity; start of the change
         "1.2, 1.95, 300, BLOCKS, more processors",
         "1.9, 0, 300, BLOCKS, more processors",
         "0.4, 1.95, 300, BLOCKS, fewer other processes",
@@ -406,8 +409,8 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // connections, processors that are busy; severity; the first finding
-        "50, 1.95, RISKS, full-processors", // 500/s × 3 × 11 ms = 16 would do
+        // columns: connections, busy processors; severity; first finding
+        "50, 1.95, RISKS, full-processors", // 500/s × 3 × 11 ms = 16 would suffice
         "50, 1.2, BLOCKS, pool-below-demand",
         "8, 1.95, BLOCKS, pool-below-demand",
     })
@@ -426,8 +429,8 @@ class AdvisorTest {
 
     @ParameterizedTest
     @CsvSource({
-        // per host, time of a use (ms), processors that are busy; severity
-        "64, 20, 1.95, ", // 500/s × 20 ms = 10 would do
+        // columns: per host, time of a use (ms), busy processors; severity
+        "64, 20, 1.95, ", // 500/s × 20 ms = 10 would suffice
         "64, 20, 1.2, BLOCKS",
         "8, 20, 1.95, BLOCKS",
     })
@@ -591,7 +594,7 @@ class AdvisorTest {
         return new CallSnapshot.Use(operations, Duration.ofMillis(millis));
     }
 
-    /** As long on average as at its slowest. */
+    /** Creates a call whose mean equals its slowest time. */
     private static CallSnapshot call(int millis, Map<Phase, CallSnapshot.Use> phases) {
         Map<Phase, CallSnapshot.Use> all = new EnumMap<>(Phase.class);
         all.putAll(phases);

@@ -152,7 +152,7 @@ class DiagnosticianTest {
         assertThat(cause.change().expectedP99Ms()).isLessThanOrEqualTo(100);
     }
 
-    /** A pool whose connections are held for 40 ms each. */
+    /** Returns a pool whose connections are held for 40 ms each. */
     private static PoolSnapshot druid(int max, int active, int waiting, long taken) {
         return PoolSnapshot.builder("druid", PoolKind.JDBC, max)
                 .now(active, 0, waiting)

@@ -18,7 +18,7 @@ import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
 import tern.rpc.pool.PoolSource;
 
-/** An application whose calls and time are made up, with a target of 100 ms. */
+/** An application with simulated calls and a simulated clock, and a target of 100 ms. */
 final class Shop implements Diagnostician.Surroundings {
 
     static final String PLACE = "OrderService.place";
@@ -60,7 +60,7 @@ final class Shop implements Diagnostician.Surroundings {
         time.addAndGet((long) (millis * 1e6));
     }
 
-    /** What one call does, step by step. */
+    /** The steps of one call. */
     final class Steps {
         final CallLedger ledger;
 
@@ -82,7 +82,7 @@ final class Shop implements Diagnostician.Surroundings {
         }
     }
 
-    /** Serves one call. The time of the shop returns to its start, since calls run side by side. */
+    /** Serves one call. The clock returns to its start afterwards, since calls run in parallel. */
     void call(String method, double queuedMillis, Consumer<Steps> body) {
         call(method, queuedMillis, null, body);
     }
@@ -98,7 +98,7 @@ final class Shop implements Diagnostician.Surroundings {
         time.set(start);
     }
 
-    /** A second with this number of calls, each with this body. */
+    /** Serves this number of calls in one second. */
     void second(int calls, Consumer<Steps> body) {
         second(() -> {
             for (int i = 0; i < calls; i++) {
@@ -113,7 +113,7 @@ final class Shop implements Diagnostician.Surroundings {
         diagnostician.second();
     }
 
-    /** More than a minute of calls in time, which teaches what is usual. */
+    /** Serves more than a minute of calls within the target, from which the diagnosis learns the usual times. */
     Shop healthy(Consumer<Steps> body) {
         for (int i = 0; i < 90; i++) {
             second(100, body);
@@ -121,7 +121,7 @@ final class Shop implements Diagnostician.Surroundings {
         return this;
     }
 
-    /** The same calls for some seconds; returns the diagnosis. */
+    /** Serves these calls for some seconds and returns the diagnosis. */
     Diagnosis miss(Consumer<Steps> body) {
         for (int i = 0; i < 6; i++) {
             second(100, body);

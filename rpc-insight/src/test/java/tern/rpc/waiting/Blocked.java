@@ -11,21 +11,21 @@ import java.util.function.Predicate;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
 
-/** A thread that a test makes wait somewhere for real, to look at its stack. Ended by an interrupt. */
+/** A thread that really waits, so that a test can classify its stack. An interrupt ends it. */
 public final class Blocked implements AutoCloseable {
 
     private static final long LONGEST_SECONDS = 30;
 
-    /** A thread on its way may stand somewhere for a moment. */
+    /** Number of equal samples in a row, since a running thread may show the same stack for a moment. */
     private static final int STEADY = 4;
 
-    /** One that reads a class from a slow disk stands for longer. */
+    /** A thread that loads a class from a slow disk shows the same stack for longer. */
     private static final String LOADS_CLASSES = "jdk.internal.loader.";
 
     private final Thread thread;
     private volatile Throwable failure;
 
-    /** Begins to run what will not come back. */
+    /** Starts a thread that runs blocking code. */
     public Blocked(Callable<?> waits) {
         thread = new Thread(
                 () -> {
@@ -40,14 +40,14 @@ public final class Blocked implements AutoCloseable {
         thread.start();
     }
 
-    /** Its stack as of a thread that serves a call, once it fits. */
+    /** Returns the stack when it matches, marked as a thread that serves a call. */
     public ThreadStack servingWhen(Predicate<ThreadStack> fits) {
         return when(
                 fits,
                 List.of(new RunningCall("Some.method", thread.getId(), Phase.OWN, 0, 0, tern.rpc.CallLedger.none())));
     }
 
-    /** Its stack, once it fits. */
+    /** Returns the stack when it matches. */
     public ThreadStack when(Predicate<ThreadStack> fits) {
         return when(fits, List.of());
     }
@@ -69,7 +69,7 @@ public final class Blocked implements AutoCloseable {
         return fail("the thread never stood as expected; it failed with " + failure + " and was last seen " + last);
     }
 
-    /** What the report would say, once it says the same several times and not that the thread is idle. */
+    /** Returns the classified wait when it is the same several times in a row and not idle. */
     public Wait wait(boolean serving) {
         Wait[] last = new Wait[1];
         int[] times = new int[1];
@@ -82,7 +82,7 @@ public final class Blocked implements AutoCloseable {
         return classify(serving ? servingWhen(steady) : when(steady));
     }
 
-    /** What the report says when it names this. */
+    /** Returns the wait when the report names this resource. */
     public Wait waitsFor(String resource) {
         return classify(servingWhen(stack -> {
             Wait wait = classify(stack);
@@ -100,7 +100,7 @@ public final class Blocked implements AutoCloseable {
         return null;
     }
 
-    /** What a thread of this name is classified as, once it stands still. */
+    /** Returns the classified wait of a thread with this name when it is stable. */
     public static Wait classifyThread(String name) {
         Wait[] found = new Wait[1];
         eventually(() -> {
@@ -114,7 +114,7 @@ public final class Blocked implements AutoCloseable {
         return found[0];
     }
 
-    /** Looks again until the assertions hold. */
+    /** Repeats the assertions until they hold. */
     public static void eventually(Runnable assertions) {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LONGEST_SECONDS);
         while (true) {

@@ -13,7 +13,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Locks, monitors and pools of the JDK, in classes whose package is not ours. */
+/** Locks, monitors and pools of the JDK in classes of an application's package. */
 @Timeout(60)
 class CodeThatWaitsTest {
 

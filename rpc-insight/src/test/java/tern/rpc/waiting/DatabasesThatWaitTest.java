@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Threads that really stand in pools of connections and in drivers. */
+/** Threads that really wait in connection pools and in drivers. */
 @Timeout(90)
 class DatabasesThatWaitTest {
 
@@ -95,7 +95,7 @@ class DatabasesThatWaitTest {
     void databaseThatDoesNotAnswer(String url, String resource) throws SQLException {
         try (SilentServer server = SilentServer.open()) {
             String address = url.formatted(server.port());
-            // asked for here, since all other drivers are loaded and asked before
+            // uses this driver directly, because DriverManager would load and ask all others first
             Driver driver = DriverManager.getDriver(address);
             try (Blocked blocked = new Blocked(() -> driver.connect(address, who()))) {
                 Wait wait = blocked.wait(false);

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Threads that really stand in the logging systems, because nobody reads what they write. */
+/** Threads that really wait in logging systems, because their output is not read. */
 @Timeout(90)
 class LogsThatBlockTest {
 
@@ -37,16 +37,16 @@ class LogsThatBlockTest {
         StatusLogger.getLogger().getFallbackListener().setLevel(Level.OFF);
     }
 
-    /** Takes 1 KB and then makes writers wait. */
+    /** Accepts 1 KB and then blocks writers. */
     private static OutputStream full() throws IOException {
         return new PipedOutputStream(new PipedInputStream(1_024));
     }
 
-    /** Filled by the tests. With the default one Log4j makes no ring. */
+    /** A configuration that the tests fill. With the default configuration Log4j creates no ring buffer. */
     private static final class Empty extends AbstractConfiguration {
         Empty() {
             super(null, ConfigurationSource.NULL_SOURCE);
-            isShutdownHookEnabled = false; // it would wait for the ring, which nobody empties
+            isShutdownHookEnabled = false; // the hook would wait for the ring buffer, which is never emptied
         }
 
         @Override

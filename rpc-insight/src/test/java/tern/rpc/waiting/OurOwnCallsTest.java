@@ -21,7 +21,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
 
-/** Threads that really stand in our own client and server. */
+/** Threads that really wait in Tern's client and server. */
 @Timeout(60)
 class OurOwnCallsTest {
 

@@ -33,7 +33,7 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisClientConfig;
 
-/** Threads that really stand in clients of Redis and HTTP, or in the pools before them. */
+/** Threads that really wait in clients of Redis and HTTP, or in their pools. */
 @Timeout(90)
 class PeersThatDoNotAnswerTest {
 
@@ -143,7 +143,7 @@ class PeersThatDoNotAnswerTest {
                             .isEqualTo(new Wait("HttpClient: get connection", "rpc.pools.http.max-per-host"));
                 }
             }
-            http.close(); // which ends the exchange, and the lease with it
+            http.close(); // ends the exchange, and with it the lease
         }
     }
 

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Accepts connections and leaves them without an answer; for Redis, without that of the command GET. */
+/** Accepts connections and never answers. For Redis it answers all commands but GET. */
 final class SilentServer implements AutoCloseable {
 
     private final ServerSocket listening;
@@ -56,7 +56,7 @@ final class SilentServer implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            close(); // the end of the test
+            close(); // the test has ended
         }
     }
 
@@ -76,7 +76,7 @@ final class SilentServer implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            // the end of the test
+            // the test has ended
         }
     }
 

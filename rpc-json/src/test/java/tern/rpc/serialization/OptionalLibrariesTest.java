@@ -24,7 +24,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.InMemoryTransport;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What works without Jackson and protobuf, which applications need not have. */
+/** Tests what works without Jackson and protobuf, which are optional. */
 class OptionalLibrariesTest {
 
     private static final String JACKSON = "tools.jackson.";
@@ -40,7 +40,7 @@ class OptionalLibrariesTest {
         StringValue hello(StringValue name);
     }
 
-    /** Loads our classes itself, and does not see some libraries. */
+    /** Loads Tern's classes itself and hides some libraries. */
     private static final class Without extends ClassLoader {
         private final List<String> hidden;
 
@@ -79,7 +79,7 @@ class OptionalLibrariesTest {
         }
     }
 
-    /** A call through client and server, and what they ask about protobuf. */
+    /** A call through client and server, including their checks for protobuf. */
     private static final class PlainCall implements Callable<String> {
         @Override
         public String call() {

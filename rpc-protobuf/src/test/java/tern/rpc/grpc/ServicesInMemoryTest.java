@@ -50,7 +50,7 @@ import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Items;
 import tern.rpc.transport.Probe;
 
-/** Services of gRPC, health and reflection without a wire: a client of Tern that sends and takes bytes. */
+/** Services of gRPC, health and reflection without a network. The client of Tern sends and receives bytes. */
 @Timeout(60)
 class ServicesInMemoryTest {
 
@@ -205,7 +205,7 @@ class ServicesInMemoryTest {
         });
     }
 
-    /** Without the help of stubs: each request is sent back by its listener. */
+    /** Returns a handler without stubs, whose listener sends each request back. */
     private static ServerCallHandler<String, String> echo() {
         return new ServerCallHandler<>() {
             @Override
@@ -243,7 +243,7 @@ class ServicesInMemoryTest {
 
         @Override
         public void onError(Throwable failure) {
-            // the caller has left
+            // the caller has cancelled
         }
 
         @Override

@@ -20,7 +20,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.server.MethodBody;
 import tern.rpc.server.ServiceExport;
 
-/** What callers of {@code grpc.health.v1} are told, and when. */
+/** Tests the status that callers of {@code grpc.health.v1} get over time. */
 class HealthServiceTest {
 
     interface Orders {

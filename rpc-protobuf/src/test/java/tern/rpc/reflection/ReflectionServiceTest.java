@@ -42,7 +42,7 @@ import tern.rpc.WireName;
 import tern.rpc.health.HealthService;
 import tern.rpc.server.ServiceExport;
 
-/** What tools are told of the services, read with the classes that gRPC generates. */
+/** Reads the reflection of the services with gRPC's generated classes. */
 class ReflectionServiceTest {
 
     @WireName("tern.rpc.reflection.Shop")
@@ -310,7 +310,7 @@ class ReflectionServiceTest {
                 .isEqualTo(plain(publishedAlpha));
     }
 
-    /** Names of files, options, and names that follow from others differ from place to place. */
+    /** Removes names of files, options, and derived names, which differ between descriptors. */
     private static FileDescriptorProto plain(FileDescriptorProto file) {
         FileDescriptorProto.Builder plain =
                 file.toBuilder().clearOptions().clearName().clearSyntax();
@@ -435,7 +435,7 @@ class ReflectionServiceTest {
         return files;
     }
 
-    /** The file asked for, put together with its dependencies alone as a tool does it. */
+    /** Returns the requested file, built only from its dependencies, as a tool does. */
     private static FileDescriptor file(ServerReflectionRequest request, ServiceExport... exports) throws Exception {
         List<FileDescriptorProto> files = protos(request, exports);
         Map<String, FileDescriptorProto> byName = new HashMap<>();

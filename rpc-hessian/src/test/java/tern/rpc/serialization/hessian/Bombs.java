@@ -13,12 +13,12 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages of hessian2 that are cheap to send and dear to read, made of classes that every service allows and of those
- * that {@link Target} declares. Each is one value.
+ * Messages of hessian2 that are cheap to send and expensive to read. They use classes that every service accepts, and
+ * classes of {@link Target}. Each message is one value.
  */
 public final class Bombs {
 
-    /** What an ordinary service may declare. */
+    /** The declarations of an ordinary service. */
     public interface Target {
         @Nullable
         Object take(
@@ -31,17 +31,17 @@ public final class Bombs {
                 throws Failure;
     }
 
-    /** Large, though none of its fields need be sent. */
-    @SuppressWarnings("unused") // The point of it.
+    /** A large class; a sender need not send any of its fields. */
+    @SuppressWarnings("unused") // the unused fields make objects large
     public static class Wide implements Serializable {
         long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, b0, b1, b2, b3, b4, b5, b6, b7, b8, b9;
         long c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, d0, d1, d2, d3, d4, d5, d6, d7, d8, d9;
     }
 
-    /** Hashed by its parts. */
+    /** Its hash code uses its parts. */
     public record Pair(@Nullable Object left, @Nullable Object right) implements Serializable {}
 
-    /** Compared by its parts. */
+    /** Its order uses its parts. */
     public record Ranked(@Nullable Ranked low, @Nullable Ranked high, int rank)
             implements Serializable, Comparable<Ranked> {
 
@@ -60,7 +60,7 @@ public final class Bombs {
         }
     }
 
-    /** Hashed by the elements of an array. */
+    /** Its hash code uses the elements of an array. */
     public static class Packed implements Serializable {
         int @Nullable [] data;
 
@@ -116,7 +116,7 @@ public final class Bombs {
 
     private Bombs() {}
 
-    /** Every known kind, by name, each at most this long. */
+    /** Returns all bombs by name, each at most this long. */
     public static Map<String, byte[]> all(int size) {
         Map<String, byte[]> bombs = new LinkedHashMap<>();
         bombs.put("sets in sets, each twice in each", sets(30));
@@ -195,7 +195,9 @@ public final class Bombs {
         return bombs;
     }
 
-    /** Keys that a table cannot tell apart by hash or order, and keys that get dearer after they were read, by name. */
+    /**
+     * Returns bombs with keys of equal hash or order, and with keys that become more expensive after they were read.
+     */
     public static Map<String, byte[]> keys(int size) {
         Map<String, byte[]> bombs = new LinkedHashMap<>();
         for (String type : MAPS) {
@@ -217,7 +219,7 @@ public final class Bombs {
         return bombs;
     }
 
-    /** Longs and texts take turns after as many longs, or longs and doubles, all of hash 0 or of one other. */
+    /** Returns keys of equal hash: two longs, then a text, and so on. */
     private static byte[] mixedKeys(int size, int tag, String type) {
         Bytes bytes = Bytes.of().add(tag).text(type);
         int hash = equalHash(0).hashCode();
@@ -234,7 +236,10 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** A Timestamp is comparable to dates, not to itself, as a LocalDateTime is. */
+    /**
+     * Returns times of equal hash. A Timestamp cannot be ordered within a hash bucket: it is comparable to dates, not
+     * to its own class.
+     */
     private static byte[] equalTimes(int size, String type, int others) {
         Bytes bytes = Bytes.of().definition("java.sql.Timestamp", "value").definition(Pair.class.getName(), "left");
         bytes.add('U').text(type);
@@ -253,7 +258,10 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** An array of objects is hashed by its identity, so that the list ends which holds it and is hashed inside of it. */
+    /**
+     * Returns an incomplete list that is hashed repeatedly from inside. The list holds an array whose hash is its
+     * identity, so the reader does not notice the recursion.
+     */
     private static byte[] openList(int size, boolean through) {
         Bytes bytes = Bytes.of().add('W', 'V').text("[object").add(0x91, 0x79).reference(0);
         bytes.repeat(size / 2, 0x90);
@@ -264,7 +272,7 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** Four lists around each other; each reaches the one around it a hundred times. */
+    /** Returns four nested lists. Each one refers a hundred times to the list around it. */
     private static byte[] openChain(int size) {
         Bytes bytes = Bytes.of();
         int outer = -1;
@@ -331,7 +339,7 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** A value put together at random from what the others are made of; small values many times, and many references. */
+    /** Returns a random value of the kinds above, with many small values and many references. */
     public static byte[] random(long seed, int size) {
         Random random = new Random(seed);
         Bytes bytes = Bytes.of();
@@ -394,7 +402,7 @@ public final class Bombs {
         }
     }
 
-    /** The bomb of the JDK's own serialization, which is small in hessian2 too. */
+    /** Returns nested sets that are also a well-known bomb for Java serialization. They are small in hessian2 too. */
     private static byte[] sets(int levels) {
         Set<Object> root = new HashSet<>();
         Set<Object> one = root;
@@ -468,7 +476,7 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** The hash is 31 times the digits and the scale. */
+    /** Returns decimals whose hash, 31 times the digits plus the scale, is equal. */
     private static byte[] equalNumbers(int size) {
         Bytes bytes = Bytes.of().add('U').text("java.util.HashSet").definition("java.math.BigDecimal", "value");
         for (int i = 1; bytes.size() < size; i++) {
@@ -543,7 +551,7 @@ public final class Bombs {
                 .array();
     }
 
-    /** A list that holds one value very often, as the key of a map. */
+    /** Returns a map whose key is a list with many references to one value. */
     private static byte[] hashedAgain(int size, byte[] value) {
         Bytes bytes = Bytes.of().add('W').add(value).add('H', 'W');
         while (bytes.size() < size) {
@@ -636,7 +644,7 @@ public final class Bombs {
         return bytes.add('Z').array();
     }
 
-    /** A writer of the grammar that checks nothing. */
+    /** Writes hessian2 without any checks. */
     private static final class Bytes {
         private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
@@ -670,7 +678,7 @@ public final class Bombs {
             return add(many);
         }
 
-        /** The same bytes again and again until there are about so many in all. */
+        /** Repeats these bytes until the total size is reached. */
         Bytes fill(int until, int... some) {
             while (bytes.size() < until) {
                 add(some);

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Cost;
 
-/** Figure R2 for hessian2: what the worst messages cost their reader. */
+/** Figure R2 of docs/figures/promises.md for hessian2: the cost of reading the worst messages. */
 class BombsTest {
 
     private static final int MIB = 1 << 20;
@@ -38,8 +38,8 @@ class BombsTest {
     }
 
     /**
-     * What the dearest small value costs beside its bytes, a number in a set, with what becomes garbage on the way: a
-     * message of many small values takes more than four times its size whoever reads it.
+     * Returns the allocation limit. The most expensive small value is a number in a set, garbage included. Any reader
+     * needs more than four times the size of a message with many small values.
      */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 200L * Math.min(size, MIB);
@@ -64,7 +64,7 @@ class BombsTest {
         return KEY_BOMBS.keySet().stream();
     }
 
-    /** Of a full MiB, since what grows with the square of the size shows there. */
+    /** Uses 1 MiB, because quadratic cost shows only in large messages. */
     @ParameterizedTest(name = "{0}")
     @MethodSource("keyNames")
     void keysAreReadOrRefusedAtABoundedPrice(String name) {
@@ -97,7 +97,7 @@ class BombsTest {
         }
     }
 
-    /** The strict figure; its line goes to docs/figures/promises.md. */
+    /** Measures the strict figure for docs/figures/promises.md. */
     @Test
     @Tag("figures")
     void worstOfAll() {

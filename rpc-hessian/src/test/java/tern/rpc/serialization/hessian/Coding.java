@@ -16,10 +16,10 @@ import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 
-/** One value at a time through our reader and writer, and through hessian-lite's. */
+/** Reads and writes single values with Tern's coder and with hessian-lite. */
 final class Coding {
 
-    /** Initialized by those who compare. */
+    /** Loaded only by tests that compare. */
     private static final class Lite {
         static final SerializerFactory FACTORY = new SerializerFactory(Coding.class.getClassLoader());
     }
@@ -128,7 +128,7 @@ final class Coding {
         return HexFormat.of().formatHex(bytes);
     }
 
-    /** Bytes from a notation of hex digits and {@code "text"} with its length before it. */
+    /** Converts hex digits and {@code "text"}, which is written with its length, to bytes. */
     static byte[] bytes(String notation) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         String[] parts = notation.split("\"", -1);

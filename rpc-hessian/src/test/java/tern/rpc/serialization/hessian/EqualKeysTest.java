@@ -22,10 +22,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which keys of maps and elements of sets are refused, and that honest ones are not. */
+/** Tests which keys of maps and elements of sets are refused, and that normal ones are accepted. */
 class EqualKeysTest {
 
-    /** Hashed by its number, as entities often are, though it refers to the one that holds it. */
+    /** An entity-like class: its hash uses its id only, although it refers to its parent. */
     static class Child implements Serializable {
         int id;
 
@@ -66,7 +66,7 @@ class EqualKeysTest {
 
     private final Coding coding = Coding.of(Family.class);
 
-    /** A text whose hash is the same for all numbers. */
+    /** Returns a text whose hash is the same for all numbers. */
     private static String text(int number) {
         StringBuilder text = new StringBuilder();
         for (int bit = 0; bit < 12; bit++) {
@@ -126,7 +126,7 @@ class EqualKeysTest {
         Set<Object> equal = new LinkedHashSet<>();
         IntStream.range(0, 20_000).forEach(i -> honest.add(first.plusSeconds(i)));
         for (int day = 1; day <= 28 * 40; day++) {
-            // The hash of a date and that of a time are joined by exclusive or.
+            // The hash of a LocalDateTime is the exclusive or of the hashes of date and time.
             LocalDateTime date = first.plusDays(day);
             int wanted = date.toLocalDate().hashCode() ^ 0x7fff_0000;
             long nanos = Integer.toUnsignedLong(wanted);
@@ -146,9 +146,9 @@ class EqualKeysTest {
         assertThat(coding.through(new TreeMap<>(map), Object.class)).isEqualTo(map);
     }
 
-    /** Their hash is a constant, as it has to be where the database gives them their number. */
+    /** Their hash is a constant, as for entities whose database assigns the id. */
     @Test
-    @SuppressWarnings("unchecked") // It is what the method answers.
+    @SuppressWarnings("unchecked") // the type that the method returns
     void entitiesThatReferToTheirParentAreRead() {
         List<Parent> parents = new ArrayList<>();
         for (int p = 0; p < 3; p++) {

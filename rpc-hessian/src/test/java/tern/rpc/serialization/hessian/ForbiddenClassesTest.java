@@ -28,12 +28,12 @@ public class ForbiddenClassesTest {
         Evil @Nullable [] evils;
     }
 
-    /** Declared, and so allowed at its place. */
+    /** Declared by the interface, and therefore allowed in that place. */
     public static class Evil implements Serializable {
         int a;
     }
 
-    /** In the same package, but never declared. */
+    /** In the same package, but not declared. */
     static class HolderNeighbour implements Serializable {
         static boolean initialized;
         int a;
@@ -97,7 +97,7 @@ public class ForbiddenClassesTest {
                 .hasMessageContaining("rpc.limits.allowed-classes=" + name);
     }
 
-    /** Each row of the recorded probes; none of them may become anything but an error. */
+    /** Returns the recorded probes. Each must fail. */
     static Stream<String> probes() {
         String evil = "com.evil.Evil";
         return Stream.of(

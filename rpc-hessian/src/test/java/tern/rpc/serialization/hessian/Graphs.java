@@ -50,10 +50,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** Random objects that refer to each other, in circles too. */
+/** Creates random object graphs, with cycles. */
 final class Graphs {
 
-    /** What the service of these tests names. */
+    /** The types that the service of these tests declares. */
     interface Graph {
         Node walk(Node start, Narrow narrow, DayOfWeek day, TimeUnit unit);
     }
@@ -171,7 +171,7 @@ final class Graphs {
     private final List<Object> made = new ArrayList<>();
     private final boolean narrow;
 
-    /** @param narrow with floats and calendars, which hessian-lite does not read or does not write right */
+    /** @param narrow whether to use floats and calendars, which hessian-lite reads or writes wrongly */
     Graphs(long seed, boolean narrow) {
         this.random = new Random(seed);
         this.narrow = narrow;
@@ -382,7 +382,7 @@ final class Graphs {
         return node;
     }
 
-    @SuppressWarnings("unchecked") // Made so above.
+    @SuppressWarnings("unchecked") // created with this type above
     private void fillContainers(Node node, int depth) {
         node.list = (List<Object>) list(depth + 1);
         node.map = new HashMap<>(Map.of("x", scalar()));
@@ -397,14 +397,14 @@ final class Graphs {
         node.at = LocalDateTime.of(2024, 2, 29, 1, 2, 3);
     }
 
-    /** Without unused room, which hessian-lite would write as well. */
+    /** Returns a builder without unused capacity, because hessian-lite would also write the unused part. */
     private StringBuilder builder() {
         StringBuilder builder = new StringBuilder(text());
         builder.trimToSize();
         return builder;
     }
 
-    /** For comparing objects of which some do not say when they are equal. */
+    /** Returns a comparable form of values whose class does not define {@code equals}. */
     static Object plain(Object value) {
         if (value instanceof AtomicInteger
                 || value instanceof AtomicLong

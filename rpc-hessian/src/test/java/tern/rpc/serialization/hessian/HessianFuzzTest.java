@@ -18,7 +18,10 @@ import tern.rpc.serialization.SerializationException;
 import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 
-/** Figure R1 for hessian2: one reader that takes or refuses whatever comes, with its next message unharmed. */
+/**
+ * Figure R1 of docs/figures/promises.md for hessian2. One reader accepts or refuses each input, and then reads a valid
+ * message correctly.
+ */
 @Timeout(3_600)
 public class HessianFuzzTest {
 
@@ -40,7 +43,7 @@ public class HessianFuzzTest {
     private final Coding coding = Coding.of(Graphs.Graph.class);
     private final ObjectReader reader = coding.start(new byte[0]);
 
-    /** The reader alone. */
+    /** Fuzzes the reader alone. */
     public static FuzzTarget target() {
         HessianFuzzTest test = new HessianFuzzTest();
         return new FuzzTarget(test.honest(), test::feed, () -> {});
@@ -63,7 +66,7 @@ public class HessianFuzzTest {
         return honest;
     }
 
-    /** Tags with their lengths, references, and the names of what may be made. */
+    /** Returns tags with lengths, references, and names of allowed classes. */
     private static List<byte[]> pieces() {
         List<byte[]> pieces = new ArrayList<>();
         for (int tag = 0; tag < 256; tag++) {
@@ -107,7 +110,7 @@ public class HessianFuzzTest {
                 default -> reader.readObject(TYPES.get(turn / 8));
             }
         } catch (SerializationException refused) {
-            // as promised
+            // refused as documented
         }
     }
 }

@@ -68,7 +68,7 @@ class HessianWriterTest {
         }
     }
 
-    /** Wide characters are written with room to spare where there is any. */
+    /** The writer reserves extra space for texts of wide characters, if the limit allows it. */
     @Test
     void wideTextMayFillTheMessageToItsLimit() {
         for (String text : List.of("\u6f22\u5b57".repeat(700), "\u00e9\u6f22x".repeat(40), "\u00e9".repeat(2_000))) {
@@ -119,7 +119,7 @@ class HessianWriterTest {
                 .hasMessageContaining("nested too deeply");
     }
 
-    /** A response: type, value, attachments. References count through all of it. */
+    /** Reads a response with type, value and attachments. References count through all of them. */
     @Test
     void valuesOfAMessageShareTheirTables() throws IOException {
         List<Object> shared = new ArrayList<>(List.of("s"));
@@ -156,7 +156,7 @@ class HessianWriterTest {
         assertThat(finished()).isEqualTo(Coding.bytes("94 05 68656c6c6f 48 \"dubbo\" \"2.0.2\" 5a"));
     }
 
-    /** hessian-lite counts a calendar twice; then references after it are wrong. */
+    /** hessian-lite counts a calendar twice, so its later references are wrong. */
     @Test
     void referencesAfterACalendarAreRight() {
         List<Object> shared = new ArrayList<>(List.of("s"));

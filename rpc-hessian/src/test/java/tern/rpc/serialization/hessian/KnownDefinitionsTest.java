@@ -119,7 +119,7 @@ class KnownDefinitionsTest {
         long first = allocated(reader, service, point, result, 1);
         long thousand = allocated(reader, service, point, result, 1_000);
 
-        // The record, the array of its values and no more; a definition with its names took 700 bytes.
+        // The limit covers the record and the array of its values. A definition with its names took 700 bytes.
         assertThat(thousand / 1_000).isLessThan(first).isLessThan(300);
     }
 
@@ -134,7 +134,7 @@ class KnownDefinitionsTest {
         return THREADS.getCurrentThreadAllocatedBytes() - before;
     }
 
-    /** A point whose fields hold 1, 2, 3 and so on. */
+    /** Returns a point whose fields hold 1, 2, 3 and so on. */
     private static byte[] message(String... fields) {
         OutputBuffer bytes = new OutputBuffer();
         ScalarOutput out = new ScalarOutput(bytes);

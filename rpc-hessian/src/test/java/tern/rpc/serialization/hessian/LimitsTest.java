@@ -28,7 +28,7 @@ class LimitsTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** Its hash visits what it refers to. */
+    /** Its hash code visits the objects that it refers to. */
     record Knot(@Nullable Object left, @Nullable Object right) implements Serializable {}
 
     static class Loose implements Serializable {
@@ -79,7 +79,7 @@ class LimitsTest {
         assertThat(THREADS.getCurrentThreadAllocatedBytes() - before).isLessThan(256 << 10);
     }
 
-    /** Each list alone could be as long as it claims; together they cannot. */
+    /** Each list alone could be as long as it claims, but all of them together could not. */
     @Test
     void claimsInsideEachOtherAreAddedUp() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
@@ -194,7 +194,7 @@ class LimitsTest {
         return IntStream.range(0, count).mapToObj(i -> new Knot(i, 0)).collect(Collectors.toCollection(HashSet::new));
     }
 
-    /** Each list refers to the one before twice, so that hashing the last one takes 2 to the power of 60 steps. */
+    /** Each list refers twice to the previous one, so hashing the last one takes 2 to the power of 60 steps. */
     @Test
     void aKeyWhoseHashVisitsSharedPartsAgainAndAgainIsRefused() {
         StringBuilder bytes = new StringBuilder("58 bf 78");

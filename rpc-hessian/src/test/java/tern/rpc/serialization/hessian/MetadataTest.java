@@ -106,7 +106,7 @@ class MetadataTest {
                 .hasMessageContaining("longer than 65536 bytes");
     }
 
-    /** The map is a value like any other when later references are counted. */
+    /** Later references count the map like any other value. */
     @Test
     void theMapTakesANumber() {
         ObjectReader reader = coding.start(Coding.bytes("48 5a 7a 01 73 51 91"));

@@ -12,7 +12,7 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Numbers of one byte are written and read in runs, which nobody may notice. */
+/** One-byte numbers are read and written in runs. The bytes must be the same as without runs. */
 class NumbersInListsTest {
 
     interface Numbers {
@@ -66,7 +66,10 @@ class NumbersInListsTest {
         assertThat(coding.read(Coding.bytes("57 91 92 c900 93 5a"), NUMBERS)).isEqualTo(List.of(1, 2, 256, 3));
     }
 
-    /** hessian-lite cuts binary data where its buffer of 8 KiB ends, and empties that before a number that might not fit. */
+    /**
+     * hessian-lite splits binary data at the end of its buffer of 8 KiB. It empties the buffer before a number that
+     * might not fit.
+     */
     @Test
     void runsBeforeBinaryDataAroundTheBorder() {
         for (int count = 8_140; count < 8_200; count++) {

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** An object with all that it reaches as text, in which shared objects and circles show. */
+/** Prints an object with all objects that it reaches. Shared objects and cycles are visible in the text. */
 final class Picture {
 
     private final StringBuilder text = new StringBuilder();

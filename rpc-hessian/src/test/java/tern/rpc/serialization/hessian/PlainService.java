@@ -4,7 +4,10 @@ import java.io.Serializable;
 import java.util.List;
 import java.util.Map;
 
-/** Declares next to nothing. Public and of its own file, so that another loader can load it again. */
+/**
+ * A service that declares only general types. It is public and in its own file, so that another class loader can load
+ * it again.
+ */
 public interface PlainService {
     void take(
             Object any,

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Since JDK 24 a JVM warns on standard error of code that uses {@code sun.misc.Unsafe}. */
+/** Since JDK 24 a JVM prints a warning if code uses {@code sun.misc.Unsafe}. */
 @Timeout(120)
 class QuietJvmTest {
 
@@ -27,7 +27,8 @@ class QuietJvmTest {
                 QuietTypes.class.getName());
         java.environment()
                 .keySet()
-                .removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")); // the JVM names them there
+                // the JVM prints these variables to standard error
+                .removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"));
         Process process = java.redirectOutput(out.toFile())
                 .redirectError(Redirect.to(errors.toFile()))
                 .start();

@@ -27,7 +27,7 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/** A program: writes and reads values of the types that travel. */
+/** A program that writes and reads a value of each supported type. */
 public final class QuietTypes {
 
     private QuietTypes() {}
@@ -57,7 +57,7 @@ public final class QuietTypes {
         TypeShapesTest.arriveAsSent().map(each -> each.get()[1]).forEach(values::add);
         Set<Class<?>> left = new HashSet<>(JdkForms.made());
         for (Object value : values) {
-            left.removeIf(type -> type.isInstance(value)); // some have one form for all their subclasses
+            left.removeIf(type -> type.isInstance(value)); // some types have one encoding for all subclasses
         }
         if (!left.isEmpty()) {
             throw new IllegalStateException("no value of " + left);

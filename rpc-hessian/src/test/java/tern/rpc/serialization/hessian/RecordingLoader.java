@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Loads one interface itself, and remembers which other classes were asked of it. Thread-safe. */
+/** Loads one interface itself and records the names of all other requested classes. Thread-safe. */
 public final class RecordingLoader extends ClassLoader {
 
     private final String own;
@@ -16,7 +16,7 @@ public final class RecordingLoader extends ClassLoader {
         this.own = own.getName();
     }
 
-    /** The same interface, loaded by a loader of its own. */
+    /** Returns the same interface, loaded by a separate class loader. */
     public static Class<?> copyOf(Class<?> type) {
         try {
             return new RecordingLoader(type).loadClass(type.getName());

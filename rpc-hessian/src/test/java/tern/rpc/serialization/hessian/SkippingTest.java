@@ -9,12 +9,15 @@ import tern.rpc.Metadata;
 import tern.rpc.serialization.ObjectReader;
 import tern.rpc.serialization.SerializationException;
 
-/** Values that are passed over, as the arguments of a call until it is known who calls (figure R26). */
+/**
+ * Skips values, as the server does with arguments before the caller is authenticated (figure R26 of
+ * docs/figures/promises.md).
+ */
 class SkippingTest {
 
     private static final int GRAPHS = 2000;
 
-    /** Says in another class when it comes to life. */
+    /** Its static initializer sets a flag of another class. */
     static class Loud implements Serializable {
         private static final long serialVersionUID = 1L;
 
@@ -73,7 +76,7 @@ class SkippingTest {
         String loud = Loud.class.getName();
         byte[] bytes = Coding.bytes("43 \"" + loud + "\" 91 \"a\" 60 91" // an object
                 + "4d \"" + loud + "\" \"a\" 91 5a" // a map of the type
-                + "71 \"[" + loud + "\" 60 92" // a list of it, with an object
+                + "71 \"[" + loud + "\" 60 92" // a list of the type with an object
                 + "43 \"no.such.Type\" 90 61");
         ObjectReader reader = coding.start(bytes);
 

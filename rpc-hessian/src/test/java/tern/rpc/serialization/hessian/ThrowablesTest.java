@@ -29,7 +29,7 @@ class ThrowablesTest {
         void fail(Report report) throws OutOfStock, Rejected;
     }
 
-    /** Its constructor makes the message of something else, and its message is not what was given. */
+    /** Its constructor computes the message, and {@code getMessage} changes it again. */
     static class OutOfStock extends Exception {
         private final int item;
         private final List<Long> others;
@@ -63,7 +63,7 @@ class ThrowablesTest {
         OutOfStock stock;
     }
 
-    /** Not reached by the interface, and so not allowed. */
+    /** Not reachable from the interface, and therefore not allowed. */
     @SuppressWarnings("UnusedVariable") // read by the writer
     static class Order implements Serializable {
         private final int number;
@@ -417,7 +417,7 @@ class ThrowablesTest {
         }
     }
 
-    /** Its readers know no other name, and whoever makes a server need not. */
+    /** Readers in other languages know only this name, and the package of the exception must not appear. */
     @Test
     void theFailureOfAGenericCallBearsItsNameOnTheWire() {
         byte[] bytes =

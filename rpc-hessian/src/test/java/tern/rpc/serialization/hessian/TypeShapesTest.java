@@ -62,7 +62,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ValueType;
 import tern.rpc.serialization.SerializationException;
 
-/** Which shapes of types work: what is sent, where it is declared, and what arrives. */
+/** Tests which shapes of types work: the sent value, the declared type, and the received value. */
 class TypeShapesTest {
 
     enum Mode {
@@ -93,7 +93,7 @@ class TypeShapesTest {
 
     interface Animal extends Serializable {}
 
-    /** Found by its package and its type alone: nothing declares it. */
+    /** Found by its package and its supertype; no method declares it. */
     record Cat(String name) implements Animal {}
 
     abstract static class Base implements Serializable {
@@ -105,7 +105,7 @@ class TypeShapesTest {
 
     /** Hides a field of its superclass. */
     static class Derived extends Base {
-        @SuppressWarnings("HidingField") // The point of it.
+        @SuppressWarnings("HidingField") // tests a hidden field
         long same;
 
         @Nullable
@@ -141,7 +141,7 @@ class TypeShapesTest {
         }
     }
 
-    /** Refuses what does not make sense. */
+    /** Refuses invalid values. */
     record Percent(int value) implements Serializable {
         Percent {
             if (value < 0 || value > 100) {
@@ -234,7 +234,7 @@ class TypeShapesTest {
                 DayOfWeek day);
     }
 
-    /** Declared types with arguments, as the parameters of methods. */
+    /** Parameterized types as parameters of methods. */
     interface Generic {
         void longs(List<Long> value);
 
@@ -503,7 +503,7 @@ class TypeShapesTest {
     @Test
     void aSubclassThatFixesTheTypeArgumentsNarrowsToo() {
         LongPage sent = new LongPage();
-        @SuppressWarnings({"unchecked", "rawtypes"}) // As a sender of another type would.
+        @SuppressWarnings({"unchecked", "rawtypes"}) // sends another type than the declared one
         List<Long> ints = (List) new ArrayList<>(List.of(1));
         sent.items = ints;
 
@@ -647,7 +647,7 @@ class TypeShapesTest {
         assertThat(read.self).isSameAs(read);
     }
 
-    /** The sender's class has a field more, and it holds the same object as one that we know. */
+    /** The sender's class has one more field. It refers to the same object as a known field. */
     @Test
     void whatWasPassedOverIsReadWhenAnotherFieldRefersToIt() {
         byte[] bytes = Coding.bytes("7a 43 \"" + Bean.class.getName() + "\" 94 \"gone\" \"self\" \"longs\" \"set\" 60"

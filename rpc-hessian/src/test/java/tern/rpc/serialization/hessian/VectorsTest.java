@@ -44,10 +44,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import tern.rpc.serialization.SerializationException;
 
-/** Bytes recorded from hessian-lite 4.0.4: column 2 is what it wrote, column 3 what it read back. */
+/** Bytes recorded from hessian-lite 4.0.4. Column 2 has the written bytes, column 3 the value that it read back. */
 class VectorsTest {
 
-    /** The recorded class was nested in one of the default package. */
+    /** The recorded class was nested in a class of the default package. */
     private static final String RECORDED_POINT = "48245074";
 
     record Point(int x, int y) implements Serializable {}
@@ -93,7 +93,7 @@ class VectorsTest {
         assertThat(read == null ? "null" : read.getClass().getName()).isEqualTo(recordedClass(row[2]));
     }
 
-    /** These travel with the fields of the JDK at hand, so their bytes are compared no further than the class name. */
+    /** Returns the recorded bytes up to the class name, for classes whose fields depend on the JDK. */
     private static String recorded(String hex) {
         String known = hex.replaceAll("\\.\\.\\..*", "");
         for (String name : List.of("java.lang.StringBuilder", "java.math.BigInteger")) {
@@ -152,7 +152,7 @@ class VectorsTest {
 
     private static final Object NULL = new Object();
 
-    /** In the order of the rows. */
+    /** Returns the values in the order of the rows. */
     private static List<Object> values() {
         List<Object> values = new ArrayList<>();
         values.add(NULL);

@@ -54,13 +54,13 @@ import tern.rpc.serialization.ObjectWriter;
 import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 
-/** Byte for byte what hessian-lite writes, where that is most likely to go wrong. */
+/** Compares the written bytes with those of hessian-lite in the most error-prone cases. */
 class WrittenBytesTest {
 
     private static final int GRAPHS = 10_000;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** What texts are made of: a beginning, something again and again, and an end. */
+    /** The parts of a text: a beginning, a repeated part and an end. */
     enum Alphabet {
         ASCII("", "abcdefghij", ""),
         LATIN("", "caf\u00e9 \u0080\u007f\u00ff", ""),
@@ -89,7 +89,7 @@ class WrittenBytesTest {
         }
     }
 
-    /** A bean with every kind of field that hessian-lite writes without more than the value. */
+    /** A bean with fields of every type that hessian-lite writes as the bare value. */
     static class Plain implements Serializable {
         int number = 70_000;
         long wide = 1L << 40;
@@ -112,7 +112,7 @@ class WrittenBytesTest {
     record Parts(byte tiny, short small, char letter, float fraction, double ratio, boolean set, Float boxed, Date at)
             implements Serializable {}
 
-    /** Written in the place of others. */
+    /** Written as the replacement of other objects. */
     static class Money implements Serializable {
         private final long cents;
 
@@ -127,7 +127,7 @@ class WrittenBytesTest {
 
     record Cents(long cents) implements Serializable {}
 
-    /** Replaced by something that others are replaced by, too, or by nothing else. */
+    /** Replaced by its target when it is written, or not at all if it has none. */
     static class Proxy implements Serializable {
         private final @Nullable Object target;
 
@@ -193,7 +193,10 @@ class WrittenBytesTest {
         numbers.forEach(this::assertSameBytes);
     }
 
-    /** hessian-lite cuts it where its buffer of 8 KiB ends, and each kind of value empties that at another fill. */
+    /**
+     * hessian-lite splits binary data at the end of its buffer of 8 KiB. Each kind of value empties the buffer at
+     * another fill level.
+     */
     @Test
     void binaryDataIsCutAtTheSamePlaces() {
         List<Object> befores = new ArrayList<>(Arrays.asList(1, 1_000_000, 1L << 60, 0.1, true, null, new Date(1)));
@@ -243,7 +246,7 @@ class WrittenBytesTest {
         assertSameBytes(new ArrayList<>(Arrays.asList(money, money, new Money(5), new Money(0), new Money(0))));
     }
 
-    /** hessian-lite writes a reference to nothing here. */
+    /** hessian-lite writes a wrong reference here. */
     @Test
     void whatStandsForTwoIsWrittenOnce() {
         List<String> target = new ArrayList<>(List.of("x"));
@@ -263,7 +266,7 @@ class WrittenBytesTest {
         assertSameBytes(new ArrayList<>(List.of(alone, alone, new Proxy(null), "after")));
     }
 
-    /** From a few, which are looked for one by one, to many. */
+    /** Few references are searched linearly, many in a table. */
     @Test
     void referencesAmongMany() {
         for (int count : new int[] {1, 15, 16, 17, 18, 127, 128, 129, 130, 511, 513, 5_000}) {
@@ -282,7 +285,7 @@ class WrittenBytesTest {
         }
     }
 
-    /** They may have other fields; hessian-lite takes them for the same. */
+    /** Two classes of the same name may have different fields; hessian-lite treats them as one. */
     @Test
     void classesOfOneNameAreDefinedEach() throws ReflectiveOperationException {
         List<Object> values = new ArrayList<>();
@@ -355,7 +358,7 @@ class WrittenBytesTest {
         return builder;
     }
 
-    /** What a builder holds behind its end stays here: it may be the rest of a text that was cut off. */
+    /** The unused capacity of a builder must not be sent, since it may hold the rest of a text that was cut off. */
     @Test
     void buildersTravelWithoutTheirUnusedRoom() {
         for (String text : List.of("", "Ada", "caf\u00e9 \u00ff", "\u0100", "\ud83d\ude00", "x\ude00\ud83d")) {
@@ -398,7 +401,7 @@ class WrittenBytesTest {
                 .toList());
     }
 
-    /** One writer and one array for all; now and then a message that fails. */
+    /** Uses one writer and one array for all graphs. Some of them fail. */
     @Test
     void randomGraphsThroughOneWriterThatFailsNowAndThen() {
         Random random = new Random(5);
@@ -452,7 +455,7 @@ class WrittenBytesTest {
             writeAgain(beans);
         }
 
-        // Each bean has a letter that becomes a text, and a list with its iterator; its twelve other fields cost
+        // Each bean has a character that becomes a text, and a list with its iterator. Its twelve other fields allocate
         // nothing.
         assertThat((THREADS.getCurrentThreadAllocatedBytes() - before) / rounds / beans.size())
                 .isLessThan(200);

@@ -21,7 +21,7 @@ import tern.rpc.StreamObserver;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Where arguments come from, row by row of chapter 4.2 in the column that is ours, and what Connect allows of it. */
+/** The sources of arguments, in the order of docs/wire-protocol.md 4.2, and the restrictions of Connect. */
 class BodyArgumentsTest {
 
     enum Color {

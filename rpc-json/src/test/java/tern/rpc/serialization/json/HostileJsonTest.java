@@ -46,14 +46,14 @@ import tern.rpc.serialization.JsonMethod;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What a stranger may send. */
+/** Input that a stranger may send. */
 class HostileJsonTest {
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     record Node(String name, Node next, Map<String, Integer> counts) {}
 
-    /** All of them have the same hash, and no order. */
+    /** All instances have the same hash and no order. */
     record Clash(int number) {
         @Override
         public int hashCode() {
@@ -345,7 +345,10 @@ class HostileJsonTest {
         return ServiceDescriptor.of(Scalars.class).methods().stream().map(MethodDescriptor::name);
     }
 
-    /** A mebibyte may cost 100 ms; this is a quarter of that and ten times the time, for slow machines. */
+    /**
+     * The promise is 100 ms for a mebibyte. The test reads a quarter of that and allows ten times the time, for slow
+     * machines.
+     */
     @ParameterizedTest
     @Timeout(60)
     @MethodSource("scalars")

@@ -29,7 +29,7 @@ import tern.rpc.transport.Fuzz;
 import tern.rpc.transport.FuzzTarget;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Figures R1 and R2 for JSON: what the worst texts cost their reader, and that it survives all others. */
+/** Figures R1 and R2 of docs/figures/promises.md for JSON: the cost of the worst texts, and survival of all others. */
 @Timeout(3_600)
 public class JsonBombsTest {
 
@@ -39,7 +39,7 @@ public class JsonBombsTest {
 
     record Node(String name, Node next, Map<String, Integer> counts, List<Node> nodes) {}
 
-    /** Large, though nothing of it need be sent. */
+    /** A large class; a sender need not send any of its fields. */
     record Wide(
             long a,
             long b,
@@ -176,7 +176,7 @@ public class JsonBombsTest {
         }
     }
 
-    /** An entry of a map whose keys have equal hashes is the dearest that so few bytes can ask for. */
+    /** Returns the allocation limit. An entry of a map whose keys have equal hashes costs the most per byte. */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 160L * Math.min(size, MIB);
     }
@@ -292,7 +292,7 @@ public class JsonBombsTest {
             try {
                 read.readArguments(bytes, 0, bytes.length, false);
             } catch (RuntimeException refused) {
-                // or read
+                // or the text was read
             }
         });
 
@@ -315,7 +315,7 @@ public class JsonBombsTest {
         }
     }
 
-    /** The arguments of several methods. */
+    /** Fuzzes the arguments of several methods. */
     public static FuzzTarget target() {
         return new FuzzTarget(honest(), new JsonBombsTest()::readByOne, () -> {});
     }

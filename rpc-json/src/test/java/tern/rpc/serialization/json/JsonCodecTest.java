@@ -26,7 +26,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 import tools.jackson.databind.module.SimpleModule;
 
-/** What stays of the user's mapper, and what does not. */
+/** Tests which settings of the user's mapper are kept. */
 class JsonCodecTest {
 
     record Money(String currency, long cents) {}

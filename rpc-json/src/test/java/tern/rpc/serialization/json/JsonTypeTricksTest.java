@@ -23,7 +23,9 @@ import tools.jackson.databind.DefaultTyping;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
-/** Figure R5 for JSON: names of gadgets in every form by which some library lets a text name a class. */
+/**
+ * Figure R5 of docs/figures/promises.md for JSON: gadget names in every form in which a library may read a class name.
+ */
 class JsonTypeTricksTest {
 
     public static class Holder {
@@ -74,7 +76,7 @@ class JsonTypeTricksTest {
             .map(codec::method)
             .toList();
 
-    /** Remembers which classes were asked for, the way that Jackson goes first. */
+    /** Records the classes that are requested in the way that Jackson tries first. */
     private static final class Asked extends ClassLoader {
         private final Set<String> names = ConcurrentHashMap.newKeySet();
 
@@ -114,7 +116,7 @@ class JsonTypeTricksTest {
         return tricks;
     }
 
-    /** The trick where a value is expected, and where values stand inside. */
+    /** Returns texts with the trick as the whole value and inside other values. */
     private static List<String> places(String trick) {
         return List.of(
                 trick,
@@ -179,7 +181,7 @@ class JsonTypeTricksTest {
         }
     }
 
-    /** That it could be noticed at all. */
+    /** Ensures that the test can fail. */
     @Test
     void mapperThatFollowsSuchNamesIsNoticed() {
         JsonMapper follows = JsonMapper.builder()
@@ -193,7 +195,7 @@ class JsonTypeTricksTest {
         try {
             follows.readValue("[\"" + name + "\",{}]", Object.class);
         } catch (RuntimeException refused) {
-            // as there is no such class
+            // the class does not exist
         }
 
         assertThat(asked.names).contains(name);

@@ -29,7 +29,7 @@ import tern.rpc.serialization.OutputBuffer;
 import tern.rpc.serialization.SerializationException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Values that go and come back as they were. */
+/** Values must be the same after writing and reading. */
 class JsonTypesTest {
 
     enum Color {
@@ -48,7 +48,7 @@ class JsonTypesTest {
 
     record Page<T>(List<Result<T>> items, Map<String, T> byName) {}
 
-    /** With getters and setters, as old contracts have them. */
+    /** A class with getters and setters, as in old contracts. */
     static class Bean {
         private String name;
         private boolean active;

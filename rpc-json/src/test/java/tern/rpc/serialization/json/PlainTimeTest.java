@@ -18,7 +18,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.cfg.DateTimeFeature;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Dates and times are read and written as Jackson does it, which is asked beside us. */
+/** Compares dates and times with Jackson's results. */
 class PlainTimeTest {
 
     record Times(

@@ -39,7 +39,9 @@ import tern.rpc.serialization.protobuf.test.skew.Row;
 import tern.rpc.transport.Cost;
 import tern.rpc.transport.Fuzz;
 
-/** Figures R1 and R2 for protobuf: what the worst bytes cost their reader, and that it survives all others. */
+/**
+ * Figures R1 and R2 of docs/figures/promises.md for protobuf: the cost of the worst bytes, and survival of all others.
+ */
 @Timeout(3_600)
 class ProtobufBombsTest {
 
@@ -98,7 +100,7 @@ class ProtobufBombsTest {
         return all.toByteArray();
     }
 
-    /** A field of bytes. */
+    /** Returns a length-delimited field. */
     private static byte[] field(int number, byte[] content) {
         return joined(varint((long) number << 3 | 2), varint(content.length), content);
     }
@@ -111,7 +113,7 @@ class ProtobufBombsTest {
         return all.toByteArray();
     }
 
-    /** The same field inside itself; what is outside is longer than what is inside by a few bytes for each level. */
+    /** Returns a field nested in itself. Each level adds a few bytes. */
     private static byte[] nested(int number, int levels, byte[] inside) {
         byte[] bytes = inside;
         for (int i = 0; i < levels; i++) {
@@ -181,7 +183,10 @@ class ProtobufBombsTest {
         return bombs;
     }
 
-    /** Those of four bytes each, one for sixteen, and empty ones in between. */
+    /**
+     * Returns the maximum number of kept unknown fields: fields of four bytes, one per sixteen bytes, with empty
+     * messages in between.
+     */
     private static byte[] asManyAsAreKept(int size, int number) {
         byte[] strange = field(number, bytes(13 << 3, 1));
         byte[] empty = field(number, new byte[0]);
@@ -201,7 +206,7 @@ class ProtobufBombsTest {
         return SMALL_BOMBS.keySet().stream();
     }
 
-    /** Null if it was refused. */
+    /** Returns null if the bytes were refused. */
     private @Nullable Message read(Class<?> type, byte[] bomb) {
         try {
             return (Message) codec.parse(type, bomb, 0, bomb.length);
@@ -211,7 +216,10 @@ class ProtobufBombsTest {
         }
     }
 
-    /** Two bytes make a message of whatever its class takes, and what builds it takes the same again. */
+    /**
+     * Returns the allocation limit. Two bytes can create a message of any size of its class, and a builder of the same
+     * size.
+     */
     private static long mostAllocated(int size) {
         return 4L * size + MIB + 200L * size;
     }
@@ -229,7 +237,7 @@ class ProtobufBombsTest {
         }
     }
 
-    /** The strict figure; its line goes to docs/figures/promises.md. */
+    /** Measures the strict figure for docs/figures/promises.md. */
     @Test
     @Tag("figures")
     void worstOfAll() {
@@ -265,8 +273,8 @@ class ProtobufBombsTest {
     }
 
     /**
-     * Runs again what seems dear: the first runs are interpreted, and they are the first to touch the pages of a heap that
-     * grows, for which the system takes longer than protobuf for a whole message.
+     * Repeats expensive runs. The first runs are interpreted, and they touch new pages of the heap, which can cost more
+     * than protobuf needs for a message.
      */
     private static Cost leastOfEnough(Runnable work, int size) {
         Cost least = Cost.least(3, work);
@@ -344,7 +352,7 @@ class ProtobufBombsTest {
         });
     }
 
-    /** How many trees of unknown fields a message keeps. */
+    /** Returns the number of sets of unknown fields in a message. */
     private static int sets(Message message) {
         int sets = sets(message.getUnknownFields());
         for (Object value : message.getAllFields().values()) {

@@ -23,12 +23,12 @@ import tern.rpc.serialization.protobuf.test.skew.Palette;
 import tern.rpc.serialization.protobuf.test.skew.Row;
 import tern.rpc.serialization.protobuf.test.skew.Skew;
 
-/** What is counted as unknown, and what becomes of too much of it. */
+/** Tests which fields count as unknown, and the reaction to too many of them. */
 class UnknownFieldsTest {
 
     private static final int NEW_COLOUR = 77;
 
-    /** One field that no message here has. */
+    /** A field that no message here declares. */
     private static final UnknownFieldSet NEW = numbers(9_000);
 
     private final List<String> warnings = new ArrayList<>();
@@ -62,7 +62,7 @@ class UnknownFieldsTest {
         return bytes;
     }
 
-    /** A list of rows; each has a name of some letters beside what is given. */
+    /** Returns a list of rows with names of this length and the given content. */
     private static byte[] rows(int count, int letters, Row row) {
         Row named = letters == 0
                 ? row
@@ -193,7 +193,7 @@ class UnknownFieldsTest {
                 .isEqualTo(1);
     }
 
-    /** Its parser keeps neither what an entry has beside key and value nor a set of it for each entry. */
+    /** The parser keeps no unknown fields of a map entry and creates no set for it. */
     @Test
     void entriesOfMapsHaveNone() {
         byte[] entryOfThree = bytes(0x12, 5, 0x0a, 1, 'k', 0x18, 1);
@@ -252,12 +252,12 @@ class UnknownFieldsTest {
                     .isBetween(0, counted);
         }
         for (byte[] bytes : new byte[][] {
-            bytes(0x00), // no field
-            bytes(0x0a, 0x7f), // longer than all
-            bytes(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f), // less than nothing
-            bytes(0x7f), // no form
-            bytes(0x7c), // the end of no group
-            bytes(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01) // no number
+            bytes(0x00), // invalid field number
+            bytes(0x0a, 0x7f), // longer than the message
+            bytes(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f), // negative length
+            bytes(0x7f), // invalid wire type
+            bytes(0x7c), // end of a group that was not started
+            bytes(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01) // invalid number
         }) {
             assertThat(count(Page.getDefaultInstance(), bytes).fields()).isLessThanOrEqualTo(1);
         }
@@ -265,7 +265,7 @@ class UnknownFieldsTest {
 
     @Test
     void unknownFieldsAreKeptUpToTheBoundAndDroppedAboveIt() {
-        int most = 6_553; // rows of six bytes: 4,096 and 16 for six of them
+        int most = 6_553; // rows of six bytes: 4,096, and 16 for each six of them
         byte[] asMany = rows(most, 0, strange());
         byte[] oneMore = rows(most + 1, 0, strange());
 

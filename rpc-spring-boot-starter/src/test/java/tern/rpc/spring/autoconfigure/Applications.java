@@ -9,22 +9,22 @@ import tern.rpc.spring.autoconfigure.insight.InsightActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.waiting.RpcWaitingAutoConfiguration;
 
-/** Small applications that have nothing but the starter. */
+/** Small applications with only the starter. */
 final class Applications {
 
     private Applications() {}
 
-    /** Listens on a free port, if it has something to serve. */
+    /** Creates an application that listens on a free port if it exports a service. */
     static ApplicationContextRunner provider(Class<?>... configurations) {
         return application(configurations).withPropertyValues("rpc.server.port=0", "rpc.server.shutdown-timeout=5s");
     }
 
-    /** Calls whatever the provider serves. */
+    /** Creates an application that calls the services of the provider. */
     static ApplicationContextRunner consumerOf(ApplicationContext provider, Class<?>... configurations) {
         return application(configurations).withPropertyValues("rpc.client.url=" + addressOf(provider));
     }
 
-    /** Waits long for answers, since machines that build are busy. */
+    /** Creates an application with long timeouts, since build machines are busy. */
     static ApplicationContextRunner application(Class<?>... configurations) {
         return new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(

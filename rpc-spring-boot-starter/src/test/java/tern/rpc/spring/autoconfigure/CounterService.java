@@ -3,7 +3,7 @@ package tern.rpc.spring.autoconfigure;
 import java.util.concurrent.CompletableFuture;
 import tern.rpc.RpcMethod;
 
-/** A second service of the tests, with every shape of method. */
+/** A second service for the tests, with methods of every shape. */
 public interface CounterService {
 
     int count();

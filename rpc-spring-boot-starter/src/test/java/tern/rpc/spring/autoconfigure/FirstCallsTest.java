@@ -32,7 +32,7 @@ class FirstCallsTest {
         }
     }
 
-    /** Counts what is asked of it. */
+    /** Counts its uses. */
     static class CountingSerializer implements Serializer {
         private final Serializer hessian = HessianSerializer.builder().build();
         final AtomicInteger writers = new AtomicInteger();
@@ -119,7 +119,7 @@ class FirstCallsTest {
         assertThat(counted.readers).hasPositiveValue();
     }
 
-    /** They are made because they are slow. */
+    /** The first calls exist because they are slow, so they must not cause warnings. */
     @Test
     void nobodyIsWarnedOfThem() {
         Logger log = (Logger) LoggerFactory.getLogger("tern.rpc");
@@ -135,7 +135,7 @@ class FirstCallsTest {
         assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage).isEmpty();
     }
 
-    /** Takes longer than a call is meant to. */
+    /** Takes longer than the target of a call. */
     static class SlowSerializer extends CountingSerializer {
         @Override
         public ObjectReader newReader() {

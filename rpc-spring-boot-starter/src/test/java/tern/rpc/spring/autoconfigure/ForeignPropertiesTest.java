@@ -20,7 +20,10 @@ import org.springframework.core.io.ByteArrayResource;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.firstday.Messages;
 
-/** Properties below {@code rpc.} that are not ours: those of Dubbo stop the start, others may be the application's. */
+/**
+ * Properties below {@code rpc.} that do not belong to Tern. Properties of Dubbo stop the start; others may belong to
+ * the application.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class ForeignPropertiesTest {
 

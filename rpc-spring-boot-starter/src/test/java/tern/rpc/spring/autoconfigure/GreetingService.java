@@ -1,6 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
-/** What the tests call. */
+/** The usual service of the tests. */
 public interface GreetingService {
 
     String greet(String name);

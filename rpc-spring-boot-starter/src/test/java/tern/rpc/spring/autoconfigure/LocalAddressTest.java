@@ -32,7 +32,7 @@ import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** The address of the server of the same application. */
+/** The address {@code local}: the server of the same application. */
 @Timeout(120)
 class LocalAddressTest {
 
@@ -266,17 +266,17 @@ class LocalAddressTest {
                 .run("--rpc.server.port=0", "--rpc.client.url=local", "--rpc.client.timeout=1m");
     }
 
-    /** Of a declared kind. */
+    /** An exception that the interface declares. */
     public static final class Closed extends Exception {
         public Closed(String message) {
             super(message);
         }
     }
 
-    /** Cannot travel. */
+    /** A type that cannot be sent. */
     public static final class Thing {}
 
-    /** What is called. */
+    /** A service for the tests. */
     public interface FrontDesk {
         String greet(String name);
 

@@ -29,7 +29,7 @@ import tern.rpc.RpcException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Which local beans a reference gets in place of a remote proxy. */
+/** Tests which local beans replace the remote proxy of a reference. */
 @Timeout(120)
 class OverriddenReferenceTest {
 
@@ -225,7 +225,7 @@ class OverriddenReferenceTest {
                         .hasMessageContaining("one, two"));
     }
 
-    /** What is called. */
+    /** A service for the tests. */
     public interface Hello {
         String hello(String name);
     }

@@ -62,7 +62,10 @@ import tern.rpc.transport.TestAuthority;
 import tern.rpc.transport.TestAuthority.Identity;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Secrets are planted wherever there may be some, and searched in everything that comes out (figure R25). */
+/**
+ * Puts secrets into every place that may contain them and searches all output for them (figure R25 of
+ * docs/figures/promises.md).
+ */
 class PlantedSecretsTest {
 
     private static final int FEWEST = 50;
@@ -113,7 +116,7 @@ class PlantedSecretsTest {
         return JsonMapper.builder().build().writeValueAsString(report);
     }
 
-    // ---- what is called
+    // ---- the services
 
     public static class Card implements Serializable {
 
@@ -130,7 +133,7 @@ class PlantedSecretsTest {
         }
     }
 
-    /** Asks for secrets and tells none. */
+    /** Receives secrets and must not reveal them. */
     public interface Vault {
 
         int put(String key, Card card);
@@ -159,7 +162,7 @@ class PlantedSecretsTest {
         }
     }
 
-    /** Sends those away who say so. */
+    /** Rejects callers whose token asks for it. */
     static class Guard implements RpcAuthorizer {
 
         @Override
@@ -235,7 +238,7 @@ class PlantedSecretsTest {
         outputs.add(meters.getMetersAsString());
 
         assertThat(planted).hasSizeGreaterThanOrEqualTo(FEWEST);
-        assertThat(String.join("\n", outputs)) // or nothing would have been searched
+        assertThat(String.join("\n", outputs)) // otherwise the test would have searched nothing
                 .contains("the safe is jammed", "not today", "could not be decided", "the guard is ill")
                 .contains("does not accept the token", "rpc.server.requests", "spring.datasource.password")
                 .contains("rpc.pools.jedis.url is no address", "rpc.server.token is a text with spaces");
@@ -244,7 +247,7 @@ class PlantedSecretsTest {
         }
     }
 
-    /** A command line, and properties as a document of JSON. */
+    /** Puts secrets into a command line and into a JSON document of properties. */
     private void inCompositeValues() {
         String first = plant();
         String second = plant();
@@ -285,7 +288,7 @@ class PlantedSecretsTest {
         return file;
     }
 
-    /** Good calls, bad calls and strangers, each with secrets as arguments and metadata. */
+    /** Makes valid calls, invalid calls and calls by strangers, with secrets as arguments and metadata. */
     private void callAll(ApplicationContext provider, String protocol, String token) {
         String url = "rpc.client.url=" + protocol + "://" + addressOf(provider);
         consumer(provider, url, token).run(here -> {
@@ -316,7 +319,7 @@ class PlantedSecretsTest {
         outputs.add(stackTrace(Objects.requireNonNull(catchThrowable(call))));
     }
 
-    /** Requests of every form, most of them wrong. */
+    /** Sends requests of every form, most of them invalid. */
     private void requestAll(ApplicationContext provider, String token) throws Exception {
         for (String type : List.of(
                 "application/json",
@@ -359,7 +362,7 @@ class PlantedSecretsTest {
                 + json(application.getBean(RpcActuatorEndpoint.class).report());
     }
 
-    /** What is printed where secrets are what is wrong. */
+    /** Starts applications whose invalid settings are secrets, and collects the output. */
     private void startsThatFail(Path keys) {
         Map.of(
                         "rpc.server.token", "with space " + plant(),

@@ -18,9 +18,9 @@ import org.springframework.boot.json.JsonParserFactory;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsProperties;
 
 /**
- * The metadata that editors show is complete, and so is the table made from it. This writes the table after a change:
- * {@code ./mvnw test -pl rpc-spring-boot-starter -am -Dtest=PropertyTableTest -Dregenerate=true
- * -Dsurefire.failIfNoSpecifiedTests=false}.
+ * Checks that the metadata for editors and the table made from it are complete. This command writes the table after a
+ * change:
+ * {@code ./mvnw test -pl rpc-spring-boot-starter -am -Dtest=PropertyTableTest -Dregenerate=true -Dsurefire.failIfNoSpecifiedTests=false}.
  */
 class PropertyTableTest {
 
@@ -104,7 +104,7 @@ class PropertyTableTest {
         return properties;
     }
 
-    /** Those of the jar or folder from which the class comes. */
+    /** Adds the properties in the metadata of the class's jar or folder. */
     private static void addProperties(Class<?> one, Map<String, Property> properties)
             throws IOException, URISyntaxException {
         String classes = one.getProtectionDomain().getCodeSource().getLocation().toString();

@@ -39,13 +39,13 @@ import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.advice.RpcAdviceAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** A context that was prepared ahead of time, on the JVM, and what it tells a native image. */
+/** A context that was processed ahead of time, started on the JVM, and its hints for a native image. */
 class RpcAotTest {
 
     @TempDir
     private Path folder;
 
-    /** One test, because the classes that it makes stay. */
+    /** A single test, because the generated classes stay loaded. */
     @Test
     void preparedContextServesAndCallsAndKnowsItsInterfaces() throws Exception {
         InMemoryGeneratedFiles files = new InMemoryGeneratedFiles();
@@ -97,7 +97,7 @@ class RpcAotTest {
         }
     }
 
-    /** Compiles what was generated, into the packages of the classes that it was generated for. */
+    /** Compiles the generated sources into the packages of the original classes. */
     private void compile(InMemoryGeneratedFiles files) throws Exception {
         List<String> arguments = new ArrayList<>(List.of("-nowarn", "-proc:none", "-d", folder.toString(), "-cp"));
         arguments.add(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")));
@@ -128,7 +128,7 @@ class RpcAotTest {
         }
     }
 
-    /** As an application that runs with {@code -Dspring.aot.enabled=true}. */
+    /** Starts like an application with {@code -Dspring.aot.enabled=true}. */
     @SuppressWarnings("unchecked")
     private static GenericApplicationContext start(ClassName initializer, String... properties) throws Exception {
         GenericApplicationContext context = new GenericApplicationContext();
@@ -163,7 +163,7 @@ class RpcAotTest {
             return greetings.greet("z");
         }
 
-        /** Ahead of time its interface is all that is known of it. */
+        /** Ahead of time only the interface of this bean is known. */
         @Bean
         @RpcService
         Doubling doubling() {

@@ -36,7 +36,7 @@ import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.transport.CallHandler;
 import tern.rpc.transport.ServerTransport;
 
-/** Which beans of the application replace or change ours. */
+/** Tests which beans of the application replace or change Tern's beans. */
 class RpcBeansTest {
 
     @Test
@@ -164,7 +164,7 @@ class RpcBeansTest {
         }
     }
 
-    /** Accepts nothing. */
+    /** A transport that accepts no connections. */
     static class SilentTransport implements ServerTransport {
         @Override
         public void prepare(ServiceDescriptor service) {
@@ -173,7 +173,7 @@ class RpcBeansTest {
 
         @Override
         public void start(CallHandler handler) {
-            // nothing comes
+            // no call arrives
         }
 
         @Override
@@ -183,7 +183,7 @@ class RpcBeansTest {
 
         @Override
         public void drain() {
-            // nothing came
+            // no call has arrived
         }
 
         @Override

@@ -42,7 +42,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.RpcService;
 
-/** What clients of gRPC find: the application's generated services, health and reflection. */
+/** gRPC clients and an application's generated services, health and reflection. */
 class RpcGrpcTest {
 
     // ---- generated services
@@ -193,7 +193,7 @@ class RpcGrpcTest {
 
                     @Override
                     public void onCompleted() {
-                        // after the answer
+                        // released after the answer
                     }
                 });
         requests.onNext(

@@ -32,7 +32,7 @@ import tern.rpc.spring.AuthenticationAuthorizer;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Tokens by properties, authorizers as beans, and Spring Security. */
+/** Tokens in properties, authorizers as beans, and Spring Security. */
 class RpcIdentityTest {
 
     private static RpcException refusedBy(ApplicationContext provider, String... properties) {
@@ -172,7 +172,7 @@ class RpcIdentityTest {
         }
     }
 
-    /** Tells callers who they are, by both ways. */
+    /** Returns the caller's name from the context and from Spring Security. */
     @RpcService
     static class Namer implements GreetingService {
 

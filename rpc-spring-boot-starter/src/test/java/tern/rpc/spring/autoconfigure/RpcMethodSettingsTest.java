@@ -21,7 +21,7 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Which of several settings of a reference counts, and that it does. */
+/** Tests which of several settings of a reference takes effect. */
 class RpcMethodSettingsTest {
 
     @Test

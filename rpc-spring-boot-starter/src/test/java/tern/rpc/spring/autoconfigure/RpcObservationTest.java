@@ -34,7 +34,7 @@ import tern.rpc.pool.PoolSource;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** What is measured and observed of calls. */
+/** Meters and observations of calls. */
 class RpcObservationTest {
 
     private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -102,7 +102,7 @@ class RpcObservationTest {
                 }));
     }
 
-    /** The core's test walks the meters of servers and clients; those of pools are made here. */
+    /** Checks the meters of pools. A test of the core checks the meters of servers and clients. */
     @Test
     void everyMeterHasADescriptionAndTheUnitOfItsValues() {
         provider(Greeter.class, Meters.class, ExecutorPool.class).run(there -> {
@@ -120,7 +120,7 @@ class RpcObservationTest {
         });
     }
 
-    /** The descriptions begin with the kind of the values. */
+    /** Returns the unit of the values, which is the first word of the description. */
     private static String unit(Meter meter) {
         if (meter instanceof Timer) {
             return "seconds";
@@ -195,7 +195,7 @@ class RpcObservationTest {
         }
     }
 
-    /** Both kinds of handlers, as an application with tracing has them, and the filters of meters in force. */
+    /** Meter and tracing handlers, as in an application with tracing, with meter filters. */
     @Configuration(proxyBeanMethods = false)
     static class MeteredTraces {
         @Bean

@@ -32,7 +32,7 @@ import tern.rpc.spring.LocalRpcPort;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** When a port is open, and for how long. */
+/** Tests when the port is open. */
 class RpcServerLifecycleTest {
 
     @Test
@@ -72,7 +72,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void portInUseStopsTheStartAndIsNamed() throws IOException {
-        List<Thread> before = keepAliveThreads(); // of other tests, on their way out
+        List<Thread> before = keepAliveThreads(); // threads of other tests that are still ending
         try (ServerSocket taken = new ServerSocket()) {
             taken.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
 
@@ -111,7 +111,7 @@ class RpcServerLifecycleTest {
 
     @Test
     void providerWithoutAWebServerStaysAliveUntilItIsClosed() throws InterruptedException {
-        List<Thread> before = keepAliveThreads(); // of other tests, on their way out
+        List<Thread> before = keepAliveThreads(); // threads of other tests that are still ending
         ConfigurableApplicationContext there = start(Provider.class, "--rpc.server.port=0");
         List<Thread> alive = new ArrayList<>(keepAliveThreads());
         alive.removeAll(before);
@@ -177,7 +177,7 @@ class RpcServerLifecycleTest {
         }
 
         for (Thread thread : keepAliveThreads()) {
-            thread.join(TimeUnit.SECONDS.toMillis(30)); // the last may be on its way out
+            thread.join(TimeUnit.SECONDS.toMillis(30)); // the last thread may still be ending
         }
         assertThat(keepAliveThreads()).isEmpty();
     }
@@ -240,7 +240,7 @@ class RpcServerLifecycleTest {
         }
     }
 
-    /** Has the phase of Spring's own containers of listeners and executors. */
+    /** Uses the phase of Spring's own listener containers and executors. */
     @Configuration(proxyBeanMethods = false)
     static class Witness implements SmartLifecycle {
         final List<String> seen = new ArrayList<>();

@@ -33,7 +33,7 @@ import tern.rpc.server.ServiceExport;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Which beans are exported, under which names, and what is wrong with those that are not. */
+/** Tests which beans are exported, their names, and the messages about errors. */
 class RpcServiceTest {
 
     @Test
@@ -79,7 +79,7 @@ class RpcServiceTest {
     static class NullConfiguration {
         @Bean
         @RpcService
-        @SuppressWarnings("NullAway") // that is the mistake
+        @SuppressWarnings("NullAway") // null is the tested mistake
         GreetingService nothing() {
             return null;
         }
@@ -123,7 +123,7 @@ class RpcServiceTest {
                 }));
     }
 
-    /** Before such a bean is made, its interface is all that is known of it. */
+    /** Only the interface of such a bean is known before it is created. */
     @ParameterizedTest
     @ValueSource(classes = {LazyFactoryMethod.class, PrototypeFactoryMethod.class})
     void factoryMethodThatReturnsAnInterfaceIsExportedBeforeItRuns(Class<?> configuration) {
@@ -142,7 +142,7 @@ class RpcServiceTest {
                 }));
     }
 
-    /** As {@code spring.main.lazy-initialization=true} does it. */
+    /** Makes beans lazy, like {@code spring.main.lazy-initialization=true}. */
     private static ApplicationContextRunner lazily(ApplicationContextRunner application) {
         return application
                 .withPropertyValues("spring.main.lazy-initialization=true")
@@ -376,7 +376,7 @@ class RpcServiceTest {
 
         @Override
         public void afterPropertiesSet() {
-            // an interface of Spring is no service
+            // an interface of Spring is not a service
         }
     }
 

@@ -38,7 +38,7 @@ import tern.rpc.spring.RpcService;
 import tern.rpc.transport.TestAuthority;
 import tern.rpc.transport.TestAuthority.Identity;
 
-/** TLS through Spring's SSL bundles. */
+/** TLS with Spring's SSL bundles. */
 class RpcTlsTest {
 
     private static final TestAuthority AUTHORITY = new TestAuthority("authority");
@@ -61,7 +61,7 @@ class RpcTlsTest {
         Files.writeString(folder.resolve(name), text);
     }
 
-    /** With the bundles server, client and anonymous. */
+    /** Adds the bundles server, client and anonymous. */
     private ApplicationContextRunner withBundles(ApplicationContextRunner runner) {
         return runner.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class))
                 .withPropertyValues(
@@ -272,7 +272,7 @@ class RpcTlsTest {
         GreetingService greetings;
     }
 
-    /** Tells callers who they are. */
+    /** Returns the caller's name. */
     @RpcService
     static class Namer implements GreetingService {
 

@@ -18,7 +18,7 @@ import tern.rpc.spring.RpcService;
 /** Bean Validation of arguments, as Spring does it for any bean. */
 class RpcValidationTest {
 
-    /** Constraints stand on the interface, which callers see too. */
+    /** The constraints are on the interface, so callers see them too. */
     public interface OrderService {
         String order(@Min(1) int count);
     }

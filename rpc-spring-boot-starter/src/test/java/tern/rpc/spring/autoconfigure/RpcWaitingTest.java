@@ -54,7 +54,7 @@ class RpcWaitingTest {
     @Configuration(proxyBeanMethods = false)
     static class Extended {
 
-        /** Knows better than the built-in ones what a call of the test waits for. */
+        /** A classifier of the application, which takes precedence over the built-in ones. */
         @Bean
         StackClassifier naps() {
             return thread ->
@@ -106,7 +106,7 @@ class RpcWaitingTest {
                             () -> here.getBean(User.class).greetings.greet("x"));
                     awaitRunning(there);
 
-                    // of the caller, in the same process
+                    // waits of the caller, which runs in the same process
                     awaitTrue(() -> hasRow(reportOf(there), "RPC: answer of another service"));
                     WaitingReport report = reportOf(there);
 
@@ -147,7 +147,7 @@ class RpcWaitingTest {
                 }));
     }
 
-    /** Waits as for a connection, until it is given one. */
+    /** Waits like a thread that borrows a connection, until the test releases it. */
     @RpcService
     static class Borrower implements GreetingService {
 

@@ -14,7 +14,7 @@ import tern.rpc.server.RpcServer;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** On which threads services run. */
+/** Tests which threads run services. */
 class RpcWorkerThreadsTest {
 
     @Test
@@ -64,7 +64,7 @@ class RpcWorkerThreadsTest {
         @Override
         public String greet(String name) {
             Thread thread = Thread.currentThread();
-            // Thread.isVirtual is not known to Java 17
+            // Java 17 has no Thread.isVirtual
             return thread.getName() + " "
                     + (thread.getThreadGroup().getName().equals("VirtualThreads") ? "virtual" : "platform");
         }

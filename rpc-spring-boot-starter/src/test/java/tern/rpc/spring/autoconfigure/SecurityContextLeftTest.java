@@ -15,7 +15,7 @@ import tern.rpc.spring.RpcService;
 /** A security context that a method leaves on its thread. */
 class SecurityContextLeftTest {
 
-    /** Tells whom it finds on its thread, and leaves the caller there. */
+    /** Returns the user that it finds on its thread, and leaves the caller there. */
     @RpcService
     static class Careless implements GreetingService {
 

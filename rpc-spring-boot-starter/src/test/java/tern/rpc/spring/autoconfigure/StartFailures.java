@@ -2,7 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import tern.rpc.settings.RpcStartException;
 
-/** Finds what a failure analyzer would find. */
+/** Finds the exception that a failure analyzer would find. */
 final class StartFailures {
 
     private StartFailures() {}

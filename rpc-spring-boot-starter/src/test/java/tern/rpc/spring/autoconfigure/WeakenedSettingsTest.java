@@ -13,7 +13,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import tern.rpc.metrics.RpcMeter;
 
-/** What is less safe than by default is told, and meant where it matters. */
+/** Settings that are less safe than the default are logged, and stop the start in production. */
 @ExtendWith(OutputCaptureExtension.class)
 class WeakenedSettingsTest {
 

@@ -33,16 +33,16 @@ import tern.rpc.spring.autoconfigure.pool.HttpPoolAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.JedisAutoConfiguration;
 
 /**
- * No wrong value of any property lets the application start, and what is printed instead names the property, the value and
- * what is possible (figure R24).
+ * Every invalid value of a property stops the start, and the message names property, value and valid values (figure R24
+ * of docs/figures/promises.md).
  */
 class WrongConfigurationTest {
 
-    /** Any text is right there, or nobody but the peer knows what is. */
+    /** Any text is valid here, or only the peer knows the valid ones. */
     private static final Set<String> ANYTHING_GOES =
             Set.of("rpc.client.services.*.group", "rpc.client.services.*.version", "rpc.server.cors.allowed-headers");
 
-    /** What is no value of a type, and what is said about it. */
+    /** Invalid values by type, and a part of the message. */
     private static final Map<String, List<String>> WRONG = Map.of(
             "java.lang.Integer", List.of("many", "nt"),
             "java.lang.Boolean", List.of("maybe", "oolean"),
@@ -51,7 +51,7 @@ class WrongConfigurationTest {
             "tern.rpc.transport.Tls$ClientAuth", List.of("sometimes", "NEED"),
             "tern.rpc.spring.autoconfigure.RpcPoolsProperties$Rejection", List.of("sometimes", "CALLER_RUNS"));
 
-    /** Properties, then words of the text, divided by {@code |}. */
+    /** Properties, then words of the message, separated by {@code |}. */
     private static final List<String> OUT_OF_RANGE = List.of(
             "rpc.server.port=-1 | rpc.server.port is -1; expected 0 to 65535",
             "rpc.server.port=65536 | rpc.server.port is 65536; expected 0 to 65535",
@@ -181,7 +181,7 @@ class WrongConfigurationTest {
         });
     }
 
-    /** At commas, as far as a property begins behind them. */
+    /** Splits at commas that are followed by a property. */
     private static String[] split(String properties) {
         return properties.split(",(?=(rpc|spring)\\.)");
     }
@@ -195,14 +195,14 @@ class WrongConfigurationTest {
                         JedisAutoConfiguration.class));
     }
 
-    /** A context that failed does not give its own. */
+    /** Creates the environment, because a failed context does not expose its own. */
     private static Environment environment(String... properties) {
         StandardEnvironment environment = new StandardEnvironment();
         TestPropertyValues.of(properties).applyTo(environment);
         return environment;
     }
 
-    /** What the application would print. */
+    /** Returns the analysis that the application would print. */
     private static FailureAnalysis analysis(Throwable failure, Environment environment) {
         return SpringFactoriesLoader.forDefaultResourceLocation(WrongConfigurationTest.class.getClassLoader())
                 .load(

@@ -16,7 +16,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Pages link to what exists, and name properties and meters that exist. */
+/** Checks that links, properties and meters in the pages exist. */
 class DocsTest {
 
     private static final Pattern FENCED = Pattern.compile("(?ms)^ *```.*?^ *```$");
@@ -91,7 +91,7 @@ class DocsTest {
         return name.matches(".*\\.java|(.*/)?pom\\.xml|(load-tests/|docs/)?[a-z-]+");
     }
 
-    /** A name of the table, the beginning of one that ends before a dot, or such a beginning with an asterisk. */
+    /** Accepts a name of the table, or a prefix of names that ends before a dot or with an asterisk. */
     private static boolean isKnown(String found, Set<String> names) {
         String key = found.replaceAll("\\.+$", "")
                 .replaceAll("(\\.services)\\.[^.]+", "$1.<name>")
@@ -124,7 +124,7 @@ class DocsTest {
         return hash < 0 || anchors(Pages.text(file)).contains(link.substring(hash + 1));
     }
 
-    /** As GitHub makes them from headings. */
+    /** Returns the anchors that GitHub creates from headings. */
     private static Set<String> anchors(String text) {
         Set<String> anchors = new TreeSet<>();
         Map<String, Integer> seen = new HashMap<>();

@@ -17,7 +17,7 @@ final class Pages {
 
     private Pages() {}
 
-    /** All pages for people, by path. */
+    /** Returns all pages by path. */
     static Map<Path, String> all() {
         Map<Path, String> pages = read(ROOT.resolve("docs"), file -> file.endsWith(".md"));
         for (String name : List.of("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")) {
@@ -27,7 +27,7 @@ final class Pages {
         return pages;
     }
 
-    /** The files below the folder whose path from the root is chosen; nothing that a build or a tool made. */
+    /** Reads the files below the folder whose path from the root matches. Output of builds and tools is skipped. */
     static Map<Path, String> read(Path folder, Predicate<String> chosen) {
         try (Stream<Path> files = Files.walk(folder)) {
             Map<Path, String> texts = new TreeMap<>();

@@ -10,12 +10,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** Every message of docs/troubleshooting.md is one that the sources contain. */
+/** Checks that every message in docs/troubleshooting.md occurs in the sources. */
 class TroubleshootingTest {
 
     private static final Pattern MESSAGE = Pattern.compile("(?m)^\\| `([^`]+)` \\| (.+) \\| (.+) \\|$");
 
-    /** Two literals joined over a line break, as the formatter leaves long messages. */
+    /** Two literals joined across a line break, as the formatter splits long messages. */
     private static final Pattern JOINED = Pattern.compile("\"\\s*\\+ \"");
 
     @Test
@@ -44,7 +44,7 @@ class TroubleshootingTest {
         return rows.results().map(row -> row.group(1)).toList();
     }
 
-    /** A message has an ellipsis for each part that differs. */
+    /** Returns the constant parts of a message; an ellipsis stands for each variable part. */
     private static List<String> constantParts(String message) {
         return Arrays.stream(message.split("…"))
                 .map(String::strip)

@@ -10,16 +10,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Starts, calls and stops an application again and again in one process, each time with its classes loaded anew, and looks
- * at what stays behind: threads, descriptors (of ports too) and class loaders. Ends with 1 if anything does. Softly
- * reachable loaders count as well, so the process needs {@code -XX:SoftRefLRUPolicyMSPerMB=0}.
+ * Starts, calls and stops an application repeatedly in one process, each time with newly loaded classes. It then counts
+ * leftovers: threads, file descriptors including ports, and class loaders. Exits with 1 if there are any. Softly
+ * reachable loaders count too, so the process needs {@code -XX:SoftRefLRUPolicyMSPerMB=0}.
  */
 final class ContextRestarts {
 
-    /** What a process makes once, such as the first compilations, is there after these. */
+    /** Starts that create the objects of the process, such as the first compilations. */
     private static final int FIRST_STARTS = 3;
 
-    /** The hook that Spring Boot registers once for the end of the process keeps the first one. */
+    /** A shutdown hook that Spring Boot registers once per process keeps the first class loader. */
     private static final int LOADERS_OF_THE_PROCESS = 1;
 
     private static final long PATIENCE_SECONDS = 60;

@@ -27,7 +27,7 @@ import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
-/** The table of docs/first-day.md, and a few tries that have no better place. */
+/** Checks the table of docs/first-day.md, and contains the tries that fit no other test. */
 class FirstDayTest {
 
     private static final Path PAGE = Path.of("..", "docs", "first-day.md");
@@ -121,7 +121,7 @@ class FirstDayTest {
                         .toList());
     }
 
-    /** Of all modules, by the simple name of the class. */
+    /** Returns the sources of all modules by simple class name. */
     private static Map<String, String> sources() throws IOException {
         Map<String, String> sources = new HashMap<>();
         for (String module : List.of(

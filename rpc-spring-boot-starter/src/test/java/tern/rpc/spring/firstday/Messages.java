@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The messages that users see, in one file for reviewers. Run the tests with {@code -Dfirst-day.write=true} to write the
- * sections again after a change, then read the difference.
+ * The messages that users see, in one file for reviewers. After a change, run the tests with
+ * {@code -Dfirst-day.write=true} to update the file, then read the difference.
  */
 public final class Messages {
 
@@ -26,7 +26,7 @@ public final class Messages {
 
     private Messages() {}
 
-    /** Compares a message with the section of the file for this occasion. */
+    /** Compares a message with the section of the file for this case. */
     public static void assertSays(String occasion, String message) {
         String said = uniform(message);
         Map<String, String> sections = read();
@@ -38,7 +38,7 @@ public final class Messages {
         }
     }
 
-    /** Without ports and white space that differ from run to run. */
+    /** Removes ports and white space that differ between runs. */
     private static String uniform(String message) {
         return message.strip()
                 .replaceAll("(?m)[ \t]+$", "")

@@ -11,10 +11,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An application that has the README's one dependency and nothing else. */
+/** An application with the one dependency of the README and nothing else. */
 class OneDependencyTest {
 
-    /** What {@code spring-boot-starter} brings, which every application of Boot has. */
+    /** The jars of {@code spring-boot-starter}, which every Boot application has. */
     private static final List<String> PLAIN_BOOT = List.of(
             "org.springframework.boot:spring-boot",
             "org.springframework.boot:spring-boot-starter",
@@ -38,7 +38,7 @@ class OneDependencyTest {
             "org.apache.logging.log4j:log4j-to-slf4j",
             "org.apache.logging.log4j:log4j-api");
 
-    private static final int MAX_JARS = 20; // decisions, budgets
+    private static final int MAX_JARS = 20; // beyond those of plain Boot
     private static final int OUR_JARS = 8;
 
     private static StarterJars jars;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.function.Supplier;
 
-/** Defines the classes of the application itself, and leaves all others to its parent. */
+/** Defines the classes of the application itself and leaves all others to its parent. */
 final class RestartLoader extends ClassLoader {
     private static final String OWN = RestartedApplication.class.getName();
 
@@ -34,7 +34,7 @@ final class RestartLoader extends ClassLoader {
         }
     }
 
-    /** In a thread whose context loader is the new one, as devtools do it. */
+    /** Uses a thread whose context class loader is the new one, as devtools does. */
     String startAndCall() throws Exception {
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();

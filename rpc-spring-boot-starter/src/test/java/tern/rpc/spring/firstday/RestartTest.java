@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Restarts as Spring Boot's devtools make them: the classes of the application get a new loader, those of libraries stay.
+ * Restarts like Spring Boot's devtools: the classes of the application get a new loader, and the libraries stay loaded.
  */
 @Timeout(120)
 class RestartTest {

@@ -11,7 +11,7 @@ import org.springframework.context.annotation.Import;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Serves and calls itself over both binary protocols; its classes are loaded anew by each restart. */
+/** Serves and calls itself over both binary protocols. Each restart loads its classes again. */
 public final class RestartedApplication implements Supplier<String>, AutoCloseable {
 
     /** Starts provider and consumer. */
@@ -63,7 +63,7 @@ public final class RestartedApplication implements Supplier<String>, AutoCloseab
                 .run();
     }
 
-    /** Calls, and says what the classes of this start answered. */
+    /** Makes calls and returns the answers of this start's classes. */
     @Override
     public String get() {
         Consumer wires = consumer.getBean(Consumer.class);

@@ -24,12 +24,12 @@ import org.w3c.dom.Node;
 import org.w3c.dom.NodeList;
 
 /**
- * The class path of an application whose only dependency is the starter. The poms say which artifacts belong to it; the
- * jars are those of this test's own class path, since the local repository has the poms beside them.
+ * The class path of an application whose only dependency is the starter. The poms in the local repository determine the
+ * artifacts. The jars come from the test's own class path.
  */
 final class StarterJars {
 
-    /** On the class path of our tests, and in poms of others with the scope of tests, which their parents set. */
+    /** Artifacts that are on the test's class path and that poms of libraries inherit with test scope. */
     private static final Set<String> OF_OUR_TESTS =
             Set.of("org.mockito:mockito-core", "commons-io:commons-io", "com.google.code.gson:gson");
 
@@ -81,7 +81,7 @@ final class StarterJars {
         return resolved;
     }
 
-    /** Classes of a module, or its jar when it was packaged before. */
+    /** Returns whether the path has the classes of a module, or its jar if it was packaged. */
     private static boolean isMainOf(Path module, Path path) {
         Path folder = module.toAbsolutePath().normalize();
         return path.startsWith(folder)
@@ -89,7 +89,7 @@ final class StarterJars {
                 && !path.getFileName().toString().contains("-tests");
     }
 
-    /** Empty for an artifact that a parent pom gives to tests alone. */
+    /** Returns the jar; empty for an artifact that a parent pom declares for tests only. */
     private static Optional<Path> jar(List<Path> own, String artifact) {
         if (OF_OUR_TESTS.contains(artifact)) {
             return Optional.empty();
@@ -102,7 +102,7 @@ final class StarterJars {
                 .findFirst();
     }
 
-    /** Those that others inherit: neither optional nor for tests. */
+    /** Returns the dependencies that others inherit: not optional and not for tests. */
     private static List<String> dependencies(Path pom) throws Exception {
         Element project = DocumentBuilderFactory.newInstance()
                 .newDocumentBuilder()
@@ -146,7 +146,7 @@ final class StarterJars {
         return element == null ? otherwise : element.getTextContent().strip();
     }
 
-    /** Leaves out modules of ours, as an exclusion in a pom does. */
+    /** Leaves out modules of Tern, as an exclusion in a pom does. */
     StarterJars without(String... modules) {
         for (String module : modules) {
             assertThat(classes.remove(Path.of("..", module))).as(module).isNotNull();
@@ -154,7 +154,7 @@ final class StarterJars {
         return this;
     }
 
-    /** Adds the libraries of gRPC and the generated services of the tests. */
+    /** Adds the gRPC libraries and the generated services of the tests. */
     StarterJars withGrpc() {
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
             Path path = Path.of(entry);
@@ -167,17 +167,17 @@ final class StarterJars {
         return this;
     }
 
-    /** Group and artifact of each jar that is not ours. */
+    /** Returns group and artifact of each jar of a third party. */
     Set<String> artifacts() {
         return jars.keySet();
     }
 
     /**
-     * Runs an application with these jars alone, until it ends.
+     * Runs an application with only these jars until it exits.
      *
-     * @param main in a package of the tests
-     * @param folder for its classes, since those of the tests have settings for logging beside them
-     * @return its output, both streams
+     * @param main main class, in a package of the tests
+     * @param folder folder for its classes, since the folder of the tests also has logging settings
+     * @return its output on both streams
      */
     String run(Path folder, Class<?> main, String... arguments) throws Exception {
         copyClasses(main, folder);

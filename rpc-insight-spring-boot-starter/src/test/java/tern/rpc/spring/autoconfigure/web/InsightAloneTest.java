@@ -27,7 +27,7 @@ import tern.rpc.diagnosis.CallSource;
 import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
 
-/** A plain web application of Spring Boot that has the starter for insight and no RPC. */
+/** A plain Spring Boot web application with the insight starter and without RPC. */
 @Timeout(120)
 class InsightAloneTest {
 
@@ -112,7 +112,7 @@ class InsightAloneTest {
         }
     }
 
-    /** The answer arrives before the container completes the request. */
+    /** Waits, because the answer arrives before the container completes the request. */
     private static void awaitNoCalls(ConfigurableApplicationContext there) {
         CallSource calls = there.getBean(CallSource.class);
         while (!calls.runningCalls().isEmpty()) {

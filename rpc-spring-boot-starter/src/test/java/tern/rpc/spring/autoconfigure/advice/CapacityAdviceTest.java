@@ -39,7 +39,7 @@ import tern.rpc.spring.autoconfigure.insight.InsightActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.HikariAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** What is collected for advice, and where it is said. */
+/** Tests the data that the advice uses, and where the advice appears. */
 class CapacityAdviceTest {
 
     interface Shop {
@@ -74,7 +74,7 @@ class CapacityAdviceTest {
         now.addAndGet(Duration.ofSeconds(seconds).toNanos());
     }
 
-    /** One that makes 42 commands of 1 ms each. */
+    /** Simulates a call with 42 commands of 1 ms each. */
     private void call() {
         CallLedger ledger = new CallLedger(clock);
         for (int i = 0; i < 42; i++) {
@@ -127,7 +127,7 @@ class CapacityAdviceTest {
         assertThat(advice.findings()).extracting(Finding::rule).contains("chatty-calls");
     }
 
-    /** A constructor may create tables, and a health check asks for a connection now and then. */
+    /** Constructors may create tables, and health checks borrow connections from time to time. */
     @Test
     void whatIsNotAskedByCallsIsNoDemand() {
         pool.set(jdbc(1_000));
@@ -181,7 +181,7 @@ class CapacityAdviceTest {
                         assertThat(finding.change()).startsWith("rpc.client.services.Shop.methods.order.timeout="));
     }
 
-    /** One slow method must not make the others look slow. */
+    /** One slow method must not affect the findings of other methods. */
     @Test
     void everyMethodIsJudgedByItsOwnSlowestCalls() {
         CallMeters server = meters.server(

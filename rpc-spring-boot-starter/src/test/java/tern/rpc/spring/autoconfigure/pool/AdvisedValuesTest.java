@@ -47,7 +47,7 @@ import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
-/** Whatever value the advice prints, an application starts with it, and it has an effect. */
+/** An application starts with every value that the advice prints, and each value takes effect. */
 class AdvisedValuesTest {
 
     private static final Pattern LINE = Pattern.compile("(?:.*; else )?([a-z][\\w.-]+)=(\\S+)");
@@ -68,7 +68,7 @@ class AdvisedValuesTest {
         Shop shop;
     }
 
-    /** Pools of every kind that Tern watches, with values that invite advice. */
+    /** Creates an application with pools of every watched kind, whose values cause advice. */
     private static ApplicationContextRunner application(Class<?> dataSource) {
         return PoolApplications.with(
                         DruidPoolAutoConfiguration.class,
@@ -108,7 +108,7 @@ class AdvisedValuesTest {
                         "spring.data.redis.jedis.pool.max-wait=-1ms");
     }
 
-    /** The other way to Redis. */
+    /** Creates an application that uses Jedis instead of Lettuce. */
     private static ApplicationContextRunner withJedisAlone() {
         return PoolApplications.with(RedisAutoConfiguration.class, JedisAutoConfiguration.class)
                 .withClassLoader(new FilteredClassLoader(RedisConnectionFactory.class))
@@ -120,7 +120,7 @@ class AdvisedValuesTest {
 
     @ParameterizedTest
     @CsvSource({
-        // calls per second, target in microseconds
+        // columns: calls per second, target in microseconds
         "1, 1",
         "500, 100000",
         "2000000, 60000000",
@@ -164,7 +164,7 @@ class AdvisedValuesTest {
         });
     }
 
-    /** 1000ms and 1s are the same. */
+    /** Makes 1000ms and 1s equal. */
     private static String normal(String value) {
         return value.matches("\\d+000ms") ? value.replace("000ms", "s") : value;
     }
@@ -175,7 +175,7 @@ class AdvisedValuesTest {
                 .toList();
     }
 
-    /** The properties that advice on these pools and on calls names, with their values. */
+    /** Returns the properties in the advice on these pools and on calls, with their values. */
     private static Map<String, String> lines(Goal goal, List<PoolSnapshot> pools, boolean crowded) {
         Situation situation = new Situation(
                 goal,
@@ -207,7 +207,7 @@ class AdvisedValuesTest {
         return lines;
     }
 
-    /** Calls to others, whose time-out is short or long for the time that they take. */
+    /** Returns calls to other services whose timeout is too short or too long for their time. */
     private static Stream<CallSnapshot> calls(Duration took) {
         return Stream.of(took.dividedBy(2).plusNanos(1), took.plusNanos(1), took.multipliedBy(1_000))
                 .map(timeout -> new CallSnapshot(
@@ -223,7 +223,7 @@ class AdvisedValuesTest {
                         Map.of()));
     }
 
-    /** All of it in use, many waiting, some in vain. */
+    /** Returns a pool that is fully used, with waiting and refused threads. */
     private static PoolSnapshot crowded(PoolSnapshot pool) {
         return PoolSnapshot.builder(pool.name(), pool.kind(), pool.max())
                 .hosts(pool.maxPerHost(), pool.hosts())
@@ -238,7 +238,7 @@ class AdvisedValuesTest {
                 .build();
     }
 
-    /** So that the test above stands for all of them: every setting that advice may name has been named. */
+    /** Checks that the test above covers every setting that the advice can name. */
     @Test
     void everySettingThatDecidesSomethingIsAdvisedOn() {
         Set<String> deciding = new TreeSet<>();

@@ -11,8 +11,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A port in front of a server. It forwards every byte until it is opened; from then on it accepts connections, reads what
- * comes and forwards nothing, in both directions, as a server behind a lost network does.
+ * A port in front of a server that simulates a lost network. It forwards all bytes until it is opened. After that it
+ * accepts connections and reads from both sides but forwards nothing.
  */
 final class BlackHole implements AutoCloseable {
 
@@ -37,7 +37,7 @@ final class BlackHole implements AutoCloseable {
         return listening.getLocalPort();
     }
 
-    /** Nothing is forwarded any more. */
+    /** Stops forwarding. */
     void open() {
         open = true;
     }
@@ -80,7 +80,7 @@ final class BlackHole implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            // one of the two has left
+            // one side has disconnected
         } finally {
             sockets.remove(from);
             sockets.remove(to);

@@ -25,14 +25,14 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * How long calls wait for a database and for Redis whose network was lost, with the tuned pools (reliability, figure R19):
- * the threads that find no connection, and those whose statement is under way.
+ * Measures how long calls wait for a database and for Redis after their network is lost, with the tuned pools (figure
+ * R19 of docs/figures/promises.md). Some threads wait for a connection, others for a running statement.
  */
 @Tag("figures")
 @Timeout(1_200)
 class BlackHoledStoresTest {
 
-    private static final int THREADS = 40; // twice as many as there are connections
+    private static final int THREADS = 40; // twice the number of connections
     private static final long NANOS = TimeUnit.SECONDS.toNanos(Long.getLong("tern.seconds", 20));
 
     /** The times of one kind of wait. */
@@ -55,7 +55,7 @@ class BlackHoledStoresTest {
         }
     }
 
-    /** Runs it in many threads, again and again, from the moment that the network is lost. */
+    /** Repeats the call on many threads from the moment the network is lost. */
     private static void whileLost(BlackHole hole, Callable<?> call) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         try {

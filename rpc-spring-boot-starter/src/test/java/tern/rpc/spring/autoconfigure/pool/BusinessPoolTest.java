@@ -23,7 +23,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.ServerContext;
 
-/** Pools of threads that the application names. */
+/** Thread pools that the application declares. */
 class BusinessPoolTest {
 
     @Test
@@ -154,7 +154,7 @@ class BusinessPoolTest {
                             CallLedger.current().leave(CallLedger.current().enter(Phase.REDIS));
                         });
                         done.get(30, TimeUnit.SECONDS);
-                        bind.submit(() -> {}).get(30, TimeUnit.SECONDS); // after the first has been added
+                        bind.submit(() -> {}).get(30, TimeUnit.SECONDS); // after the first task was added
                         return null;
                     });
 

@@ -38,7 +38,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 
-/** The tuned pool of Druid, on H2. */
+/** The tuned pool of Druid, with H2. */
 class DruidPoolTest {
 
     private static final String URL = "spring.datasource.url=jdbc:h2:mem:druid;DB_CLOSE_DELAY=-1";
@@ -129,7 +129,7 @@ class DruidPoolTest {
     @Test
     void bootsGenericPoolIsMadeWhenTuningIsOff() {
         application().withPropertyValues(DRUID, "rpc.pools.tuned=false").run(there -> {
-            assertThat(there.getBean(DruidDataSource.class).getMaxActive()).isEqualTo(8); // Druid's own
+            assertThat(there.getBean(DruidDataSource.class).getMaxActive()).isEqualTo(8); // Druid's own default
             assertThat(pool(there, "dataSource").max()).isEqualTo(8); // watched all the same
         });
     }
@@ -310,9 +310,9 @@ class DruidPoolTest {
         });
     }
 
-    /** A database that takes the connection and says nothing would else be waited for without end. */
+    /** Without timeouts, a thread would wait for ever if the database accepted the connection and sent nothing. */
     @Test
-    @Timeout(20) // by itself the driver waits for 30 s
+    @Timeout(20) // the driver's default timeout is 30 s
     void driverOfMariaDbIsToldTheTimeouts() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String url = "spring.datasource.url=jdbc:mariadb://127.0.0.1:" + silent.getLocalPort() + "/shop";

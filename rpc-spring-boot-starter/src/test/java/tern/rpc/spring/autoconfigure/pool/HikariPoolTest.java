@@ -25,7 +25,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 
-/** HikariCP, watched and not changed. */
+/** HikariCP is watched and not changed. */
 class HikariPoolTest {
 
     private static ApplicationContextRunner application() {
@@ -63,7 +63,7 @@ class HikariPoolTest {
                 try (Connection connection = hikari.getConnection()) {
                     assertThat(pool(there, "hikari").active()).isEqualTo(1);
                     DruidPoolTest.useOnce(connection);
-                    connection.close(); // once more does no harm
+                    connection.close(); // a second close is harmless
                 }
                 return null;
             });

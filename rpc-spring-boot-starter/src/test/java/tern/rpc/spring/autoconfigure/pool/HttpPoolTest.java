@@ -37,7 +37,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 
-/** The tuned client of Apache, behind RestClient and before a server that answers when it is told to. */
+/** The tuned Apache client behind RestClient, with a server that answers when the test says so. */
 class HttpPoolTest {
 
     private final ExecutorService threads = Executors.newCachedThreadPool();

@@ -35,7 +35,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.PoolSnapshot;
 
-/** The tuned pool of Jedis, by Spring Data and without it. */
+/** The tuned pool of Jedis, with and without Spring Data. */
 class JedisPoolTest {
 
     private static RedisServer server;
@@ -57,7 +57,10 @@ class JedisPoolTest {
                         "spring.data.redis.client-type=jedis", "spring.data.redis.port=" + server.getBindPort());
     }
 
-    /** For tests that are about something else than time: a busy machine may hold a server back for a while. */
+    /**
+     * Creates an application with long timeouts for tests that do not measure time, since a busy machine may delay the
+     * server.
+     */
     private static ApplicationContextRunner patient() {
         return spring().withPropertyValues("spring.data.redis.timeout=10s", "spring.data.redis.connect-timeout=10s");
     }

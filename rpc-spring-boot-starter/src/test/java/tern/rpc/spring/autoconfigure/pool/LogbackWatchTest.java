@@ -12,7 +12,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.advice.Situation.LoggingMode;
 
-/** Lines that go through Logback. */
+/** Lines that Logback writes. */
 class LogbackWatchTest {
 
     private final LoggerContext context = new LoggerContext();
@@ -30,7 +30,7 @@ class LogbackWatchTest {
     void lineCountsInTheLedgerOfItsCallerAndIsWrittenOnce() throws Exception {
         root.addAppender(disk);
         watch.afterSingletonsInstantiated();
-        watch.afterSingletonsInstantiated(); // a second application in the same process
+        watch.afterSingletonsInstantiated(); // simulates a second application in the same process
 
         CallLedger ledger = Serving.ledgerOf(() -> {
             root.info("served");

@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.springframework.util.FileSystemUtils;
 
-/** A MariaDB server of this machine, as a child process with an empty database. Tests are skipped where there is none. */
+/** An installed MariaDB server as a child process with an empty database. Tests are skipped if it is not installed. */
 final class MariaDb implements AutoCloseable {
 
     private static final long START_SECONDS = 60;
@@ -37,7 +37,7 @@ final class MariaDb implements AutoCloseable {
         Optional<Path> install = onPath("mariadb-install-db");
         Optional<Path> server = onPath("mariadbd");
         assumeTrue(install.isPresent() && server.isPresent(), "mariadbd and mariadb-install-db are not on the PATH");
-        Path data = Files.createTempDirectory("mariadb"); // the name of its socket has to be short
+        Path data = Files.createTempDirectory("mariadb"); // a path of a Unix socket must be short
         String user = "--user=" + System.getProperty("user.name");
         Process made = new ProcessBuilder(
                         install.get().toString(),
@@ -94,7 +94,7 @@ final class MariaDb implements AutoCloseable {
         return url(port);
     }
 
-    /** By a port that leads to it. */
+    /** Returns the URL for a port that leads to the server. */
     String url(int way) {
         return "jdbc:mariadb://127.0.0.1:" + way + "/test?createDatabaseIfNotExist=true";
     }

@@ -25,7 +25,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** The pools of connections before a real MariaDB. */
+/** Connection pools with a real MariaDB. */
 class MariaDbPoolTest {
 
     private static MariaDb server;
@@ -74,7 +74,7 @@ class MariaDbPoolTest {
         });
     }
 
-    /** The server ends the statement, so that the thread comes back as in an application. */
+    /** The server ends the statement, so that the thread returns as in an application. */
     @ParameterizedTest
     @ValueSource(classes = {DruidDataSource.class, HikariDataSource.class})
     void callThatWaitsForAnAnswerIsSeenInSql(Class<?> type) {

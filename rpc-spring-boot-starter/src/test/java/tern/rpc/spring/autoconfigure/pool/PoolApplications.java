@@ -14,7 +14,7 @@ import tern.rpc.pool.PoolSource;
 import tern.rpc.spring.autoconfigure.RpcAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcMetricsAutoConfiguration;
 
-/** Small applications that have the starter, and of it the pools. */
+/** Small applications with the pools of the starter. */
 final class PoolApplications {
 
     private PoolApplications() {}
@@ -42,7 +42,7 @@ final class PoolApplications {
         return pool.settings().stream().collect(Collectors.toMap(PoolSetting::property, Function.identity()));
     }
 
-    /** As {@code value (SOURCE)}. */
+    /** Returns a setting in the form {@code value (SOURCE)}. */
     static String setting(PoolSnapshot pool, String property) {
         PoolSetting setting = settings(pool).get(property);
         return setting == null ? "missing" : setting.value() + " (" + setting.source() + ")";

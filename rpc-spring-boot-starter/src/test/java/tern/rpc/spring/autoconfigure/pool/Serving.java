@@ -11,7 +11,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 
-/** Runs code as a served call does, with a ledger. */
+/** Runs code like a served call, with a ledger. */
 final class Serving {
 
     interface Nothing {
@@ -20,7 +20,7 @@ final class Serving {
 
     private Serving() {}
 
-    /** What the code did. */
+    /** Runs the code and returns its ledger. */
     static CallLedger ledgerOf(Callable<?> code) throws Exception {
         CallLedger ledger = new CallLedger(NanoClock.SYSTEM);
         Invocation call = new Invocation(

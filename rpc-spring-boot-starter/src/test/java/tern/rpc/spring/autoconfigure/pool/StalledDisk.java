@@ -14,7 +14,7 @@ import org.apache.logging.log4j.core.async.AsyncLoggerConfig;
 import org.apache.logging.log4j.core.config.ConfigurationSource;
 import org.apache.logging.log4j.core.config.xml.XmlConfiguration;
 
-/** A context of Log4j 2 with our policy, whose only appender stands still from the first line on until it may write. */
+/** A context of Log4j 2 with Tern's policy. Its only appender blocks at the first line until the test releases it. */
 final class StalledDisk implements AutoCloseable {
 
     private final List<String> written = new CopyOnWriteArrayList<>();
@@ -22,14 +22,14 @@ final class StalledDisk implements AutoCloseable {
     private final CountDownLatch writeOn = new CountDownLatch(1);
     private final LoggerContext context;
 
-    /** @param ring places; one for the process, before its first asynchronous logger */
+    /** @param ring size of the ring buffer; it is set once per process, before the first asynchronous logger */
     StalledDisk(int ring) {
         System.setProperty(AsyncLogging.POLICY, DropWhenFull.class.getName());
         System.setProperty(AsyncLogging.RING, Integer.toString(ring));
         context = new LoggerContext("test");
     }
 
-    /** @param root the element of the root logger, {@code AsyncRoot} or {@code Root} */
+    /** @param root element of the root logger: {@code AsyncRoot} or {@code Root} */
     LoggerContext start(String root) throws IOException {
         String xml = "<Configuration status='OFF'><Loggers><" + root + " level='INFO'/></Loggers></Configuration>";
         context.start(new XmlConfiguration(
@@ -63,7 +63,7 @@ final class StalledDisk implements AutoCloseable {
         return RingReserve.before((AsyncLoggerConfig) context.getConfiguration().getRootLogger(), "test");
     }
 
-    /** Until the first line has reached the disk. */
+    /** Waits until the first line has reached the disk. */
     void awaitStalled() throws InterruptedException {
         stalled.await();
     }
@@ -76,7 +76,7 @@ final class StalledDisk implements AutoCloseable {
         return written;
     }
 
-    /** @return whether all that waited was written */
+    /** @return whether all waiting lines were written */
     boolean stop() {
         return context.stop(30, TimeUnit.SECONDS);
     }

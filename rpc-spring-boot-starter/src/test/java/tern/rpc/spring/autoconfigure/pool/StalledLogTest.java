@@ -18,7 +18,9 @@ import tern.rpc.RpcException;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 
-/** Figure R20: calls of methods that write three lines each, while the disk of the log stands still. */
+/**
+ * Figure R20 of docs/figures/promises.md: methods that log three lines per call while the disk of the log is stalled.
+ */
 @Tag("figures")
 @Timeout(1_200)
 class StalledLogTest {
@@ -27,7 +29,7 @@ class StalledLogTest {
     private static final int SECONDS = Integer.getInteger("tern.seconds", 60);
     private static final int RING = 64 << 10;
 
-    /** Written to by the served methods. */
+    /** The logger of the served methods. */
     private static Logger log;
 
     interface Talking {
