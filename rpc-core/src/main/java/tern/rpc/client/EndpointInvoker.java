@@ -22,7 +22,9 @@ import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointPicker;
-import tern.rpc.endpoint.EndpointResolver;
+import tern.rpc.endpoint.EndpointSnapshot;
+import tern.rpc.endpoint.EndpointSource;
+import tern.rpc.endpoint.Instance;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
@@ -36,6 +38,7 @@ final class EndpointInvoker implements AutoCloseable {
     private record Targets(
             List<ClientConnection> connections,
             List<Node> nodes,
+            List<Instance> instances,
             @Nullable EndpointPicker picker) {}
 
     private static final int MAX_ADDRESSES_NAMED = 5;
@@ -47,14 +50,14 @@ final class EndpointInvoker implements AutoCloseable {
     private static final double CLEARLY = 1.5;
 
     private final ServiceKey service;
-    private final EndpointResolver resolver;
+    private final EndpointSource source;
     private final EndpointPicker.Factory pickers;
     private final Function<Endpoint, ClientConnection> connect;
     private final Consumer<ClientConnection> release;
     private final RetryPolicy retries;
     private final NanoClock clock;
-    private final CountDownLatch resolved = new CountDownLatch(1);
-    private volatile Targets targets = new Targets(List.of(), List.of(), null);
+    private final CountDownLatch heard = new CountDownLatch(1);
+    private volatile Targets targets = new Targets(List.of(), List.of(), List.of(), null);
     private boolean closed; // guarded by this
 
     /**
@@ -63,14 +66,14 @@ final class EndpointInvoker implements AutoCloseable {
      */
     EndpointInvoker(
             ServiceKey service,
-            EndpointResolver resolver,
+            EndpointSource source,
             EndpointPicker.Factory pickers,
             Function<Endpoint, ClientConnection> connect,
             Consumer<ClientConnection> release,
             RetryPolicy retries,
             NanoClock clock) {
         this.service = service;
-        this.resolver = resolver;
+        this.source = source;
         this.pickers = pickers;
         this.connect = connect;
         this.release = release;
@@ -84,30 +87,32 @@ final class EndpointInvoker implements AutoCloseable {
      * @param atMost the time to wait for the first list, so that the first call finds it
      */
     void start(Duration atMost) {
-        resolver.start(this::endpointsChanged);
+        source.start(this::endpointsChanged);
         try {
-            resolved.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
+            heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private synchronized void endpointsChanged(List<Endpoint> endpoints) {
+    private synchronized void endpointsChanged(EndpointSnapshot snapshot) {
         if (closed) {
             return;
         }
+        List<Instance> instances = snapshot.instances();
         Map<Endpoint, Node> known = new LinkedHashMap<>();
         targets.nodes().forEach(node -> known.put(node.connection().endpoint(), node));
-        List<Node> nodes = new ArrayList<>(endpoints.size());
-        for (Endpoint endpoint : endpoints) {
-            Node kept = known.remove(endpoint);
-            nodes.add(kept != null ? kept : new Node(connect.apply(endpoint), clock.nanoTime()));
+        List<Node> nodes = new ArrayList<>(instances.size());
+        for (Instance instance : instances) {
+            Node kept = known.remove(instance.endpoint());
+            nodes.add(kept != null ? kept : new Node(connect.apply(instance.endpoint()), clock.nanoTime()));
         }
         targets = new Targets(
                 nodes.stream().map(Node::connection).toList(),
                 List.copyOf(nodes),
-                endpoints.isEmpty() ? null : pickers.of(endpoints));
-        resolved.countDown();
+                instances,
+                instances.isEmpty() ? null : pickers.of(instances));
+        heard.countDown();
         known.values().forEach(node -> release.accept(node.connection()));
     }
 
@@ -256,11 +261,11 @@ final class EndpointInvoker implements AutoCloseable {
         List<Node> nodes = current.nodes();
         EndpointPicker picker = current.picker();
         if (picker == null) {
-            resolver.refresh();
+            source.refresh();
             throw RpcException.refusal(
                     StatusCode.UNAVAILABLE,
                     "no address of " + service + " is known; looked at "
-                            + (resolver.toString().isEmpty() ? "an empty list" : resolver),
+                            + (source.toString().isEmpty() ? "an empty list" : source),
                     Executed.NO);
         }
         Node first = nodes.get(picker.next());
@@ -319,7 +324,7 @@ final class EndpointInvoker implements AutoCloseable {
                 }
             }
         }
-        resolver.refresh();
+        source.refresh();
         return first;
     }
 
@@ -342,7 +347,7 @@ final class EndpointInvoker implements AutoCloseable {
     /** Each address with the reason why it cannot be reached, for messages. */
     String failures() {
         return targets.connections().isEmpty()
-                ? resolver + ": no address found"
+                ? source + ": no address found"
                 : targets.connections().stream()
                         .map(connection -> connection.endpoint() + ": " + connection.lastFailure())
                         .collect(Collectors.joining("; "));
@@ -356,13 +361,23 @@ final class EndpointInvoker implements AutoCloseable {
         return targets.connections();
     }
 
+    List<Provider> providers() {
+        Targets current = targets;
+        List<Provider> providers = new ArrayList<>();
+        for (int i = 0; i < current.nodes().size(); i++) {
+            providers.add(new Provider(
+                    current.connections().get(i), current.instances().get(i).attributes()));
+        }
+        return providers;
+    }
+
     @Override
     public void close() {
         synchronized (this) {
             closed = true;
             targets.connections().forEach(release);
-            targets = new Targets(List.of(), List.of(), null);
+            targets = new Targets(List.of(), List.of(), List.of(), null);
         }
-        resolver.close(); // outside the lock, for which its thread may be waiting
+        source.close(); // outside the lock, for which its thread may be waiting
     }
 }

@@ -146,14 +146,14 @@ public final class RpcClient implements AutoCloseable {
     /**
      * A referenced service.
      *
-     * @param connections the present connections to its providers
+     * @param providers its present providers
      */
-    public record Reference(ServiceKey service, List<ClientConnection> connections) {}
+    public record Reference(ServiceKey service, List<Provider> providers) {}
 
     /** The references created so far, in order. */
     public List<Reference> references() {
         return references.stream()
-                .map(endpoints -> new Reference(endpoints.service(), endpoints.connections()))
+                .map(endpoints -> new Reference(endpoints.service(), endpoints.providers()))
                 .toList();
     }
 
@@ -223,7 +223,7 @@ public final class RpcClient implements AutoCloseable {
         SharedConnections shared = wire.shared(reference.tls(), timer);
         return new EndpointInvoker(
                 reference.key(),
-                reference.resolver(),
+                reference.source(),
                 pickers,
                 own
                         ? endpoint -> wire.transport().connect(endpoint, reference.connections(), reference.tls())

@@ -7,14 +7,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
-import tern.rpc.endpoint.EndpointResolver;
+import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
 
 /**
  * The settings of a reference: the service, its providers, and the limits of its calls.
  *
- * @param resolver finds the providers; closed with the client
+ * @param source finds the providers; closed with the client
  * @param protocol the protocol of the transport: {@code dubbo}
  * @param connections the number of own sockets to each endpoint; 0 to share the sockets of other references
  * @param check whether a provider must be reachable when the client starts
@@ -25,7 +25,7 @@ import tern.rpc.transport.Token;
 public record ServiceReference<T>(
         Class<T> type,
         ServiceKey key,
-        EndpointResolver resolver,
+        EndpointSource source,
         String protocol,
         MethodSettings defaults,
         Map<String, MethodSettings> methods,
@@ -52,15 +52,15 @@ public record ServiceReference<T>(
         }
     }
 
-    public static <T> Builder<T> to(Class<T> type, EndpointResolver resolver) {
-        return new Builder<>(type, resolver);
+    public static <T> Builder<T> to(Class<T> type, EndpointSource source) {
+        return new Builder<>(type, source);
     }
 
     /** Collects the settings of a reference. Not thread-safe. */
     public static final class Builder<T> {
 
         private final Class<T> type;
-        private final EndpointResolver resolver;
+        private final EndpointSource source;
         private final Map<String, MethodSettings> methods = new LinkedHashMap<>();
         private String group = "";
         private String version = "";
@@ -71,9 +71,9 @@ public record ServiceReference<T>(
         private @Nullable Supplier<Tls> tls;
         private @Nullable Token token;
 
-        private Builder(Class<T> type, EndpointResolver resolver) {
+        private Builder(Class<T> type, EndpointSource source) {
             this.type = type;
-            this.resolver = resolver;
+            this.source = source;
         }
 
         public Builder<T> group(String replaced) {
@@ -139,7 +139,7 @@ public record ServiceReference<T>(
         public ServiceReference<T> build() {
             ServiceKey key = new ServiceKey(ServiceDescriptor.of(type).name(), group, version);
             return new ServiceReference<>(
-                    type, key, resolver, protocol, defaults, methods, connections, check, tls, token);
+                    type, key, source, protocol, defaults, methods, connections, check, tls, token);
         }
     }
 }

@@ -3,11 +3,11 @@ package tern.rpc.endpoint;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
@@ -21,9 +21,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Resolves host names repeatedly. Every address of a name is an endpoint. While a name cannot be resolved, its last
- * known addresses stay.
+ * known addresses stay, and the list counts as stale.
  */
-public final class DnsEndpoints implements EndpointResolver {
+public final class DnsEndpoints implements EndpointSource {
 
     /** The default time between two look-ups. */
     public static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(30);
@@ -42,29 +42,36 @@ public final class DnsEndpoints implements EndpointResolver {
         InetAddress[] addressesOf(String host) throws UnknownHostException;
     }
 
-    private final List<Endpoint> names;
+    /** The key of sources that look up the same names in the same way. */
+    private record Names(List<Instance> names, Lookup lookup, Duration interval) {}
+
+    private final List<Instance> names;
     private final Lookup lookup;
     private final ScheduledExecutorService executor;
     private final Duration interval;
     private final AtomicBoolean refreshing = new AtomicBoolean();
-    private final Set<Endpoint> unresolved = new HashSet<>(); // endpoints as given
-    private final List<List<Endpoint>> known = new ArrayList<>(); // one list per name; used by the resolver thread only
+    private final List<List<Instance>> known = new ArrayList<>(); // guarded by this; one list per name
+    private final boolean[] unresolved; // guarded by this; by name
 
-    private @Nullable List<Endpoint> told; // used by look-ups only, one at a time
+    private @Nullable EndpointSnapshot told; // guarded by this
     private volatile @Nullable ScheduledFuture<?> task;
-    private volatile @Nullable Consumer<List<Endpoint>> listener; // null once closed
+    private volatile @Nullable Consumer<EndpointSnapshot> listener; // null before the start and once closed
 
-    /** @param executor runs the look-ups, which block */
-    public DnsEndpoints(List<Endpoint> names, Lookup lookup, ScheduledExecutorService executor, Duration interval) {
+    /**
+     * @param names the endpoints to look up, with the attributes of all their addresses
+     * @param executor runs the look-ups, which block
+     */
+    public DnsEndpoints(List<Instance> names, Lookup lookup, ScheduledExecutorService executor, Duration interval) {
         this.names = List.copyOf(names);
         this.lookup = lookup;
         this.executor = executor;
         this.interval = interval;
+        this.unresolved = new boolean[names.size()];
         names.forEach(name -> known.add(List.of()));
     }
 
     @Override
-    public void start(Consumer<List<Endpoint>> listener) {
+    public void start(Consumer<EndpointSnapshot> listener) {
         this.listener = listener;
         task = executor.scheduleWithFixedDelay(this::resolve, 0, interval.toMillis(), TimeUnit.MILLISECONDS);
     }
@@ -86,44 +93,73 @@ public final class DnsEndpoints implements EndpointResolver {
     }
 
     private synchronized void resolve() {
+        List<String> failed = new ArrayList<>();
         for (int i = 0; i < names.size(); i++) {
-            Endpoint name = names.get(i);
+            String host = names.get(i).endpoint().host();
             try {
-                known.set(
-                        i,
-                        Arrays.stream(lookup.addressesOf(name.host()))
-                                .map(address ->
-                                        new Endpoint(address.getHostAddress(), name.port(), name.weight(), name.host()))
-                                .sorted((one, other) -> one.host().compareTo(other.host()))
-                                .toList());
-                unresolved.remove(name);
+                known.set(i, addresses(names.get(i)));
+                unresolved[i] = false;
             } catch (UnknownHostException e) {
-                if (unresolved.add(name)) {
-                    LOG.warn(
-                            "Host {} cannot be resolved; addresses known before: {}",
-                            name.host(),
-                            known.get(i).isEmpty() ? "none" : known.get(i));
+                failed.add(host);
+                if (failedFirst(i)) {
+                    LOG.warn("Host {} cannot be resolved; addresses known before: {}", host, knownBefore(i));
                 }
             } catch (RuntimeException e) { // thrown again, it would end the schedule
-                if (unresolved.add(name)) {
-                    LOG.error(
-                            "The look-up of host {} failed; addresses known before: {}",
-                            name.host(),
-                            known.get(i).isEmpty() ? "none" : known.get(i),
-                            e);
+                failed.add(host);
+                if (failedFirst(i)) {
+                    LOG.error("The look-up of host {} failed; addresses known before: {}", host, knownBefore(i), e);
                 }
             }
         }
-        List<Endpoint> all = known.stream().flatMap(List::stream).distinct().toList();
-        Consumer<List<Endpoint>> interested = listener;
-        if (interested != null && !all.equals(told)) {
-            told = all;
+        tell(DistinctEndpoints.of(() -> known.stream().flatMap(List::stream).iterator()), failed);
+    }
+
+    private List<Instance> addresses(Instance name) throws UnknownHostException {
+        Endpoint asked = name.endpoint();
+        return Arrays.stream(lookup.addressesOf(asked.host()))
+                .map(address -> new Instance(
+                        new Endpoint(address.getHostAddress(), asked.port(), asked.name(), asked.protocol()),
+                        name.attributes()))
+                .sorted(Comparator.comparing(instance -> instance.endpoint().host()))
+                .toList();
+    }
+
+    private boolean failedFirst(int name) {
+        boolean first = !unresolved[name];
+        unresolved[name] = true;
+        return first;
+    }
+
+    private String knownBefore(int name) {
+        return known.get(name).isEmpty() ? "none" : known.get(name).toString();
+    }
+
+    private void tell(List<Instance> all, List<String> failed) {
+        EndpointSnapshot snapshot = snapshot(all, failed);
+        Consumer<EndpointSnapshot> interested = listener;
+        if (interested != null && (told == null || !snapshot.saysTheSameAs(told))) {
+            told = snapshot;
             try {
-                interested.accept(all);
+                interested.accept(snapshot);
             } catch (RuntimeException e) {
                 LOG.error("The addresses {} could not be taken over", all, e);
             }
         }
+    }
+
+    private EndpointSnapshot snapshot(List<Instance> all, List<String> failed) {
+        Instant now = Instant.now();
+        if (failed.isEmpty()) {
+            return EndpointSnapshot.heard(all, now);
+        }
+        String why = "host " + String.join(", ", failed) + " cannot be resolved";
+        return all.isEmpty() ? EndpointSnapshot.unknown(now, why) : EndpointSnapshot.stale(all, now, why);
+    }
+
+    /** The names with the way and the interval of look-ups. */
+    @Override
+    public Object key() {
+        return new Names(names, lookup, interval);
     }
 
     /** Closes without waiting for a running look-up. */
@@ -138,6 +174,6 @@ public final class DnsEndpoints implements EndpointResolver {
 
     @Override
     public String toString() {
-        return names.stream().map(Endpoint::toString).collect(Collectors.joining(", "));
+        return names.stream().map(Instance::toString).collect(Collectors.joining(", "));
     }
 }

@@ -1,33 +1,30 @@
 package tern.rpc.endpoint;
 
 /**
- * One address of a provider.
+ * The identity of a provider: where it is reached, and how. Everything else about a provider may change without a new
+ * connection and belongs to its {@link Attributes}.
  *
  * @param host a name or an IP address, IPv6 without brackets
- * @param weight its share of the calls relative to the others; 0 gets no calls while another one is available
  * @param name the name that the provider's certificate must contain: the looked-up name, or the host itself
+ * @param protocol the protocol of the transport, such as {@code tri}; empty for the protocol of the reference
  */
-public record Endpoint(String host, int port, int weight, String name) {
+public record Endpoint(String host, int port, String name, String protocol) {
 
-    /** The default weight, equal to Dubbo's. */
-    public static final int DEFAULT_WEIGHT = 100;
+    private static final int MAX_PORT = 65_535;
 
     public Endpoint {
-        if (host.isEmpty() || port < 0 || port > 65_535) {
+        if (host.isEmpty() || port < 0 || port > MAX_PORT) {
             throw new IllegalArgumentException("'" + host + ":" + port + "' is not an address; expected host:port");
-        }
-        if (weight < 0) {
-            throw new IllegalArgumentException(
-                    "weight of " + host + ":" + port + " is " + weight + "; expected 0 or more");
         }
     }
 
-    public Endpoint(String host, int port, int weight) {
-        this(host, port, weight, host);
+    /** An address with the protocol of its reference. */
+    public Endpoint(String host, int port, String name) {
+        this(host, port, name, "");
     }
 
     public Endpoint(String host, int port) {
-        this(host, port, DEFAULT_WEIGHT);
+        this(host, port, host);
     }
 
     /** {@code host:port}, with brackets around IPv6. The host alone if there is no port, as in memory. */

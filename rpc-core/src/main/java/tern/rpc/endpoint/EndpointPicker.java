@@ -8,7 +8,7 @@ public interface EndpointPicker {
     /** Creates a picker for one list. Called again when the list changes. */
     @FunctionalInterface
     interface Factory {
-        EndpointPicker of(List<Endpoint> endpoints);
+        EndpointPicker of(List<Instance> instances);
     }
 
     /** The index of the endpoint in the list, which is not empty. */

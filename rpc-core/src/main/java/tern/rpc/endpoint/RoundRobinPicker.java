@@ -15,8 +15,8 @@ public final class RoundRobinPicker implements EndpointPicker {
     private final int[] turn;
     private final AtomicInteger position = new AtomicInteger();
 
-    public RoundRobinPicker(List<Endpoint> endpoints) {
-        this.turn = smoothTurn(endpoints);
+    public RoundRobinPicker(List<Instance> instances) {
+        this.turn = smoothTurn(instances);
     }
 
     @Override
@@ -28,15 +28,15 @@ public final class RoundRobinPicker implements EndpointPicker {
      * Computes one turn of smooth weighted round robin: in each step all endpoints gain their weight, and the richest
      * is picked and pays the total.
      */
-    private static int[] smoothTurn(List<Endpoint> endpoints) {
+    private static int[] smoothTurn(List<Instance> instances) {
         int divisor = 0;
-        for (Endpoint endpoint : endpoints) {
-            divisor = greatestCommonDivisor(divisor, endpoint.weight());
+        for (Instance instance : instances) {
+            divisor = greatestCommonDivisor(divisor, instance.attributes().weight());
         }
-        long[] weights = new long[endpoints.size()];
+        long[] weights = new long[instances.size()];
         long total = 0;
         for (int i = 0; i < weights.length; i++) {
-            weights[i] = divisor == 0 ? 1 : endpoints.get(i).weight() / divisor;
+            weights[i] = divisor == 0 ? 1 : instances.get(i).attributes().weight() / divisor;
             total += weights[i];
         }
         if (total > MAX_TURN) {

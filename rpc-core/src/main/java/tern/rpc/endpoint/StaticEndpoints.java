@@ -1,25 +1,42 @@
 package tern.rpc.endpoint;
 
+import java.time.Instant;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** A fixed list of endpoints. */
-public final class StaticEndpoints implements EndpointResolver {
+/** A fixed list of providers. */
+public final class StaticEndpoints implements EndpointSource {
 
-    private final List<Endpoint> endpoints;
+    private final List<Instance> instances;
 
+    private StaticEndpoints(Iterable<Instance> instances) {
+        this.instances = DistinctEndpoints.of(instances);
+    }
+
+    /** Providers with the default attributes. */
     public StaticEndpoints(List<Endpoint> endpoints) {
-        this.endpoints = List.copyOf(endpoints);
+        this(() -> endpoints.stream().map(Instance::of).iterator());
+    }
+
+    /** An endpoint that occurs twice keeps its first attributes. */
+    public static StaticEndpoints of(List<Instance> instances) {
+        return new StaticEndpoints((Iterable<Instance>) instances);
     }
 
     @Override
-    public void start(Consumer<List<Endpoint>> listener) {
-        listener.accept(endpoints);
+    public void start(Consumer<EndpointSnapshot> listener) {
+        listener.accept(EndpointSnapshot.heard(instances, Instant.now()));
+    }
+
+    /** The list itself. */
+    @Override
+    public Object key() {
+        return instances;
     }
 
     @Override
     public String toString() {
-        return endpoints.stream().map(Endpoint::toString).collect(Collectors.joining(", "));
+        return instances.stream().map(Instance::toString).collect(Collectors.joining(", "));
     }
 }

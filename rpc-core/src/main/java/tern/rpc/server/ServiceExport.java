@@ -7,7 +7,7 @@ import java.util.function.Supplier;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
-import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Attributes;
 
 /**
  * A service that is offered to callers.
@@ -44,7 +44,7 @@ public record ServiceExport(
 
     public static <T> ServiceExport of(Class<T> type, T target, String group, String version) {
         ServiceDescriptor service = ServiceDescriptor.of(type);
-        return of(service, new ServiceKey(service.name(), group, version), () -> target, Endpoint.DEFAULT_WEIGHT);
+        return of(service, new ServiceKey(service.name(), group, version), () -> target, Attributes.DEFAULT_WEIGHT);
     }
 
     /**

@@ -24,14 +24,18 @@ class DnsEndpointsTest {
 
     private final ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
     private final AtomicReference<List<String>> answer = new AtomicReference<>(List.of());
-    private final BlockingQueue<List<Endpoint>> told = new LinkedBlockingQueue<>();
+    private final BlockingQueue<EndpointSnapshot> told = new LinkedBlockingQueue<>();
     private final DnsEndpoints resolver = new DnsEndpoints(
-            List.of(new Endpoint("orders.internal", 20880, 50)), this::lookup, executor, Duration.ofDays(1));
+            List.of(Instance.of(new Endpoint("orders.internal", 20880), 50)), this::lookup, executor, Duration.ofDays(1));
 
     @AfterEach
     void close() {
         resolver.close();
         executor.shutdownNow();
+    }
+
+    private static Instance named(String host) {
+        return Instance.of(new Endpoint(host, 1));
     }
 
     private InetAddress[] lookup(String host) throws UnknownHostException {
@@ -45,14 +49,18 @@ class DnsEndpointsTest {
         return addresses.toArray(InetAddress[]::new);
     }
 
-    private static Endpoint endpoint(String address) {
-        return new Endpoint(address, 20880, 50, "orders.internal");
+    private static Instance instance(String address) {
+        return Instance.of(new Endpoint(address, 20880, "orders.internal"), 50);
     }
 
-    private List<Endpoint> next() throws InterruptedException {
-        List<Endpoint> endpoints = told.poll(20, TimeUnit.SECONDS);
-        assertThat(endpoints).isNotNull();
-        return endpoints;
+    private List<Instance> next() throws InterruptedException {
+        return nextSnapshot().instances();
+    }
+
+    private EndpointSnapshot nextSnapshot() throws InterruptedException {
+        EndpointSnapshot snapshot = told.poll(20, TimeUnit.SECONDS);
+        assertThat(snapshot).isNotNull();
+        return snapshot;
     }
 
     @Test
@@ -61,7 +69,7 @@ class DnsEndpointsTest {
 
         resolver.start(told::add);
 
-        assertThat(next()).containsExactly(endpoint("10.0.0.1"), endpoint("10.0.0.2"));
+        assertThat(next()).containsExactly(instance("10.0.0.1"), instance("10.0.0.2"));
     }
 
     @Test
@@ -73,7 +81,7 @@ class DnsEndpointsTest {
         answer.set(List.of("10.0.0.9"));
         resolver.refresh();
 
-        assertThat(next()).containsExactly(endpoint("10.0.0.9"));
+        assertThat(next()).containsExactly(instance("10.0.0.9"));
     }
 
     @Test
@@ -84,16 +92,18 @@ class DnsEndpointsTest {
 
         answer.set(List.of());
         resolver.refresh();
-        executor.submit(() -> {}).get(20, TimeUnit.SECONDS);
 
-        assertThat(told).isEmpty();
+        EndpointSnapshot stale = nextSnapshot();
+        assertThat(stale.state()).isEqualTo(EndpointSnapshot.State.STALE);
+        assertThat(stale.instances()).containsExactly(instance("10.0.0.1"));
+        assertThat(stale.why()).isEqualTo("host orders.internal cannot be resolved");
     }
 
     @Test
     void lookUpThatFailsWithAnyExceptionIsRepeated() throws Exception {
         AtomicInteger lookups = new AtomicInteger();
         DnsEndpoints failing = new DnsEndpoints(
-                List.of(new Endpoint("broken.internal", 1), new Endpoint("orders.internal", 1)),
+                List.of(named("broken.internal"), named("orders.internal")),
                 host -> {
                     if (host.equals("broken.internal") && lookups.incrementAndGet() < 3) {
                         throw new IllegalStateException("on purpose");
@@ -105,8 +115,8 @@ class DnsEndpointsTest {
 
         failing.start(told::add);
 
-        assertThat(next()).extracting(Endpoint::name).containsExactly("orders.internal");
-        assertThat(next()).extracting(Endpoint::name).containsExactly("broken.internal", "orders.internal");
+        assertThat(next()).extracting(instance -> instance.endpoint().name()).containsExactly("orders.internal");
+        assertThat(next()).extracting(instance -> instance.endpoint().name()).containsExactly("broken.internal", "orders.internal");
         failing.close();
     }
 
@@ -115,7 +125,7 @@ class DnsEndpointsTest {
         CountDownLatch looking = new CountDownLatch(1);
         CountDownLatch letGo = new CountDownLatch(1);
         DnsEndpoints slow = new DnsEndpoints(
-                List.of(new Endpoint("slow.internal", 1)),
+                List.of(named("slow.internal")),
                 host -> {
                     looking.countDown();
                     try {
@@ -138,9 +148,9 @@ class DnsEndpointsTest {
     }
 
     @Test
-    void unknownNameAtTheStartIsAnEmptyList() throws Exception {
+    void nameUnknownAtTheStartWasNeverHeard() throws Exception {
         resolver.start(told::add);
 
-        assertThat(next()).isEmpty();
+        assertThat(nextSnapshot().state()).isEqualTo(EndpointSnapshot.State.UNKNOWN);
     }
 }

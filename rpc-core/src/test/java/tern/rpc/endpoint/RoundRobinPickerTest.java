@@ -10,7 +10,7 @@ class RoundRobinPickerTest {
 
     private static List<Integer> picks(int count, int... weights) {
         RoundRobinPicker picker = new RoundRobinPicker(IntStream.of(weights)
-                .mapToObj(weight -> new Endpoint("host", 1, weight))
+                .mapToObj(weight -> Instance.of(new Endpoint("host", 1), weight))
                 .toList());
         return IntStream.range(0, count).mapToObj(i -> picker.next()).toList();
     }

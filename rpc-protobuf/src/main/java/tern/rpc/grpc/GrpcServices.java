@@ -20,7 +20,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceDescriptor.Effects;
 import tern.rpc.ServiceDescriptor.Operation;
 import tern.rpc.ServiceKey;
-import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Attributes;
 import tern.rpc.serialization.protobuf.SideEffects;
 import tern.rpc.server.MethodBody;
 import tern.rpc.server.ServiceExport;
@@ -45,7 +45,7 @@ public final class GrpcServices {
 
     /** Exports a service definition, for example with interceptors. */
     public static ServiceExport export(ServerServiceDefinition service) {
-        return export(service, "", "", Endpoint.DEFAULT_WEIGHT);
+        return export(service, "", "", Attributes.DEFAULT_WEIGHT);
     }
 
     /**

@@ -14,7 +14,7 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceDescriptor.Operation;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
-import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Attributes;
 import tern.rpc.server.MethodBody;
 import tern.rpc.server.ServiceExport;
 import tern.rpc.transport.AcceptedTokens;
@@ -53,7 +53,7 @@ public final class HealthService {
      * The export for callers. It answers even while the server refuses all other calls. Each server exports it once.
      */
     public ServiceExport export() {
-        return new ServiceExport(SERVICE, new ServiceKey(NAME, "", ""), this::body, Endpoint.DEFAULT_WEIGHT, true);
+        return new ServiceExport(SERVICE, new ServiceKey(NAME, "", ""), this::body, Attributes.DEFAULT_WEIGHT, true);
     }
 
     /** Adds a service by the name of its interface and by its key. Its status is SERVING unless it was set before. */

@@ -10,7 +10,7 @@ import tern.rpc.MethodType;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceDescriptor.Operation;
 import tern.rpc.ServiceKey;
-import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Attributes;
 import tern.rpc.server.ServiceExport;
 
 /**
@@ -58,7 +58,7 @@ public final class ReflectionService {
                 service,
                 new ServiceKey(service.name(), "", ""),
                 method -> arguments -> answers((Flow.Publisher<byte[]>) arguments[0], reflection),
-                Endpoint.DEFAULT_WEIGHT);
+                Attributes.DEFAULT_WEIGHT);
     }
 
     /** Publishes one answer for each request. A request is taken when an answer is requested. */

@@ -7,7 +7,7 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.stereotype.Component;
-import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Attributes;
 
 /**
  * Exports a bean to remote callers, under each interface of its class except those of the JDK and of Spring. On a
@@ -37,5 +37,5 @@ public @interface RpcService {
     String version() default "";
 
     /** The share of calls that this provider asks for, relative to others; 0 or more. Announced to callers. */
-    int weight() default Endpoint.DEFAULT_WEIGHT;
+    int weight() default Attributes.DEFAULT_WEIGHT;
 }

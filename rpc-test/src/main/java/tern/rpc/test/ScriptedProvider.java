@@ -31,7 +31,7 @@ import tern.rpc.ServerContext;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
-import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Attributes;
 import tern.rpc.netty.EventLoops;
 import tern.rpc.netty.NettyServerTransport;
 import tern.rpc.netty.ServerTransportSettings;
@@ -97,7 +97,7 @@ public final class ScriptedProvider implements BeforeAllCallback, BeforeEachCall
         RpcServer.Builder builder = RpcServer.builder(transport).filter(this::serve);
         for (int i = 0; i < types.size(); i++) {
             Object target = target(types.get(i));
-            builder.export(ServiceExport.of(services.get(i), keys.get(i), () -> target, Endpoint.DEFAULT_WEIGHT));
+            builder.export(ServiceExport.of(services.get(i), keys.get(i), () -> target, Attributes.DEFAULT_WEIGHT));
         }
         this.server = builder.build();
         server.start();

@@ -27,7 +27,8 @@ import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.DnsEndpoints;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.endpoint.EndpointResolver;
+import tern.rpc.endpoint.EndpointSource;
+import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.netty.dubbo.DubboProtocol;
 import tern.rpc.netty.peer.Await;
@@ -109,7 +110,7 @@ class LostProvidersTest {
         return client;
     }
 
-    private static Work refer(RpcClient client, String protocol, EndpointResolver resolver) {
+    private static Work refer(RpcClient client, String protocol, EndpointSource resolver) {
         return client.refer(
                 ServiceReference.to(Work.class, resolver).protocol(protocol).build());
     }
@@ -312,9 +313,9 @@ class LostProvidersTest {
         throw new AssertionError("no port is free at both addresses", taken);
     }
 
-    private static EndpointResolver behindAName(RpcClient client, Pair pair) {
+    private static EndpointSource behindAName(RpcClient client, Pair pair) {
         return new DnsEndpoints(
-                List.of(new Endpoint(NAME, pair.one.port())),
+                List.of(Instance.of(new Endpoint(NAME, pair.one.port()))),
                 host -> new InetAddress[] {literal(host, 1), literal(host, 2)},
                 client.timer(),
                 DnsEndpoints.DEFAULT_INTERVAL);

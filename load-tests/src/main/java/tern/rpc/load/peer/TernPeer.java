@@ -5,7 +5,7 @@ import java.util.List;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.endpoint.EndpointResolver;
+import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.limit.FixedLimit;
 import tern.rpc.netty.ClientProtocol;
@@ -124,7 +124,7 @@ final class TernPeer implements Peer {
                 .timeout(PATIENCE)
                 .transport(new NettyClientTransport(settings(), opened.add(EventLoops.start(0)), client))
                 .build());
-        EndpointResolver address = new StaticEndpoints(List.of(new Endpoint("127.0.0.1", port)));
+        EndpointSource address = new StaticEndpoints(List.of(new Endpoint("127.0.0.1", port)));
         if (protobuf) {
             return ProtobufCalls.over(refer(caller, ProtobufBenchmark.class, address))
                     .withStreams(refer(caller, ProtobufStreams.class, address));
@@ -135,7 +135,7 @@ final class TernPeer implements Peer {
                 refer(caller, WorkService.class, address));
     }
 
-    private <T> T refer(RpcClient caller, Class<T> type, EndpointResolver address) {
+    private <T> T refer(RpcClient caller, Class<T> type, EndpointSource address) {
         return caller.refer(ServiceReference.to(type, address)
                 .protocol(client.name())
                 .check(true)

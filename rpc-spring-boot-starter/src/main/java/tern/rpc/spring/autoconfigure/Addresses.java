@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Attributes;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Instance;
 import tern.rpc.server.RpcServer;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.RpcStartException;
@@ -16,7 +18,7 @@ import tern.rpc.transport.InMemoryTransport;
  *
  * @param protocol their protocol; null if they have none
  */
-record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
+record Addresses(@Nullable String protocol, List<Instance> endpoints) {
 
     private static final String EXPECTED =
             "host:port, [ipv6]:port or protocol://host:port with a port from 1 to 65535, each optionally with ?weight=50, or"
@@ -27,7 +29,7 @@ record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
     private static final String OWN_PORT = "${local.rpc.port}";
 
     /** The server of the same application, in memory. */
-    static final Addresses OWN_SERVER = new Addresses(InMemoryTransport.PROTOCOL, List.of(new Endpoint("local", 0)));
+    static final Addresses OWN_SERVER = new Addresses(InMemoryTransport.PROTOCOL, List.of(Instance.of(new Endpoint("local", 0))));
 
     private static final Pattern FORM = Pattern.compile("(?:(?<protocol>[a-z][a-z0-9+.-]*)://)?"
             + "(?:\\[(?<ipv6>[0-9a-fA-F:.%]+)]|(?<host>[\\w.-]+))"
@@ -42,7 +44,7 @@ record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
     /** @param property the property for messages */
     static Addresses parse(String property, List<String> urls) {
         String protocol = null;
-        List<Endpoint> endpoints = new ArrayList<>();
+        List<Instance> endpoints = new ArrayList<>();
         if (urls.size() == 1 && LOCAL.matcher(urls.get(0).trim()).matches()) {
             return OWN_SERVER;
         }
@@ -72,7 +74,7 @@ record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
                         property, withoutUser(String.join(",", urls)), "one protocol for all addresses of a service");
             }
             protocol = named == null ? protocol : named;
-            endpoints.add(endpoint(form));
+            endpoints.add(instance(form));
         }
         return new Addresses(protocol, endpoints);
     }
@@ -99,10 +101,12 @@ record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
         return end < 0 ? url : "…" + url.substring(end);
     }
 
-    private static Endpoint endpoint(Matcher form) {
+    private static Instance instance(Matcher form) {
         String host = form.group("ipv6") == null ? form.group("host") : form.group("ipv6");
         String weight = form.group("weight");
-        return new Endpoint(host, port(form), weight == null ? Endpoint.DEFAULT_WEIGHT : Integer.parseInt(weight));
+        return Instance.of(
+                new Endpoint(host, port(form)),
+                weight == null ? Attributes.DEFAULT_WEIGHT : Integer.parseInt(weight));
     }
 
     private static int port(Matcher form) {
@@ -111,9 +115,9 @@ record Addresses(@Nullable String protocol, List<Endpoint> endpoints) {
     }
 
     /** Whether an address has a host name, which must be resolved. */
-    static boolean haveNames(List<Endpoint> endpoints) {
+    static boolean haveNames(List<Instance> endpoints) {
         return endpoints.stream()
-                .map(Endpoint::host)
+                .map(instance -> instance.endpoint().host())
                 .anyMatch(host -> host.indexOf(':') < 0 && !IPV4.matcher(host).matches());
     }
 }

@@ -10,8 +10,8 @@ import tern.rpc.client.MethodSettings;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.DnsEndpoints;
-import tern.rpc.endpoint.Endpoint;
-import tern.rpc.endpoint.EndpointResolver;
+import tern.rpc.endpoint.EndpointSource;
+import tern.rpc.endpoint.Instance;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Tls;
@@ -26,7 +26,7 @@ import tern.rpc.transport.Token;
 record ReferenceSettings(
         Class<?> type,
         ServiceKey key,
-        List<Endpoint> endpoints,
+        List<Instance> endpoints,
         Duration resolveInterval,
         String protocol,
         MethodSettings defaults,
@@ -42,7 +42,7 @@ record ReferenceSettings(
     }
 
     ServiceReference<?> referenceFor(RpcClient client) {
-        ServiceReference.Builder<?> reference = ServiceReference.to(type, resolver(client))
+        ServiceReference.Builder<?> reference = ServiceReference.to(type, source(client))
                 .group(key.group())
                 .version(key.version())
                 .protocol(protocol)
@@ -65,9 +65,9 @@ record ReferenceSettings(
                 + StartLine.names(endpoints.stream().map(String::valueOf).toList()) + ")";
     }
 
-    private EndpointResolver resolver(RpcClient client) {
+    private EndpointSource source(RpcClient client) {
         return !isLocal() && Addresses.haveNames(endpoints)
                 ? new DnsEndpoints(endpoints, DnsEndpoints.Lookup.SYSTEM, client.timer(), resolveInterval)
-                : new StaticEndpoints(endpoints);
+                : StaticEndpoints.of(endpoints);
     }
 }

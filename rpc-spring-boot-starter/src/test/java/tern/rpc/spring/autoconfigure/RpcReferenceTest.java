@@ -151,9 +151,11 @@ class RpcReferenceTest {
                             assertThat(here.getBean(UrlUser.class).greetings.greet("url"))
                                     .isEqualTo("Hello url");
                             assertThat(here.getBean(RpcClient.class)
-                                            .connections()
+                                            .references()
                                             .get(0)
-                                            .endpoint()
+                                            .providers()
+                                            .get(0)
+                                            .attributes()
                                             .weight())
                                     .isEqualTo(7);
                         }));

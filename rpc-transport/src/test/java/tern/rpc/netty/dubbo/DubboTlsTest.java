@@ -200,8 +200,8 @@ class DubboTlsTest {
         RpcServer server = serve(
                 ofServer().withKeys(AUTHORITY.issue("server", "orders.internal").keys()));
         RpcClient client = client(ofClient());
-        Endpoint wanted = new Endpoint("127.0.0.1", server.port(), 100, "orders.internal");
-        Endpoint wrong = new Endpoint("127.0.0.1", server.port(), 100, "bills.internal");
+        Endpoint wanted = new Endpoint("127.0.0.1", server.port(), "orders.internal");
+        Endpoint wrong = new Endpoint("127.0.0.1", server.port(), "bills.internal");
 
         assertThat(Sides.refer(client, reference -> {}, wanted).echo("x")).isEqualTo("x");
         assertThat(failureOf(Sides.refer(client, reference -> {}, wrong)))
@@ -212,7 +212,7 @@ class DubboTlsTest {
     @Test
     void serverIsToldWhichNameIsWanted() {
         try (RawServer server = RawServer.start()) {
-            Sides.refer(client(ofClient()), reference -> {}, new Endpoint("127.0.0.1", server.port(), 1, "orders"));
+            Sides.refer(client(ofClient()), reference -> {}, new Endpoint("127.0.0.1", server.port(), "orders"));
 
             RawSocket socket = server.next();
             int length = ByteBuffer.wrap(socket.readFully(5)).getShort(3);

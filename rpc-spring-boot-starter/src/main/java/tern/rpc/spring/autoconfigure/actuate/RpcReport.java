@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure.actuate;
 
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.client.Provider;
 import tern.rpc.client.RpcClient;
 import tern.rpc.metrics.LatencyWindow;
 import tern.rpc.metrics.RpcMeters;
@@ -78,16 +79,17 @@ public record RpcReport(
     private static Reference reference(RpcClient.Reference reference) {
         return new Reference(
                 reference.service().toString(),
-                reference.connections().stream().map(RpcReport::address).toList());
+                reference.providers().stream().map(RpcReport::address).toList());
     }
 
-    private static Address address(ClientConnection connection) {
+    private static Address address(Provider provider) {
+        ClientConnection connection = provider.connection();
         State state = connection.isAvailable()
                 ? State.CONNECTED
                 : connection.isConnecting() ? State.CONNECTING : State.UNREACHABLE;
         return new Address(
                 connection.endpoint().toString(),
-                connection.endpoint().weight(),
+                provider.attributes().weight(),
                 state,
                 connection.inFlight(),
                 state == State.CONNECTED ? "" : connection.lastFailure());

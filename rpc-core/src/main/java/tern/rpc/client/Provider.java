@@ -1,0 +1,7 @@
+package tern.rpc.client;
+
+import tern.rpc.endpoint.Attributes;
+import tern.rpc.transport.ClientConnection;
+
+/** A provider of a reference, with its present attributes. */
+public record Provider(ClientConnection connection, Attributes attributes) {}

@@ -1,0 +1,68 @@
+package tern.rpc.endpoint;
+
+import java.util.Map;
+
+/**
+ * The properties of a provider that may change while it runs. A change never touches its connection. Sources should
+ * share equal values between instances, because a large cluster has few different ones.
+ *
+ * @param weight its share of the calls relative to the others; 0 gets no calls while another one is available
+ * @param zone the place of the provider, such as an availability zone; empty if unknown
+ * @param tags labels for routing by name, such as {@value #TAG}
+ * @param revision identifies the services that the provider offers; empty if unknown
+ * @param startedAtMillis the start of the process in milliseconds since 1970; 0 if unknown
+ * @param draining whether the provider is about to stop and asks for no new calls
+ */
+public record Attributes(
+        int weight, String zone, Map<String, String> tags, String revision, long startedAtMillis, boolean draining) {
+
+    /** The default weight, equal to Dubbo's. */
+    public static final int DEFAULT_WEIGHT = 100;
+
+    /** The name of the tag that Dubbo routes by. */
+    public static final String TAG = "dubbo.tag";
+
+    /** The default weight and nothing else. */
+    public static final Attributes DEFAULT = new Attributes(DEFAULT_WEIGHT, "", Map.of(), "", 0, false);
+
+    public Attributes {
+        if (weight < 0) {
+            throw new IllegalArgumentException("weight is " + weight + "; expected 0 or more");
+        }
+        tags = Map.copyOf(tags);
+    }
+
+    public static Attributes ofWeight(int weight) {
+        return weight == DEFAULT_WEIGHT ? DEFAULT : DEFAULT.withWeight(weight);
+    }
+
+    public Attributes withWeight(int replaced) {
+        return new Attributes(replaced, zone, tags, revision, startedAtMillis, draining);
+    }
+
+    public Attributes withZone(String replaced) {
+        return new Attributes(weight, replaced, tags, revision, startedAtMillis, draining);
+    }
+
+    public Attributes withTags(Map<String, String> replaced) {
+        return new Attributes(weight, zone, replaced, revision, startedAtMillis, draining);
+    }
+
+    public Attributes withRevision(String replaced) {
+        return new Attributes(weight, zone, tags, replaced, startedAtMillis, draining);
+    }
+
+    /** @param replaced in milliseconds since 1970; 0 if unknown */
+    public Attributes withStartedAt(long replaced) {
+        return new Attributes(weight, zone, tags, revision, replaced, draining);
+    }
+
+    public Attributes withDraining(boolean replaced) {
+        return new Attributes(weight, zone, tags, revision, startedAtMillis, replaced);
+    }
+
+    /** The tag that Dubbo routes by; empty if there is none. */
+    public String tag() {
+        return tags.getOrDefault(TAG, "");
+    }
+}

@@ -1,0 +1,23 @@
+package tern.rpc.endpoint;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Removes repeated endpoints from a list. The first one stays. */
+final class DistinctEndpoints {
+
+    private DistinctEndpoints() {}
+
+    static List<Instance> of(Iterable<Instance> instances) {
+        Set<Endpoint> seen = new HashSet<>();
+        List<Instance> distinct = new ArrayList<>();
+        for (Instance instance : instances) {
+            if (seen.add(instance.endpoint())) {
+                distinct.add(instance);
+            }
+        }
+        return List.copyOf(distinct);
+    }
+}

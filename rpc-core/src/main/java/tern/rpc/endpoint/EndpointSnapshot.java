@@ -1,0 +1,56 @@
+package tern.rpc.endpoint;
+
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * A list of providers together with its state. Immutable. The list contains each endpoint once. An instance that did
+ * not change should be the same object as in the snapshot before, because such instances are compared fastest.
+ *
+ * @param since the time since which the state holds
+ * @param why the reason of the state in plain words, such as {@code 10.0.0.9:2181 does not answer}; empty if there is
+ *     nothing to say
+ */
+public record EndpointSnapshot(State state, List<Instance> instances, Instant since, String why) {
+
+    /** The trustworthiness of a list. */
+    public enum State {
+        /** The source was never heard. The list is empty. */
+        UNKNOWN,
+        /** The list is current and has entries. */
+        FRESH,
+        /** The source is out of reach. The list is the last one that it gave, possibly read from a file. */
+        STALE,
+        /** The source was heard and says that there is no provider. The list is empty. */
+        EMPTY
+    }
+
+    public EndpointSnapshot {
+        instances = List.copyOf(instances);
+        boolean mustBeEmpty = state == State.UNKNOWN || state == State.EMPTY;
+        boolean mustHaveEntries = state == State.FRESH;
+        if (instances.isEmpty() ? mustHaveEntries : mustBeEmpty) {
+            throw new IllegalArgumentException("a list of " + instances.size() + " instances cannot be " + state);
+        }
+    }
+
+    /** The state before anything was heard. */
+    public static EndpointSnapshot unknown(Instant since, String why) {
+        return new EndpointSnapshot(State.UNKNOWN, List.of(), since, why);
+    }
+
+    /** A list as the source gave it; {@link State#EMPTY} if it has no entries. */
+    public static EndpointSnapshot heard(List<Instance> instances, Instant since) {
+        return new EndpointSnapshot(instances.isEmpty() ? State.EMPTY : State.FRESH, instances, since, "");
+    }
+
+    /** The last known list of a source that is out of reach. */
+    public static EndpointSnapshot stale(List<Instance> instances, Instant since, String why) {
+        return new EndpointSnapshot(State.STALE, instances, since, why);
+    }
+
+    /** Whether both have the same state and the same instances in the same order. */
+    public boolean saysTheSameAs(EndpointSnapshot other) {
+        return state == other.state && instances.equals(other.instances);
+    }
+}

@@ -1,0 +1,19 @@
+package tern.rpc.endpoint;
+
+/** One entry of a list of providers: an endpoint with its present attributes. */
+public record Instance(Endpoint endpoint, Attributes attributes) {
+
+    /** An endpoint with the default attributes. */
+    public static Instance of(Endpoint endpoint) {
+        return new Instance(endpoint, Attributes.DEFAULT);
+    }
+
+    public static Instance of(Endpoint endpoint, int weight) {
+        return new Instance(endpoint, Attributes.ofWeight(weight));
+    }
+
+    @Override
+    public String toString() {
+        return endpoint.toString();
+    }
+}
