@@ -1,13 +1,11 @@
 package tern.rpc.diagnosis;
 
-import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Predicate;
 import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
-import tern.rpc.diagnosis.Sampler.Sample;
 
 /**
  * The whole time of one call by part: the sum of all parts is the time of the call. Exact for phases of the ledger and
@@ -25,11 +23,11 @@ final class Account {
     /**
      * The account of a call.
      *
-     * @param own the samples of this call; empty if there are none
-     * @param others how calls of the same method divide their own time, for a call with few samples; empty if unknown
+     * @param own the samples of this call
+     * @param others those of all calls of the same method, for a call with few samples
      * @param pauses the pauses of the process
      */
-    static Times of(EndedCall call, List<Sample> own, Times others, PauseTimes pauses) {
+    static Times of(EndedCall call, Shares own, Shares others, PauseTimes pauses) {
         Times times = byPhase(call);
         double sum = times.sum();
         if (sum > call.tookNanos() && sum > 0) {
@@ -37,9 +35,16 @@ final class Account {
         } else {
             times.add(OWN, call.tookNanos() - sum);
         }
+        moveOutOfOperations(times, others);
         takePausesOut(call, times, pauses);
-        divideOwn(times, own, others);
+        divideOwn(times, own.ownLooks() >= MIN_SAMPLES || others.own.isEmpty() ? own : others);
         return times;
+    }
+
+    /** The account of a call of which nothing but its ledger is known. */
+    static Times of(EndedCall call, PauseTimes pauses) {
+        Shares unknown = new Shares();
+        return of(call, unknown, unknown, pauses);
     }
 
     private static Times byPhase(EndedCall call) {
@@ -89,58 +94,38 @@ final class Account {
         times.addAll(stood, paused / stood.sum());
     }
 
-    private static void divideOwn(Times times, List<Sample> samples, Times others) {
-        Times weights = weights(samples);
-        if (samples.stream().filter(Account::isOwn).count() < MIN_SAMPLES && !others.isEmpty()) {
-            weights = others;
-        }
-        double sum = weights.sum();
-        if (sum > 0) {
-            times.addAll(weights, times.remove(OWN) / sum);
-        }
-    }
-
-    private static boolean isOwn(Sample sample) {
-        return sample.phase() == Phase.OWN;
-    }
-
-    /**
-     * What the samples say about the own time, as weights. Time in which a thread was ready to run but used no
-     * processor belongs to the run queue.
-     */
-    static Times weights(List<Sample> samples) {
-        Times weights = new Times();
-        Sample before = null;
-        for (Sample sample : samples) {
-            if (isOwn(sample)) {
-                double computing = sample.part().kind() == Kind.COMPUTING ? computingShare(before, sample) : 1;
-                weights.add(sample.part(), Math.max(computing, 1e-3));
-                weights.add(Part.of(Kind.RUN_QUEUE), 1 - computing);
+    /** Moves time of operations in which threads looked up a name or had no processor. */
+    private static void moveOutOfOperations(Times times, Shares shares) {
+        for (Phase phase : Phase.values()) {
+            Times moved = phase.isOperation() ? shares.movedFrom(phase) : new Times();
+            double share = Math.min(1, moved.sum());
+            if (share <= 0) {
+                continue;
             }
-            before = sample;
+            Predicate<Part> spent = part -> isOf(phase, part);
+            double all = times.sum(spent);
+            times.scale(spent, 1 - share);
+            times.addAll(moved, all * share / moved.sum());
         }
-        return weights;
     }
 
-    /** The share of processor time since the sample before, if both found the thread computing; else 1. */
-    private static double computingShare(@Nullable Sample before, Sample sample) {
-        if (before == null
-                || before.cpuNanos() < 0
-                || sample.cpuNanos() < 0
-                || before.part().kind() != Kind.COMPUTING
-                || sample.atNanos() <= before.atNanos()) {
-            return 1;
+    private static boolean isOf(Phase phase, Part part) {
+        if (part.kind() != part(phase, "").kind()) {
+            return false;
         }
-        double share = (double) (sample.cpuNanos() - before.cpuNanos()) / (sample.atNanos() - before.atNanos());
-        return Math.max(0, Math.min(1, share));
+        return switch (phase) {
+            case HTTP_CONNECTION -> part.name().startsWith("http");
+            case REDIS_CONNECTION -> part.name().startsWith("jedis");
+            case JDBC_CONNECTION ->
+                !part.name().startsWith("http") && !part.name().startsWith("jedis");
+            default -> true;
+        };
     }
 
-    /** All samples of a method's calls. */
-    static Times weightsOf(List<List<Sample>> calls) {
-        Times all = new Times();
-        for (List<Sample> samples : new ArrayList<>(calls)) {
-            all.addAll(weights(samples), 1);
+    private static void divideOwn(Times times, Shares shares) {
+        double sum = shares.own.sum();
+        if (sum > 0) {
+            times.addAll(shares.own, times.remove(OWN) / sum);
         }
-        return all;
     }
 }

@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.evidence.ThreadIds;
 import tern.rpc.metrics.CallObserver;
 
 /**
@@ -27,10 +28,13 @@ final class CallRecords implements CallObserver {
     private static final int ONE_IN = 16;
 
     private final long targetNanos;
+    private final ThreadIds threads;
     private final ConcurrentMap<String, MethodRecords> methods = new ConcurrentHashMap<>();
 
-    CallRecords(long targetNanos) {
+    /** @param threads learns the threads of late calls, so that their waits for a processor can be read */
+    CallRecords(long targetNanos, ThreadIds threads) {
         this.targetNanos = targetNanos;
+        this.threads = threads;
     }
 
     /** The sums of one method since the start. */
@@ -115,6 +119,7 @@ final class CallRecords implements CallObserver {
         boolean late = tookNanos > targetNanos;
         if (late) {
             records.late.increment();
+            threads.register();
         }
         if (failure != null) {
             records.failed.increment();

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param ms its share of the time above the usual, in milliseconds of a bad call
  * @param ofMs the whole time above the usual of a bad call, in milliseconds
  * @param saves the share of bad calls that would be in time without it, 0 to 1
+ * @param certainMs the part of it that is certain, given the number of samples
  * @param evidence facts in short lines, each beginning with a word that names it
  * @param symptoms what it brings with it, such as a full pool
  * @param acquitted what it is not, with the reason
@@ -21,6 +22,7 @@ public record Cause(
         double ms,
         double ofMs,
         double saves,
+        double certainMs,
         Change change,
         List<String> evidence,
         List<String> symptoms,

@@ -7,24 +7,42 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import javax.management.Notification;
 import javax.management.NotificationEmitter;
 import javax.management.NotificationListener;
 import javax.management.openmbean.CompositeData;
+import org.jspecify.annotations.Nullable;
 
 /** The pauses of the collectors, and what is in use after them. Thread-safe. */
 final class CollectorLog implements NotificationListener, PauseTimes {
 
     private static final int MAX_PAUSES = 4_096;
 
-    /** The zero of collections: the start of the JVM, on the clock of {@link System#nanoTime()}. */
-    private final long zeroNanos = System.nanoTime()
+    /** Collections that the share of the heap in use is taken from. */
+    private static final int RECENT = 8;
+
+    private static final long MAJOR_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+    /** A pause. */
+    private record Pause(long fromNanos, long toNanos, String cause) {}
+
+    /** The heap after a collection, without new objects. */
+    private record Use(long atNanos, long bytes, boolean major) {}
+
+    /**
+     * The zero of collections on the clock of {@link System#nanoTime()}. The JVM counts from another start than its
+     * uptime, so this is the earliest zero that no notification contradicts. Guarded by this.
+     */
+    private long zeroNanos = System.nanoTime()
             - TimeUnit.MILLISECONDS.toNanos(ManagementFactory.getRuntimeMXBean().getUptime());
 
-    private final Deque<long[]> pauses = new ArrayDeque<>(); // start and end; guarded by this
-    private double live = -1; // guarded by this, like the next ones
+    private boolean calibrated; // guarded by this, like the next ones
+    private final Deque<Pause> pauses = new ArrayDeque<>();
+    private final Deque<Use> uses = new ArrayDeque<>();
     private long freedBytes;
     private boolean listening;
 
@@ -35,12 +53,15 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         }
         listening = true;
         for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
-            boolean concurrent =
-                    bean.getName().contains("Cycles") || bean.getName().contains("Concurrent");
-            if (!concurrent && bean instanceof NotificationEmitter emitter) {
+            if (reportsPauses(bean.getName()) && bean instanceof NotificationEmitter emitter) {
                 emitter.addNotificationListener(this, null, null);
             }
         }
+    }
+
+    /** Whether the bean reports pauses. Those of concurrent collections do not, except the one of G1. */
+    private static boolean reportsPauses(String name) {
+        return !name.contains("Cycles") && (!name.contains("Concurrent") || name.startsWith("G1 "));
     }
 
     @Override
@@ -49,23 +70,28 @@ final class CollectorLog implements NotificationListener, PauseTimes {
                 && notification.getUserData() instanceof CompositeData data) {
             GarbageCollectionNotificationInfo info = GarbageCollectionNotificationInfo.from(data);
             if (!info.getGcCause().equals("No GC")) {
-                add(info.getGcInfo());
+                add(info.getGcInfo(), info.getGcCause(), info.getGcAction().contains("major"));
             }
         }
     }
 
-    private synchronized void add(GcInfo collection) {
-        pauses.addLast(new long[] {
-            zeroNanos + TimeUnit.MILLISECONDS.toNanos(collection.getStartTime()),
-            zeroNanos + TimeUnit.MILLISECONDS.toNanos(collection.getEndTime())
-        });
+    private synchronized void add(GcInfo collection, String cause, boolean major) {
+        long now = System.nanoTime();
+        long zero = now - TimeUnit.MILLISECONDS.toNanos(collection.getEndTime());
+        zeroNanos = calibrated ? Math.min(zeroNanos, zero) : zero;
+        calibrated = true;
+        pauses.addLast(new Pause(
+                zeroNanos + TimeUnit.MILLISECONDS.toNanos(collection.getStartTime()),
+                zeroNanos + TimeUnit.MILLISECONDS.toNanos(collection.getEndTime()),
+                cause));
         if (pauses.size() > MAX_PAUSES) {
             pauses.removeFirst();
         }
-        long after = kept(collection.getMemoryUsageAfterGc());
         freedBytes += Math.max(0, all(collection.getMemoryUsageBeforeGc()) - all(collection.getMemoryUsageAfterGc()));
-        long max = Runtime.getRuntime().maxMemory();
-        live = max == Long.MAX_VALUE ? -1 : Math.min(1, (double) after / max);
+        uses.addLast(new Use(now, kept(collection.getMemoryUsageAfterGc()), major));
+        if (uses.size() > RECENT) {
+            uses.removeFirst();
+        }
     }
 
     /** What survives young collections, in bytes. */
@@ -94,9 +120,36 @@ final class CollectorLog implements NotificationListener, PauseTimes {
         return sum;
     }
 
-    /** The share of the heap that was in use after the last collection, without new objects; -1 if unknown. */
-    synchronized double live() {
-        return live;
+    /**
+     * The share of the heap that is in use after collections, without new objects: after the last major one within a
+     * minute, else the least of the last ones; -1 if unknown.
+     */
+    synchronized double live(long now) {
+        long max = Runtime.getRuntime().maxMemory();
+        long least = Long.MAX_VALUE;
+        for (Iterator<Use> newest = uses.descendingIterator(); newest.hasNext(); ) {
+            Use use = newest.next();
+            if (use.major && now - use.atNanos < MAJOR_NANOS) {
+                least = use.bytes;
+                break;
+            }
+            least = Math.min(least, use.bytes);
+        }
+        return uses.isEmpty() || max == Long.MAX_VALUE ? -1 : Math.min(1, (double) least / max);
+    }
+
+    /** The cause of collections that took most of the time since then; null if there were none. */
+    synchronized @Nullable String mainCause(long sinceNanos) {
+        Map<String, Long> spent = new HashMap<>();
+        for (Pause pause : pauses) {
+            if (pause.toNanos - sinceNanos > 0) {
+                spent.merge(pause.cause, pause.toNanos - pause.fromNanos, Long::sum);
+            }
+        }
+        return spent.entrySet().stream()
+                .max(Map.Entry.<String, Long>comparingByValue().thenComparing(Map.Entry::getKey))
+                .map(Map.Entry::getKey)
+                .orElse(null);
     }
 
     /** The bytes that collections have freed so far. */
@@ -107,9 +160,10 @@ final class CollectorLog implements NotificationListener, PauseTimes {
     @Override
     public synchronized Times between(long fromNanos, long toNanos) {
         Times times = new Times();
-        for (long[] pause : pauses) {
+        for (Pause pause : pauses) {
             times.add(
-                    Part.of(Part.Kind.COLLECTOR), Math.min(pause[1], toNanos) - (double) Math.max(pause[0], fromNanos));
+                    Part.of(Part.Kind.COLLECTOR),
+                    Math.min(pause.toNanos, toNanos) - (double) Math.max(pause.fromNanos, fromNanos));
         }
         return times;
     }

@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis;
 
+import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -13,7 +14,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,9 +22,12 @@ import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.CallRecords.Sums;
 import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnosis.State;
+import tern.rpc.evidence.RunQueue;
+import tern.rpc.evidence.ThreadIds;
 import tern.rpc.metrics.CallObserver;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.pool.Holders;
+import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
@@ -36,6 +39,7 @@ public final class Diagnostician {
 
     private static final Logger LOG = LoggerFactory.getLogger(Diagnostician.class);
 
+    private static final Path ROOT = Path.of("/");
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final int HUNG_TARGETS = 10;
     private static final int KEPT_SECONDS = 60;
@@ -44,14 +48,13 @@ public final class Diagnostician {
     private final long targetNanos;
     private final RpcMeters meters;
     private final Surroundings surroundings;
-    private final Function<Boolean, Machine> machine; // the argument: with threads
-    private final PauseTimes pauses;
+    private final ProcessWatch process;
     private final NanoClock clock;
     private final Clock wall;
     private final CallRecords records;
     private final MissWatch watch = new MissWatch();
     private final Usual usual = new Usual();
-    private final Sampler sampler = new Sampler();
+    private final Sampler sampler;
     private final Deque<Second> seconds = new ArrayDeque<>(); // used by the watching thread only
     private @Nullable Instant since; // likewise
     private long sinceNanos; // likewise
@@ -70,34 +73,42 @@ public final class Diagnostician {
 
         /** All pools. */
         List<PoolSource> pools();
+
+        /** How log lines are written. */
+        default LoggingMode logging() {
+            return LoggingMode.ASYNCHRONOUS;
+        }
     }
 
     /** The sums at the end of a second. */
     private record Second(
             long atNanos, Map<String, Sums> methods, Map<String, Long> refused, Map<String, PoolSnapshot> pools) {}
 
-    Diagnostician(
-            RpcMeters meters,
-            Surroundings surroundings,
-            Function<Boolean, Machine> machine,
-            PauseTimes pauses,
-            NanoClock clock,
-            Clock wall) {
+    Diagnostician(RpcMeters meters, Surroundings surroundings, ProcessWatch process, NanoClock clock, Clock wall) {
         this.meters = meters;
         this.targetNanos = meters.slo().latency().toNanos();
         this.surroundings = surroundings;
-        this.machine = machine;
-        this.pauses = pauses;
+        this.process = process;
         this.clock = clock;
         this.wall = wall;
-        this.records = new CallRecords(targetNanos);
+        ThreadIds threads = new ThreadIds(ROOT);
+        this.records = new CallRecords(targetNanos, threads);
+        this.sampler = new Sampler(new RunQueue(ROOT, threads));
     }
 
     /** Creates a diagnostician of this process. */
     public static Diagnostician of(RpcMeters meters, Surroundings surroundings) {
-        MachineWatch machine = new MachineWatch();
-        return new Diagnostician(
-                meters, surroundings, machine::read, machine::pauses, NanoClock.SYSTEM, Clock.systemUTC());
+        return new Diagnostician(meters, surroundings, new MachineWatch(), NanoClock.SYSTEM, Clock.systemUTC());
+    }
+
+    /** Starts to measure pauses of the process. */
+    public void start() {
+        process.start();
+    }
+
+    /** Ends what {@link #start} began. */
+    public void stop() {
+        process.stop();
     }
 
     /** Is told of each call that has ended. */
@@ -224,7 +235,9 @@ public final class Diagnostician {
         if (before == null) {
             return;
         }
-        usual.learn(records.good(before.atNanos()));
+        List<EndedCall> good = records.good(before.atNanos());
+        usual.learn(good);
+        Operations.learn(usual, good);
         usual.learn("calls", counts.calls() * 1e9 / Math.max(1, now - before.atNanos()));
         present.pools().forEach((name, pool) -> {
             PoolSnapshot then = before.pools().get(name);
@@ -233,7 +246,7 @@ public final class Diagnostician {
                 usual.learn("hold " + name, (double) delta.held().toNanos() / delta.taken());
             }
         });
-        Machine seen = machine.apply(false);
+        Machine seen = process.read(false);
         if (seen.allocatedPerSecond() >= 0) {
             usual.learn("allocated", seen.allocatedPerSecond());
         }
@@ -252,15 +265,17 @@ public final class Diagnostician {
                 bad.add(new EndedCall(call.method(), call.ledger(), now, call.runningNanos(), null));
             }
         }
-        Machine seen = machine.apply(true);
+        Machine seen = process.read(true);
         Evidence evidence = new Evidence(
                 targetNanos,
                 length,
                 bad,
                 records.good(from),
                 sampler.samples(),
+                sampler.tasks(),
+                surroundings.logging(),
                 usual,
-                pauses,
+                process,
                 pools(start),
                 refused(start, present),
                 counts,
@@ -325,8 +340,8 @@ public final class Diagnostician {
             told = true;
             Cause first = causes.get(0);
             LOG.warn(
-                    "Calls miss the target of {} ms: {} of {} late, {} failed, {} refused. First cause: {} ({} of {} ms)."
-                            + " Change: {}. All of it: /actuator/rpc/diagnosis",
+                    "Calls miss the target of {} ms: {} of {} late, {} failed, {} refused. First cause: {} ({} of {}"
+                            + " ms). Change: {}. All of it: /actuator/rpc/diagnosis",
                     targetNanos / 1_000_000,
                     counts.late(),
                     counts.calls(),

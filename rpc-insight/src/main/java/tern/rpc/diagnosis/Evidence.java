@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.List;
 import java.util.Map;
 import tern.rpc.CallLedger;
+import tern.rpc.pool.LoggingMode;
 
 /**
  * All that is known about a miss.
@@ -12,6 +13,8 @@ import tern.rpc.CallLedger;
  * @param bad recorded calls that were late, failed or are hung
  * @param good some of the calls in time
  * @param samples what the threads of calls did
+ * @param tasks what tasks of executors did
+ * @param logging how log lines are written
  * @param calls counts of the window
  * @param refused the refused calls by reason
  */
@@ -21,6 +24,8 @@ record Evidence(
         List<EndedCall> bad,
         List<EndedCall> good,
         Map<CallLedger, Sampler.Samples> samples,
+        TaskWatch tasks,
+        LoggingMode logging,
         Usual usual,
         PauseTimes pauses,
         List<PoolLook> pools,

@@ -1,16 +1,12 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
-import tern.rpc.Phase;
-import tern.rpc.diagnosis.Sampler.Sample;
-import tern.rpc.diagnosis.Sampler.Samples;
 
 /**
  * The time of the bad calls above their usual time, per bad call and by part. A failed call that was not late costs ten
@@ -22,8 +18,10 @@ final class Excess {
     private static final int MAX_ACCOUNTS = 512;
 
     private final Evidence evidence;
-    private final Map<String, Times> ownWeights;
     private final Map<String, Integer> badByMethod = new TreeMap<>();
+
+    /** What threads of bad calls did. */
+    final CallSamples samples;
 
     /** The mean account of a bad call. */
     final Times account = new Times();
@@ -39,7 +37,7 @@ final class Excess {
 
     Excess(Evidence evidence) {
         this.evidence = evidence;
-        this.ownWeights = ownWeights(evidence);
+        this.samples = new CallSamples(evidence.bad(), evidence.samples());
         Map<String, List<EndedCall>> byMethod = new TreeMap<>();
         evidence.bad()
                 .forEach(call -> byMethod.computeIfAbsent(call.method(), name -> new ArrayList<>())
@@ -49,20 +47,6 @@ final class Excess {
             badByMethod.put(method, calls.size());
             add(method, calls, counted);
         });
-    }
-
-    private static Map<String, Times> ownWeights(Evidence evidence) {
-        Map<String, List<List<Sample>>> byMethod = new HashMap<>();
-        for (EndedCall call : evidence.bad()) {
-            Samples samples = evidence.samples().get(call.ledger());
-            if (samples != null) {
-                byMethod.computeIfAbsent(call.method(), name -> new ArrayList<>())
-                        .add(samples.list);
-            }
-        }
-        Map<String, Times> weights = new HashMap<>();
-        byMethod.forEach((method, calls) -> weights.put(method, Account.weightsOf(calls)));
-        return weights;
     }
 
     /** @param all the number of bad calls of all methods */
@@ -90,12 +74,7 @@ final class Excess {
     }
 
     private Times accountOf(EndedCall call) {
-        Samples samples = evidence.samples().get(call.ledger());
-        return Account.of(
-                call,
-                samples == null ? List.of() : samples.list,
-                ownWeights.getOrDefault(call.method(), new Times()),
-                evidence.pauses());
+        return Account.of(call, samples.of(call.ledger()), samples.of(call.method()), evidence.pauses());
     }
 
     /** The usual account; that of calls in time within the same window if nothing was learned. */
@@ -108,7 +87,7 @@ final class Excess {
         int count = 0;
         for (EndedCall call : evidence.good()) {
             if (call.method().equals(method)) {
-                mean.addAll(Account.of(call, List.of(), new Times(), evidence.pauses()), 1);
+                mean.addAll(Account.of(call, evidence.pauses()), 1);
                 count++;
             }
         }
@@ -166,34 +145,5 @@ final class Excess {
             }
         }
         return accounts.isEmpty() ? 0 : (double) saved / accounts.size();
-    }
-
-    /** The line in which threads were found in this part most often; null if none was recorded. */
-    @Nullable
-    StackTraceElement lineOf(Part part) {
-        return line(sample -> sample.part().equals(part));
-    }
-
-    /** The line in which threads were found in this phase most often; null if none was recorded. */
-    @Nullable
-    StackTraceElement lineIn(Phase phase) {
-        return line(sample -> sample.phase() == phase);
-    }
-
-    private @Nullable StackTraceElement line(Predicate<Sample> wanted) {
-        Map<StackTraceElement, Integer> lines = new HashMap<>();
-        for (Samples samples : evidence.samples().values()) {
-            for (Sample sample : samples.list) {
-                StackTraceElement line = sample.line();
-                if (line != null && wanted.test(sample)) {
-                    lines.merge(line, 1, Integer::sum);
-                }
-            }
-        }
-        return lines.entrySet().stream()
-                .max(Map.Entry.<StackTraceElement, Integer>comparingByValue()
-                        .thenComparing(entry -> entry.getKey().toString()))
-                .map(Map.Entry::getKey)
-                .orElse(null);
     }
 }

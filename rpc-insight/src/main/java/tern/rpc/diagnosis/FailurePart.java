@@ -1,7 +1,17 @@
 package tern.rpc.diagnosis;
 
+import java.net.ConnectException;
+import java.net.SocketException;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NamedTimes;
 import tern.rpc.Phase;
@@ -15,15 +25,46 @@ final class FailurePart {
 
     private static final int MAX_CAUSES = 8;
 
-    /** Simple names of exceptions by which a wait for a connection ends; the account shows the pool. */
-    private static final Set<String> POOL_TIMEOUTS = Set.of(
-            "GetConnectionTimeoutException",
-            "SQLTransientConnectionException",
-            "CannotGetJdbcConnectionException",
-            "JedisExhaustedPoolException",
-            "ConnectionRequestTimeoutException");
+    /** Simple names of exceptions by which a wait for a connection ends, with the phase of the wait. */
+    private static final Map<String, Phase> POOL_TIMEOUTS = Map.of(
+            "GetConnectionTimeoutException", Phase.JDBC_CONNECTION,
+            "SQLTransientConnectionException", Phase.JDBC_CONNECTION,
+            "CannotGetJdbcConnectionException", Phase.JDBC_CONNECTION,
+            "JedisExhaustedPoolException", Phase.REDIS_CONNECTION,
+            "ConnectionRequestTimeoutException", Phase.HTTP_CONNECTION,
+            "ConnectionPoolTimeoutException", Phase.HTTP_CONNECTION);
 
-    private static final Set<String> DATABASE = Set.of("SQLException", "JedisException", "DataAccessException");
+    private static final Set<String> DATABASE = Set.of("SQLException", "DataAccessException", "PersistenceException");
+    private static final Set<String> REDIS = Set.of("JedisException", "RedisException", "RedisSystemException");
+    private static final Set<String> HTTP = Set.of("RestClientException", "WebClientException", "HttpException");
+
+    /** Texts of the system and the JVM that say what is wrong and hold no value of a call. */
+    private static final List<String> KNOWN_TEXTS = List.of(
+            "Connection refused",
+            "Connection reset",
+            "Broken pipe",
+            "No route to host",
+            "Network is unreachable",
+            "Address already in use",
+            "Cannot assign requested address",
+            "Too many open files",
+            "No space left on device",
+            "Read-only file system",
+            "Permission denied",
+            "unable to create native thread",
+            "Java heap space",
+            "GC overhead limit exceeded",
+            "Metaspace",
+            "Direct buffer memory",
+            "Too many connections",
+            "Out of memory",
+            "remaining connection slots are reserved",
+            "max number of clients reached");
+
+    private static final Pattern ADDRESS = Pattern.compile(
+            "(?<![\\w.])([A-Za-z0-9_-]*[A-Za-z.][A-Za-z0-9_.-]*(?:/[0-9.]+)?|\\[[0-9a-fA-F:]+]):(\\d{2,5})(?!\\d)");
+    private static final Pattern HTTP_STATUS = Pattern.compile("^([45]\\d\\d)\\b");
+    private static final Pattern REDIS_ERROR = Pattern.compile("\\b([A-Z]{3,12})\\b");
 
     private FailurePart() {}
 
@@ -33,24 +74,43 @@ final class FailurePart {
         if (failure == null) {
             return null;
         }
-        Throwable innermost = failure;
-        Part remote = null;
-        for (int i = 0; i < MAX_CAUSES && innermost != null; i++) {
-            if (POOL_TIMEOUTS.contains(innermost.getClass().getSimpleName()) || isTimeOut(innermost)) {
+        List<Throwable> chain = chain(failure);
+        Part peer = ofPeer(call, chain);
+        if (peer != null) {
+            return peer;
+        }
+        for (Throwable one : chain) {
+            Phase pool = POOL_TIMEOUTS.get(one.getClass().getSimpleName());
+            if (pool != null) {
+                Part named = longest(call, pool);
+                return named != null ? named : Account.part(pool, "");
+            }
+            if (one instanceof RejectedExecutionException) {
+                return Part.of(Kind.EXECUTOR);
+            }
+            if (isTimeOut(one)) {
                 return null;
             }
-            if (innermost instanceof RpcException && longest(call, Phase.RPC) != null) {
-                remote = longest(call, Phase.RPC);
-            }
-            if (innermost.getCause() == null) {
-                break;
-            }
-            innermost = innermost.getCause();
         }
-        if (remote != null) {
-            return remote;
+        return ofStore(call, chain);
+    }
+
+    private static List<Throwable> chain(Throwable failure) {
+        List<Throwable> chain = new ArrayList<>();
+        for (Throwable next = failure; next != null && chain.size() < MAX_CAUSES; next = next.getCause()) {
+            chain.add(next);
         }
-        return peer(call, innermost == null ? failure : innermost, failure);
+        return chain;
+    }
+
+    private static boolean isConnectTimeOut(Throwable failure) {
+        String message = failure.getMessage();
+        String type = failure.getClass().getSimpleName();
+        return type.equals("ConnectTimeoutException")
+                || type.equals("HttpConnectTimeoutException")
+                || (type.endsWith("TimeoutException")
+                        && message != null
+                        && message.toLowerCase(Locale.ROOT).contains("connect timed out"));
     }
 
     private static boolean isTimeOut(Throwable failure) {
@@ -58,35 +118,172 @@ final class FailurePart {
                 || failure.getClass().getSimpleName().endsWith("TimeoutException");
     }
 
-    private static Part peer(EndedCall call, Throwable innermost, Throwable failure) {
-        boolean network = innermost instanceof java.io.IOException
-                || DATABASE.stream().anyMatch(name -> extendsNamed(failure, name));
-        if (network) {
-            for (Phase phase :
-                    List.of(Phase.SQL, Phase.JDBC_CONNECTION, Phase.REDIS, Phase.HTTP, Phase.HTTP_CONNECTION)) {
-                if (call.ledger().count(phase) > 0) {
-                    Part named = longest(call, phase);
-                    return named != null ? named : Account.part(phase, "");
+    /** A failure of the network or of another service; null if it is none. */
+    private static @Nullable Part ofPeer(EndedCall call, List<Throwable> chain) {
+        for (int i = chain.size() - 1; i >= 0; i--) {
+            Throwable one = chain.get(i);
+            boolean network = one instanceof ConnectException
+                    || one instanceof UnknownHostException
+                    || one instanceof SSLException
+                    || one instanceof SocketException
+                    || one.getClass().getSimpleName().equals("ClosedChannelException")
+                    || one.getClass().getSimpleName().equals("NoHttpResponseException");
+            if (network && !"Too many open files".equals(known(one))) {
+                return failing(peer(call, chain), text(one));
+            }
+            if (isConnectTimeOut(one)) {
+                return failing(peer(call, chain), "connections are not accepted in time");
+            }
+        }
+        for (Throwable one : chain) {
+            Matcher status = HTTP_STATUS.matcher(String.valueOf(one.getMessage()));
+            if (isA(one, HTTP) && status.find()) {
+                return failing(peer(call, chain), "HTTP status " + status.group(1));
+            }
+            Part remote = longest(call, Phase.RPC);
+            boolean calledOne = call.ledger().count(Phase.RPC) > 0;
+            if (one instanceof RpcException rpc && rpc.code() != StatusCode.DEADLINE_EXCEEDED && calledOne) {
+                return failing(
+                        remote != null ? remote.name() : peer(call, chain),
+                        rpc.code().name());
+            }
+        }
+        return null;
+    }
+
+    private static Part failing(String peer, String failure) {
+        return new Part(Kind.PEER_FAILS, peer + ": " + failure);
+    }
+
+    /** The address in the messages, else the slowest or only operation of the call. */
+    private static String peer(EndedCall call, List<Throwable> chain) {
+        Phase phase = phase(call, chain);
+        Part longest = phase == null ? null : longest(call, phase);
+        if (longest != null && (phase == Phase.HTTP || phase == Phase.RPC)) {
+            return longest.name();
+        }
+        String address = address(chain);
+        String kind = phase == null
+                ? ""
+                : switch (phase) {
+                    case SQL, JDBC_CONNECTION -> "database";
+                    case REDIS, REDIS_CONNECTION -> "Redis";
+                    case HTTP, HTTP_CONNECTION -> "HTTP peer";
+                    default -> "peer";
+                };
+        if (address != null) {
+            return kind.isEmpty() ? address : kind + " at " + address;
+        }
+        return kind.isEmpty() ? "peer of " + call.method() : kind;
+    }
+
+    private static @Nullable String address(List<Throwable> chain) {
+        for (int i = chain.size() - 1; i >= 0; i--) {
+            String message = chain.get(i).getMessage();
+            Matcher found = ADDRESS.matcher(message == null ? "" : message);
+            if (found.find()) {
+                return found.group();
+            }
+            if (chain.get(i) instanceof UnknownHostException && message != null) {
+                return message.split("[: ]", 2)[0];
+            }
+        }
+        return null;
+    }
+
+    private static @Nullable Phase phase(EndedCall call, List<Throwable> chain) {
+        for (Throwable one : chain) {
+            if (isA(one, DATABASE)) {
+                return call.ledger().count(Phase.SQL) > 0 ? Phase.SQL : Phase.JDBC_CONNECTION;
+            }
+            if (isA(one, REDIS)) {
+                return call.ledger().count(Phase.REDIS) > 0 ? Phase.REDIS : Phase.REDIS_CONNECTION;
+            }
+            if (isA(one, HTTP)) {
+                return call.ledger().count(Phase.HTTP) > 0 ? Phase.HTTP : Phase.HTTP_CONNECTION;
+            }
+            if (one instanceof RpcException) {
+                return Phase.RPC;
+            }
+        }
+        for (Phase phase : List.of(
+                Phase.HTTP,
+                Phase.HTTP_CONNECTION,
+                Phase.RPC,
+                Phase.REDIS,
+                Phase.REDIS_CONNECTION,
+                Phase.SQL,
+                Phase.JDBC_CONNECTION)) {
+            if (call.ledger().count(phase) > 0) {
+                return phase;
+            }
+        }
+        return null;
+    }
+
+    /** A failure that a store answered with, else one of the code. */
+    private static Part ofStore(EndedCall call, List<Throwable> chain) {
+        Throwable innermost = chain.get(chain.size() - 1);
+        for (Throwable one : chain) {
+            if (one instanceof java.sql.SQLException sql) {
+                Part statement = longest(call, Phase.SQL);
+                String state = sql.getSQLState() == null ? "" : " " + sql.getSQLState();
+                return new Part(
+                        Kind.FAILURE, named(one) + state + (statement == null ? in(chain) : " of " + statement.name()));
+            }
+            if (isA(one, REDIS) && one.getMessage() != null) {
+                Matcher word = REDIS_ERROR.matcher(one.getMessage());
+                return failing(peer(call, chain), word.find() ? "answers " + word.group(1) : named(one));
+            }
+        }
+        return new Part(Kind.FAILURE, named(innermost) + in(chain));
+    }
+
+    private static String in(List<Throwable> chain) {
+        for (int i = chain.size() - 1; i >= 0; i--) {
+            StackTraceElement frame = ApplicationCode.first(chain.get(i).getStackTrace());
+            if (frame != null) {
+                return " in " + ApplicationCode.shown(frame);
+            }
+        }
+        return "";
+    }
+
+    private static String named(Throwable failure) {
+        String known = known(failure);
+        String code = failure instanceof RpcException rpc ? " " + rpc.code() : "";
+        return failure.getClass().getSimpleName() + code + (known == null ? "" : " (" + known + ")");
+    }
+
+    private static String text(Throwable failure) {
+        String known = known(failure);
+        if (known != null) {
+            return known;
+        }
+        return failure instanceof UnknownHostException
+                ? "name cannot be resolved"
+                : failure.getClass().getSimpleName();
+    }
+
+    private static @Nullable String known(Throwable failure) {
+        String message = failure.getMessage();
+        if (message != null) {
+            for (String text : KNOWN_TEXTS) {
+                if (message.contains(text)) {
+                    return text;
                 }
             }
         }
-        StackTraceElement frame = ApplicationCode.first(innermost.getStackTrace());
-        if (frame == null) {
-            frame = ApplicationCode.first(failure.getStackTrace());
-        }
-        String type = innermost.getClass().getSimpleName();
-        return new Part(Kind.FAILURE, frame == null ? type : type + " in " + ApplicationCode.shown(frame));
+        return null;
     }
 
-    private static boolean extendsNamed(Throwable failure, String simpleName) {
+    private static boolean isA(Throwable failure, Set<String> simpleNames) {
         for (Class<?> type = failure.getClass(); type != null; type = type.getSuperclass()) {
-            if (type.getSimpleName().equals(simpleName)) {
+            if (simpleNames.contains(type.getSimpleName())) {
                 return true;
             }
         }
-        return failure.getCause() != null
-                && failure.getCause() != failure
-                && extendsNamed(failure.getCause(), simpleName);
+        return false;
     }
 
     private static @Nullable Part longest(EndedCall call, Phase phase) {

@@ -1,6 +1,8 @@
 package tern.rpc.diagnosis;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.evidence.MachineSecond;
 
 /**
  * Processors and memory during the miss. A value of -1 is unknown.
@@ -10,12 +12,13 @@ import java.util.List;
  * @param others the processors that other processes kept busy
  * @param throttled the share of the quota's periods in which the process was stopped
  * @param collecting the share of time in pauses of the collector
- * @param live the share of the old generation in use after a collection
+ * @param live the share of the heap in use after a collection
+ * @param collectionCause the cause that the JVM gives for most of the time of collections; null if there were none
  * @param allocatedPerSecond bytes
  * @param usuallyAllocatedPerSecond bytes
- * @param majorFaultsPerSecond pages read from disk
- * @param retransmitted the share of TCP segments that were sent again
  * @param burners groups of threads by the processor time that they used, the most first
+ * @param collectorThreads the processors that threads of the collector kept busy
+ * @param second what the kernel counted; null if nothing is known
  * @param missing evidence that the system does not give
  */
 record Machine(
@@ -25,15 +28,16 @@ record Machine(
         double throttled,
         double collecting,
         double live,
+        @Nullable String collectionCause,
         double allocatedPerSecond,
         double usuallyAllocatedPerSecond,
-        double majorFaultsPerSecond,
-        double retransmitted,
         List<Burner> burners,
+        double collectorThreads,
+        @Nullable MachineSecond second,
         List<String> missing) {
 
     /** Nothing is known. */
-    static final Machine UNKNOWN = new Machine(1, -1, -1, -1, -1, -1, -1, -1, -1, -1, List.of(), List.of());
+    static final Machine UNKNOWN = new Machine(1, -1, -1, -1, -1, -1, null, -1, -1, List.of(), -1, null, List.of());
 
     private static final double FULL = 0.8;
 
@@ -46,10 +50,17 @@ record Machine(
      * Threads that are named alike.
      *
      * @param processors the processors that they kept busy
+     * @param allocatedPerSecond the bytes that they allocated
+     * @param place the method of the application that they were found in most often; null if there is none
      */
-    record Burner(String name, int threads, double processors) {}
+    record Burner(
+            String name,
+            int threads,
+            double processors,
+            double allocatedPerSecond,
+            @Nullable String place) {}
 
-    /** The same with the usual rate of allocation. */
+    /** A copy with the usual rate of allocation. */
     Machine usually(double allocated) {
         return new Machine(
                 processors,
@@ -58,11 +69,12 @@ record Machine(
                 throttled,
                 collecting,
                 live,
+                collectionCause,
                 allocatedPerSecond,
                 allocated,
-                majorFaultsPerSecond,
-                retransmitted,
                 burners,
+                collectorThreads,
+                second,
                 missing);
     }
 

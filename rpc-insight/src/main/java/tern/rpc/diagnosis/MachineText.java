@@ -8,6 +8,7 @@ import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.evidence.MachineSecond;
 import tern.rpc.pool.ApplicationCode;
 
 /** Texts for processors, memory and code that computes. */
@@ -15,6 +16,10 @@ final class MachineText {
 
     private static final double NEARLY_FULL = 0.85;
     private static final double MUCH_MORE = 2;
+    private static final double STOLEN = 0.1;
+
+    /** Bytes per second from which on the threads that allocate them are named. */
+    private static final double MIN_ALLOCATION = 10e6;
 
     private final Evidence evidence;
     private final Excess excess;
@@ -63,7 +68,7 @@ final class MachineText {
     }
 
     private Told computing(Part part) {
-        StackTraceElement line = excess.lineOf(part);
+        StackTraceElement line = excess.samples.lineOf(part);
         String shown = line == null ? part.name() : ApplicationCode.shown(line);
         List<String> facts = new ArrayList<>();
         if (line != null) {
@@ -82,27 +87,62 @@ final class MachineText {
         Part code = longestComputing();
         Machine.Burner burner =
                 machine.burners().isEmpty() ? null : machine.burners().get(0);
+        List<String> facts = new ArrayList<>();
+        double steal = machine.second() == null ? -1 : machine.second().stealShare();
+        if (steal > STOLEN) {
+            facts.add(percent("stolen", steal, "of the time by other virtual machines"));
+            return new Told(
+                    "PROCESSORS",
+                    "stolen by the host",
+                    Change.of(Where.MACHINE, "another host or more processors: other virtual machines take this one's"),
+                    withBusy(facts));
+        }
+        String name = "own threads";
         String text;
         if (others) {
+            name = "other processes";
             text = "other processes of this machine: they keep " + one(machine.others()) + " processors busy";
+        } else if (machine.collectorThreads() > 0.5 * Math.max(0.1, machine.own())) {
+            name = "threads of the collector";
+            text = "fewer or smaller objects, or a larger heap: the collector keeps " + one(machine.collectorThreads())
+                    + " processors busy" + allocators();
         } else if (burner != null && burner.processors() > 0.5 * Math.max(0.1, machine.own()) && !serves(burner)) {
-            text = "the threads " + burner.name() + "*: they keep " + one(burner.processors()) + " processors busy";
+            name = burner.name();
+            text = "the threads " + burner.name() + "*: they keep " + one(burner.processors()) + " processors busy"
+                    + (burner.place() == null ? "" : " in " + burner.place());
         } else if (code != null) {
-            StackTraceElement line = excess.lineOf(code);
+            StackTraceElement line = excess.samples.lineOf(code);
             text = "less work in " + (line == null ? code.name() : ApplicationCode.shown(line))
                     + ", or more processors";
         } else {
             text = "more processors, or fewer calls on this machine";
         }
-        return new Told(
-                "PROCESSORS",
-                others ? "other processes" : burner == null ? "own threads" : burner.name(),
-                Change.of(others ? Where.MACHINE : Where.CODE, text),
-                withBusy(List.of()));
+        return new Told("PROCESSORS", name, Change.of(others ? Where.MACHINE : Where.CODE, text), withBusy(facts));
+    }
+
+    /** The threads that allocate most, with their code. */
+    private String allocators() {
+        Machine.Burner most = null;
+        for (Machine.Burner burner : evidence.machine().burners()) {
+            if (most == null || burner.allocatedPerSecond() > most.allocatedPerSecond()) {
+                most = burner;
+            }
+        }
+        if (most == null || most.allocatedPerSecond() < MIN_ALLOCATION) {
+            return "";
+        }
+        return String.format(
+                Locale.ROOT,
+                "; %s* allocate%s, %.0f MB/s",
+                most.name(),
+                most.place() == null ? "" : " in " + most.place(),
+                most.allocatedPerSecond() / 1e6);
     }
 
     private static boolean serves(Machine.Burner burner) {
-        return burner.name().startsWith("rpc-") || burner.name().startsWith("http-nio");
+        return burner.name().startsWith("rpc-")
+                || burner.name().startsWith("http-nio")
+                || burner.name().startsWith("tomcat-handler");
     }
 
     private @Nullable Part longestComputing() {
@@ -131,15 +171,27 @@ final class MachineText {
                             : ""));
         }
         Part code = longestComputing();
-        String who = code == null ? "" : "; look at " + code.name() + " first";
+        String allocators = allocators();
+        String who = !allocators.isEmpty() ? allocators : code == null ? "" : "; look at " + code.name() + " first";
+        String cause = machine.collectionCause();
+        if (cause != null) {
+            facts.add("reason   " + cause);
+        }
         if (machine.live() >= NEARLY_FULL) {
+            return new Told("COLLECTOR: heap nearly full", "heap", Change.of(Where.CODE, nearlyFull() + who), facts);
+        }
+        if ("System.gc()".equals(cause)) {
             return new Told(
-                    "COLLECTOR: heap nearly full",
-                    "heap",
-                    Change.of(
-                            Where.CODE,
-                            "bound what is kept in memory (caches, queues, sessions); if all of it is needed,"
-                                    + " a larger -Xmx" + who),
+                    "COLLECTOR: asked for by code",
+                    "System.gc()",
+                    Change.of(Where.CODE, "no call of System.gc(), or -XX:+DisableExplicitGC"),
+                    facts);
+        }
+        if ("Metadata GC Threshold".equals(cause)) {
+            return new Told(
+                    "COLLECTOR: classes",
+                    "metaspace",
+                    Change.of(Where.CODE, "see what loads classes again and again; else a larger -XX:MetaspaceSize"),
                     facts);
         }
         boolean more = machine.usuallyAllocatedPerSecond() > 0
@@ -151,11 +203,30 @@ final class MachineText {
                 facts);
     }
 
+    /** What to do about a full heap; a larger one only as far as the container's limit allows it. */
+    private String nearlyFull() {
+        long heap = Runtime.getRuntime().maxMemory() >> 20;
+        long limit = evidence.machine().second() == null
+                ? -1
+                : evidence.machine().second().to().memory().limitBytes() >> 20;
+        String larger = limit > 0 && heap * 2 > limit * 0.75
+                ? "more memory: the container's limit is " + limit + " MB"
+                : "-Xmx" + heap * 2 + "m" + (limit > 0 ? " (limit " + limit + " MB)" : "");
+        return "bound what is kept in memory (caches, queues, sessions); if all of it is needed, " + larger;
+    }
+
     private List<String> faults() {
-        double faults = evidence.machine().majorFaultsPerSecond();
-        return faults > 1
-                ? List.of(String.format(Locale.ROOT, "swap     %.0f pages/s read from disk", faults))
-                : List.of();
+        MachineSecond second = evidence.machine().second();
+        double faults = second == null ? -1 : second.majorFaultsPerSecond();
+        double swapped = second == null ? -1 : second.swapInPerSecond();
+        List<String> facts = new ArrayList<>();
+        if (faults > 1) {
+            facts.add(String.format(Locale.ROOT, "faults   %.0f pages/s read from disk", faults));
+        }
+        if (swapped > 0) {
+            facts.add(String.format(Locale.ROOT, "swap     %.1f MB/s read back", swapped / 1e6));
+        }
+        return facts;
     }
 
     private List<String> withBusy(List<String> facts) {
@@ -167,7 +238,8 @@ final class MachineText {
         }
         for (Machine.Burner burner :
                 machine.burners().subList(0, Math.min(3, machine.burners().size()))) {
-            all.add("threads  " + burner.name() + "* (" + burner.threads() + "): " + one(burner.processors()));
+            all.add("threads  " + burner.name() + "* (" + burner.threads() + "): " + one(burner.processors())
+                    + (burner.place() == null ? "" : " in " + burner.place()));
         }
         return all;
     }

@@ -2,109 +2,105 @@ package tern.rpc.diagnosis;
 
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadInfo;
-import java.lang.management.ThreadMXBean;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Pattern;
-import tern.rpc.diagnosis.Machine.Burner;
-import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.evidence.JvmThreads;
+import tern.rpc.evidence.MachineReader;
+import tern.rpc.evidence.MachineSecond;
+import tern.rpc.evidence.RunTime;
 
-/** Reads processors and memory of this process and its container. Used by one thread. */
-final class MachineWatch {
+/** Reads processors and memory of this process and its container. The figures are read by one thread. */
+final class MachineWatch implements ProcessWatch {
 
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    private static final int MAX_BURNERS = 5;
-    private static final Pattern NUMBERS = Pattern.compile("[-#\\d]+$");
-    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    private static final int SECONDS_BETWEEN_SEARCHES = 60;
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
     private final CollectorLog collectors = new CollectorLog();
-    private final Quota quota = Quota.find();
-    private Look last = new Look(System.nanoTime(), SYSTEM.getProcessCpuTime(), 0, Quota.Use.NONE, Map.of());
+    private final HiccupMeter hiccups = new HiccupMeter();
+    private final MachineReader reader = new MachineReader(Path.of("/"));
+    private final JvmThreads jvmThreads = new JvmThreads(Path.of("/"));
+    private final ThreadWatch threads = new ThreadWatch();
+    private Look last;
     private Machine latest = Machine.UNKNOWN;
+    private int untilSearch; // looks until threads of the JVM are searched again
 
     MachineWatch() {
         collectors.start();
+        last = look();
     }
 
-    private record Look(long at, long cpuNanos, long freedBytes, Quota.Use quota, Map<Long, Long> threads) {}
+    private record Look(
+            long at, tern.rpc.evidence.Machine machine, long freedBytes, Map<JvmThreads.Work, RunTime> jvm) {}
 
-    /** The figures of the time since the last call; those of the last call if that was less than half a second ago. */
-    Machine read(boolean withThreads) {
+    static long processNanos() {
+        return SYSTEM.getProcessCpuTime();
+    }
+
+    @Override
+    public void start() {
+        hiccups.start();
+    }
+
+    @Override
+    public void stop() {
+        hiccups.stop();
+    }
+
+    private Look look() {
+        return new Look(System.nanoTime(), reader.read(), collectors.freedBytes(), jvmThreads.read());
+    }
+
+    @Override
+    public Machine read(boolean withThreads) {
         long now = System.nanoTime();
         if (now - last.at < MIN_NANOS) {
             return latest;
         }
-        Look look = new Look(
-                now,
-                SYSTEM.getProcessCpuTime(),
-                collectors.freedBytes(),
-                quota.use(),
-                withThreads ? cpuByThread() : Map.of());
-        double elapsed = now - last.at;
-        double processors = Math.min(SYSTEM.getAvailableProcessors(), quota.processors());
-        double own = (look.cpuNanos - last.cpuNanos) / elapsed;
-        double load = SYSTEM.getCpuLoad();
-        double others = load < 0 ? -1 : Math.max(0, load * SYSTEM.getAvailableProcessors() - own);
+        if (withThreads && untilSearch-- <= 0) {
+            jvmThreads.find();
+            untilSearch = SECONDS_BETWEEN_SEARCHES;
+        }
+        Look look = look();
+        double elapsed = look.at - last.at;
+        MachineSecond second = look.machine.since(last.machine, (long) elapsed);
         latest = new Machine(
-                processors,
-                own,
-                others,
-                look.quota.throttledSince(last.quota),
-                collectors.between(last.at, now).sum() / elapsed,
-                collectors.live(),
+                second.allowedProcessors(),
+                second.ownCpuProcessors(),
+                second.otherCpuProcessors(),
+                second.throttledShare(),
+                collectors.between(last.at, look.at).sum() / elapsed,
+                collectors.live(look.at),
+                collectors.mainCause(last.at),
                 (look.freedBytes - last.freedBytes) / elapsed * 1e9,
                 -1,
-                -1,
-                -1,
-                burners(look, elapsed),
-                List.of());
+                withThreads ? threads.read(elapsed) : List.of(),
+                collecting(look, elapsed),
+                second,
+                look.machine.missing());
+        if (!withThreads) {
+            threads.clear();
+        }
         last = look;
         return latest;
     }
 
-    private static Map<Long, Long> cpuByThread() {
-        Map<Long, Long> times = new HashMap<>();
-        if (THREADS.isThreadCpuTimeSupported() && THREADS.isThreadCpuTimeEnabled()) {
-            for (long id : THREADS.getAllThreadIds()) {
-                long nanos = THREADS.getThreadCpuTime(id);
-                if (nanos >= 0) {
-                    times.put(id, nanos);
-                }
-            }
-        }
-        return times;
+    /** Processors used by the threads of the collector; -1 if they were not read twice. */
+    private double collecting(Look look, double elapsed) {
+        RunTime before = last.jvm.getOrDefault(JvmThreads.Work.COLLECTOR, RunTime.UNKNOWN);
+        RunTime spent = look.jvm
+                .getOrDefault(JvmThreads.Work.COLLECTOR, RunTime.UNKNOWN)
+                .since(before);
+        return spent.isKnown() ? spent.runNanos() / elapsed : -1;
     }
 
-    private List<Burner> burners(Look look, double elapsed) {
-        if (look.threads.isEmpty() || last.threads.isEmpty()) {
-            return List.of();
-        }
-        Map<String, Long> used = new HashMap<>();
-        Map<String, Integer> counts = new HashMap<>();
-        look.threads.forEach((id, nanos) -> {
-            long spent = nanos - last.threads.getOrDefault(id, 0L);
-            ThreadInfo info = spent > elapsed / 100 ? THREADS.getThreadInfo(id) : null;
-            if (info != null) {
-                String group = NUMBERS.matcher(info.getThreadName()).replaceFirst("");
-                used.merge(group, spent, Long::sum);
-                counts.merge(group, 1, Integer::sum);
-            }
-        });
-        List<Burner> burners = new ArrayList<>();
-        used.forEach((group, nanos) -> burners.add(new Burner(group, counts.getOrDefault(group, 1), nanos / elapsed)));
-        burners.sort(Comparator.comparingDouble(Burner::processors).reversed());
-        return burners.subList(0, Math.min(MAX_BURNERS, burners.size()));
-    }
-
-    /** The pauses of the process in this time. */
-    Times pauses(long fromNanos, long toNanos) {
-        return collectors.between(fromNanos, toNanos).only(part -> part.kind() == Kind.COLLECTOR);
+    @Override
+    public Times between(long fromNanos, long toNanos) {
+        Times all = collectors.between(fromNanos, toNanos);
+        all.addAll(hiccups.between(fromNanos, toNanos, collectors), 1);
+        return all;
     }
 }

@@ -52,6 +52,10 @@ record Part(Kind kind, String name) {
         OUTSIDE(false),
         /** Time without a thread: an asynchronous method waits for others. */
         ELSEWHERE(true),
+        /** A full executor; the name is its own. */
+        EXECUTOR(true),
+        /** Another process that fails; the name is its address and the failure. */
+        PEER_FAILS(false),
         /** A failure of the code; the name is the exception with its frame. */
         FAILURE(false),
         /** A limit of calls that run at once, other than the workers. */

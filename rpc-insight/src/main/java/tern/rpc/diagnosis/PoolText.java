@@ -5,10 +5,12 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.Cause.Change;
 import tern.rpc.diagnosis.Cause.Where;
 import tern.rpc.diagnosis.CauseText.Told;
 import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.ApplicationCode;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
@@ -39,7 +41,7 @@ final class PoolText {
                     List.of());
         }
         String name = "\"" + verdict.name() + "\"";
-        String place = verdict.place() == null ? "the code that takes them" : verdict.place();
+        String place = verdict.place() == null ? takers(verdict.pool().now().kind()) : verdict.place();
         return switch (verdict.reason()) {
             case LEAKED ->
                 new Told(
@@ -62,9 +64,11 @@ final class PoolText {
                         Change.of(
                                 Where.PEER,
                                 "why new connections of " + name
-                                        + " take long: the server's limit of connections, its name lookup, TLS, network"),
+                                        + " take long: the server's limit of connections, its name lookup, TLS,"
+                                        + " network"),
                         verdict.facts());
             case TOO_SMALL -> tooSmall(part, verdict);
+            case FAIR -> fair(verdict);
             case SLOW_TO_USE, UNKNOWN ->
                 new Told(
                         "WAIT AT POOL",
@@ -74,12 +78,52 @@ final class PoolText {
         };
     }
 
+    /** The code that uses the pool, as far as it was seen. */
+    private String takers(PoolKind kind) {
+        Phase phase = switch (kind) {
+            case JDBC -> Phase.SQL;
+            case REDIS -> Phase.REDIS;
+            default -> Phase.HTTP;
+        };
+        StackTraceElement line = excess.samples.lineIn(phase);
+        StackTraceElement waiting = excess.samples.lineIn(
+                switch (kind) {
+                    case JDBC -> Phase.JDBC_CONNECTION;
+                    case REDIS -> Phase.REDIS_CONNECTION;
+                    default -> Phase.HTTP_CONNECTION;
+                });
+        StackTraceElement seen = line == null ? waiting : line;
+        return seen == null
+                ? "the code that takes them"
+                : "the code that takes them, such as " + ApplicationCode.shown(seen);
+    }
+
+    private Told fair(PoolVerdict verdict) {
+        PoolSetting setting =
+                verdict.pool().now().setting(PoolSetting.Use.FAIRNESS).orElse(null);
+        return new Told(
+                "FAIR LOCK",
+                verdict.name(),
+                setting != null && setting.property().contains(".")
+                        ? new Change(
+                                Where.PROPERTY,
+                                setting.property() + "=true",
+                                setting.property(),
+                                setting.value(),
+                                "true",
+                                -1)
+                        : Change.of(Where.CODE, "an unfair lock for the pool \"" + verdict.name() + "\""),
+                verdict.facts());
+    }
+
     private Told tooSmall(Part part, PoolVerdict verdict) {
         double waited = excess.account.of(part) + excess.account.of(Part.of(Kind.QUEUE));
         double rest = excess.account.sum() - waited;
         double room = evidence.targetNanos() - rest;
         int size = room <= 0 ? -1 : verdict.sizeFor(evidence.seconds(), room);
-        Change change = property(verdict.pool().now(), PoolSetting.Use.MAX, size, rest + Math.max(0, room / 2));
+        PoolSnapshot pool = verdict.pool().now();
+        PoolSetting.Use use = pool.effectiveMax() < pool.max() ? PoolSetting.Use.MAX_PER_HOST : PoolSetting.Use.MAX;
+        Change change = property(pool, use, size, rest + Math.max(0, room / 2));
         if (change == null) {
             String longest = longestWithout(part);
             change = Change.of(

@@ -25,6 +25,11 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
     /** A pool used beyond this is expected to have waits. */
     private static final double FULL = 0.8;
 
+    private static final double HALF = 0.5;
+
+    /** Connections kept for long are the reason from this share of the pool on. */
+    private static final double MUCH = 0.3;
+
     private static final double USUAL_FACTOR = 1.5;
     private static final long ABANDONED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -37,19 +42,22 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
     enum Reason {
         /** Calls that took connections have ended, and the connections are not back. */
         LEAKED,
-        /** Code outside of calls, or a few calls, keep connections for long. */
+        /** Code outside of calls keeps connections for long. */
         HELD_BY_OTHERS,
         /** Connections are not in use but cannot be opened fast enough. */
         OPENING,
         /** Calls keep connections longer than usual. */
         SLOW_TO_USE,
+        /** Connections are handed out in order, so that each waits for a sleeping thread. */
+        FAIR,
         /** More connections are needed than there are. */
         TOO_SMALL,
         /** The pool has room; the wait is for something else. */
         UNKNOWN
     }
 
-    static PoolVerdict of(PoolLook pool, double seconds, long now) {
+    /** @param lateWithoutWaits whether calls would miss the target even if they never waited */
+    static PoolVerdict of(PoolLook pool, double seconds, long now, boolean lateWithoutWaits) {
         PoolSnapshot snapshot = pool.now();
         int size = snapshot.effectiveMax();
         double takings = pool.since().taken() / seconds;
@@ -57,41 +65,62 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
         double needed = hold < 0 ? -1 : takings * hold;
         List<Holder> lost = new ArrayList<>();
         List<Holder> others = new ArrayList<>();
-        for (Holder holder : pool.holders()) {
-            long age = now - holder.sinceNanos();
-            if (holder.isAbandoned() && age >= ABANDONED_NANOS) {
-                lost.add(holder);
-            } else if (age >= Math.max((double) MIN_LONG_HOLD_NANOS, LONG_HOLD * pool.usualHoldNanos())) {
-                others.add(holder);
-            }
-        }
+        List<Holder> calls = new ArrayList<>();
+        sort(pool, now, lost, others, calls);
         List<String> facts = new ArrayList<>();
         if (needed >= 0) {
             facts.add(String.format(
                     Locale.ROOT, "use      %.0f/s x %.1f ms keep %.1f of %d busy", takings, hold * 1e3, needed, size));
         }
-        boolean room = needed <= FULL * size;
-        if (!lost.isEmpty() && lost.size() >= 0.3 * size) {
+        boolean waits = snapshot.waiting() > 0 || pool.since().refused() > 0;
+        if (explains(lost.size(), needed, size)) {
             return held(pool, Reason.LEAKED, lost, now, facts);
         }
-        if (!others.isEmpty() && others.size() >= 0.3 * size && (room || needed - others.size() < FULL * size)) {
+        if (explains(others.size(), needed, size)) {
             return held(pool, Reason.HELD_BY_OTHERS, others, now, facts);
         }
-        if (!lost.isEmpty()) {
-            return held(pool, Reason.LEAKED, lost, now, facts);
+        if (pool.holders().isEmpty() && waits && snapshot.active() >= size && needed >= 0 && needed < HALF * size) {
+            facts.add(String.format(
+                    Locale.ROOT, "proof    %d are out although use explains %.1f", snapshot.active(), needed));
+            return new PoolVerdict(pool, Reason.LEAKED, null, facts);
         }
-        if (snapshot.active() < size && snapshot.idle() == 0 && snapshot.waiting() > 0) {
+        if (snapshot.active() < size && snapshot.idle() == 0 && waits) {
             return new PoolVerdict(pool, Reason.OPENING, null, facts);
         }
         double usual = pool.usualHoldNanos() / 1e9;
-        if (usual > 0 && hold > USUAL_FACTOR * usual && takings * usual <= FULL * size) {
+        boolean slower = usual > 0 && hold > USUAL_FACTOR * usual && takings * usual <= FULL * size;
+        if (slower) {
             facts.add(String.format(Locale.ROOT, "held     %.1f ms each, usually %.1f ms", hold * 1e3, usual * 1e3));
+        }
+        if (slower || lateWithoutWaits || explains(calls.size(), needed, size)) {
             return new PoolVerdict(pool, Reason.SLOW_TO_USE, null, facts);
+        }
+        if (waits && snapshot.fair() && snapshot.kind() == PoolKind.JDBC && needed >= 0 && needed <= FULL * size) {
+            return new PoolVerdict(pool, Reason.FAIR, null, facts);
         }
         if (needed > FULL * size || (snapshot.waiting() > 0 && snapshot.active() >= size)) {
             return new PoolVerdict(pool, Reason.TOO_SMALL, null, facts);
         }
         return new PoolVerdict(pool, Reason.UNKNOWN, null, facts);
+    }
+
+    /** Whether the pool has room for its use, but not with these connections kept. */
+    private static boolean explains(int kept, double needed, int size) {
+        double used = Math.max(0, needed);
+        return kept > 0 && used <= FULL * size && (used + kept > FULL * size || kept >= MUCH * size);
+    }
+
+    /** Sorts long holders into those that nobody uses any more, those of no call, and those of running calls. */
+    private static void sort(PoolLook pool, long now, List<Holder> lost, List<Holder> others, List<Holder> calls) {
+        double longHold = Math.max((double) MIN_LONG_HOLD_NANOS, LONG_HOLD * pool.usualHoldNanos());
+        for (Holder holder : pool.holders()) {
+            long age = now - holder.sinceNanos();
+            if (holder.isAbandoned() && age >= ABANDONED_NANOS) {
+                lost.add(holder);
+            } else if (age >= longHold) {
+                (holder.call().isOpen() ? calls : others).add(holder);
+            }
+        }
     }
 
     private static PoolVerdict held(PoolLook pool, Reason reason, List<Holder> holders, long now, List<String> facts) {

@@ -1,16 +1,21 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
  * Ranks the causes of a miss by the time that they cost bad calls. Time that calls waited for others is passed on to
  * what the others did (the method of wPerf): the wait for a worker to what workers do, the wait for a connection to
- * what its holders do. What waits for nothing else is a cause. docs/diagnosis.md describes the rules.
+ * what its holders do, the wait for a lock to an operation that its owner runs, the wait for a result to the tasks of
+ * the executor. What waits for nothing else is a cause. docs/diagnosis.md describes the rules.
  */
 final class Ranking {
 
@@ -23,8 +28,18 @@ final class Ranking {
     private static final int MAX_CAUSES = 5;
     private static final double REFUSED_TARGETS = 10;
 
+    /** Share of the excess that causes have to explain for certain. */
+    private static final double MIN_CERTAIN = 0.3;
+
+    /** Causes whose certain times differ by less than this share are ranked by the calls that they save. */
+    private static final double CLOSE = 0.2;
+
+    private static final double THROTTLED = 0.05;
+    private static final double OWNERS_OPERATION = 0.05;
+
     private final Evidence evidence;
     private final Excess excess;
+    private final Operations operations;
     private final Map<String, PoolVerdict> pools = new HashMap<>();
     private final Times leaves = new Times();
     private final Map<Part, List<String>> symptoms = new HashMap<>();
@@ -32,8 +47,11 @@ final class Ranking {
     Ranking(Evidence evidence, long now) {
         this.evidence = evidence;
         this.excess = new Excess(evidence);
+        this.operations = new Operations(excess, evidence.usual());
+        double rest =
+                excess.account.sum(part -> !isWait(part) && !Usual.isPause(part) && part.kind() != Kind.RUN_QUEUE);
         for (PoolLook pool : evidence.pools()) {
-            pools.put(pool.now().name(), PoolVerdict.of(pool, evidence.seconds(), now));
+            pools.put(pool.now().name(), PoolVerdict.of(pool, evidence.seconds(), now, rest > evidence.targetNanos()));
         }
     }
 
@@ -45,22 +63,62 @@ final class Ranking {
     List<Cause> causes() {
         leaves.addAll(excess.times, 1);
         addRefused();
+        passOnResults();
+        mergeOperations();
+        passOnLocks();
         passOnPools();
         passOnQueue();
         passOnRunQueue();
         CauseText text = new CauseText(evidence, excess, pools, symptoms);
         double all = leaves.sum();
         double least = Math.max(all * MIN_SHARE, Math.min(all, evidence.targetNanos() * MIN_OF_TARGET));
+        List<Part> ranked = ranked();
         List<Cause> causes = new ArrayList<>();
-        for (Part part : leaves.longestFirst()) {
+        if (!ranked.contains(Account.OWN)
+                && ranked.stream().mapToDouble(this::certain).sum() < MIN_CERTAIN * all) {
+            causes.add(text.cause(
+                    Account.OWN,
+                    all - ranked.stream().mapToDouble(this::certain).sum(),
+                    all,
+                    0));
+        }
+        for (Part part : ranked) {
             if (causes.size() < MAX_CAUSES && (leaves.of(part) >= least || causes.isEmpty())) {
-                causes.add(text.cause(part, leaves.of(part), all));
+                causes.add(text.cause(part, leaves.of(part), all, certain(part)));
             }
         }
         if (causes.isEmpty()) {
-            causes.add(text.cause(Account.OWN, 0, 0));
+            causes.add(text.cause(Account.OWN, 0, 0, 0));
         }
         return causes;
+    }
+
+    /** The lower bound of a part's time. Phases are exact; samples are certain as far as there are enough of them. */
+    private double certain(Part part) {
+        double nanos = leaves.of(part);
+        int looks = Usual.isOwn(part) ? excess.samples.looks(part) : 0;
+        if (!Usual.isOwn(part) || part.kind() == Kind.RUN_QUEUE || looks == 0) {
+            return nanos;
+        }
+        return nanos * Math.max(0.05, 1 - 2.6 / Math.sqrt(looks));
+    }
+
+    /** The parts by their certain times; close ones by the calls that they would save. */
+    private List<Part> ranked() {
+        List<Part> parts = new ArrayList<>(leaves.longestFirst());
+        parts.sort(Comparator.comparingDouble((Part part) -> -certain(part))
+                .thenComparing(part -> part.kind().ordinal())
+                .thenComparing(Part::name));
+        for (int i = 0; i + 1 < parts.size(); i++) {
+            Part one = parts.get(i);
+            Part next = parts.get(i + 1);
+            boolean close = certain(next) >= (1 - CLOSE) * certain(one);
+            if (close && excess.saves(only(next)) > excess.saves(only(one))) {
+                parts.set(i, next);
+                parts.set(i + 1, one);
+            }
+        }
+        return parts;
     }
 
     /** A refused call costs ten targets: for want of a worker, or because of another limit. */
@@ -75,6 +133,56 @@ final class Ranking {
         });
     }
 
+    /** Passes the wait for results on to what tasks of the executor do. */
+    private void passOnResults() {
+        for (Part part : leaves.longestFirst()) {
+            String name = part.kind() == Kind.RESULT ? evidence.tasks().executorOf(excess.samples.lineOf(part)) : null;
+            TaskWatch.Executor executor = name == null ? null : evidence.tasks().executor(name);
+            if (executor != null) {
+                pour(
+                        part,
+                        executor.parts.only(done -> done.kind() != Kind.RESULT),
+                        String.format(
+                                Locale.ROOT,
+                                "%s waits for tasks of %s, %.0f %% of its threads busy",
+                                part.name(),
+                                name,
+                                100.0 * executor.busy / Math.max(1, executor.looks)));
+            }
+        }
+    }
+
+    /** Joins operations of one kind if all of them became slower: not one of them is the cause, but their server. */
+    private void mergeOperations() {
+        for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
+            if (operations.allSlower(kind).isEmpty()) {
+                continue;
+            }
+            double all = 0;
+            for (Part part : leaves.longestFirst()) {
+                if (part.kind() == kind) {
+                    all += leaves.remove(part);
+                }
+            }
+            leaves.add(Part.of(kind), all);
+        }
+    }
+
+    /** Passes the wait for a lock on to the operation that its owner runs, if that became slower. */
+    private void passOnLocks() {
+        for (Part part : leaves.longestFirst()) {
+            Phase phase = part.kind() == Kind.LOCK ? excess.samples.ownersIn(part) : null;
+            Kind kind = phase == null ? null : Account.part(phase, "").kind();
+            if (kind == null) {
+                continue;
+            }
+            Times operation = leaves.only(other -> other.kind() == kind);
+            if (operation.sum() >= OWNERS_OPERATION * evidence.targetNanos()) {
+                pour(part, operation, "calls wait for " + part.name());
+            }
+        }
+    }
+
     /** Passes on the wait for connections that calls use for longer than usual. */
     private void passOnPools() {
         for (Part part : leaves.longestFirst()) {
@@ -82,9 +190,11 @@ final class Ranking {
             if (verdict == null || verdict.reason() != PoolVerdict.Reason.SLOW_TO_USE) {
                 continue;
             }
-            Times used = excess.ofCallsWith(other -> other.kind() == Kind.POOL || other.kind() == Kind.QUEUE)
+            Times used = leaves.only(other -> isLeaf(other) && other.kind() != Kind.FAILURE);
+            Times byHolders = excess.ofCallsWith(other -> other.kind() == Kind.POOL || other.kind() == Kind.QUEUE)
                     .only(Ranking::isLeaf);
-            pour(part, used, "calls wait for a connection of \"" + part.name() + "\"");
+            Times done = used.only(other -> byHolders.of(other) > 0);
+            pour(part, done.isEmpty() ? byHolders : done, "calls wait for a connection of \"" + part.name() + "\"");
         }
     }
 
@@ -97,15 +207,15 @@ final class Ranking {
         }
     }
 
-    /** The wait for a processor belongs to the quota if that stops the process, else to those that compute. */
+    /** The wait for a processor belongs to the quota as far as that stops the process. */
     private void passOnRunQueue() {
         Part part = Part.of(Kind.RUN_QUEUE);
-        if (leaves.of(part) > 0 && evidence.machine().throttled() > 0.05) {
+        if (leaves.of(part) > 0 && evidence.machine().throttled() > THROTTLED) {
             leaves.add(Part.of(Kind.THROTTLED), leaves.remove(part));
         }
     }
 
-    private void pour(Part from, Times into, String symptom) {
+    private void pour(Part from, Times into, @Nullable String symptom) {
         double sum = into.sum();
         if (sum <= 0) {
             return;
@@ -113,7 +223,7 @@ final class Ranking {
         double waited = leaves.remove(from);
         for (Part part : into.longestFirst()) {
             leaves.add(part, waited * into.of(part) / sum);
-            if (into.of(part) >= 0.2 * sum) {
+            if (symptom != null && into.of(part) >= 0.2 * sum) {
                 symptoms.computeIfAbsent(part, name -> new ArrayList<>())
                         .add(symptom + ": " + CauseText.millis(waited) + " ms");
             }
@@ -122,6 +232,10 @@ final class Ranking {
 
     private static boolean isLeaf(Part part) {
         return part.kind() != Kind.QUEUE && part.kind() != Kind.POOL;
+    }
+
+    private static boolean isWait(Part part) {
+        return !isLeaf(part);
     }
 
     static Predicate<Part> only(Part cause) {

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.RunningCall;
+import tern.rpc.evidence.RunQueue;
 
 /**
  * Looks at the threads of running calls and remembers per call what they did. One look reads at most {@value
@@ -32,20 +33,11 @@ final class Sampler {
     private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
+    private final RunQueue runQueue;
     private final Map<CallLedger, Samples> samples = new IdentityHashMap<>();
+    private final TaskWatch tasks = new TaskWatch();
     private final Random random = new Random(1);
     private long lookNanos; // of the last look
-
-    /**
-     * What a call did at one moment.
-     *
-     * @param phase the phase of its ledger
-     * @param part what its thread did
-     * @param line the frame of the application that shows it; null if there is none
-     * @param cpuNanos the processor time of its thread so far; -1 if unknown
-     */
-    record Sample(
-            long atNanos, Phase phase, Part part, @Nullable StackTraceElement line, long cpuNanos) {}
 
     /** The samples of one call, the oldest first. */
     static final class Samples {
@@ -61,6 +53,10 @@ final class Sampler {
         }
     }
 
+    Sampler(RunQueue runQueue) {
+        this.runQueue = runQueue;
+    }
+
     /** The pause before the next look: 60 to 140 ms, so that it does not keep step with anything periodic. */
     long pauseNanos() {
         return Math.max(TimeUnit.MILLISECONDS.toNanos(60 + random.nextInt(80)), lookNanos * 100);
@@ -70,14 +66,20 @@ final class Sampler {
     void look(List<RunningCall> running, long now) {
         List<RunningCall> chosen = choose(running);
         Map<Long, ThreadLook> looks = read(chosen);
+        Map<Long, Phase> phases = new HashMap<>(); // of all running calls, by thread
+        running.forEach(call -> phases.put(call.threadId(), call.phase()));
+        boolean waits = false;
         for (RunningCall call : chosen) {
             ThreadLook thread = looks.get(call.threadId());
             if (thread == null) {
                 thread = virtual(call);
             }
             if (thread != null) {
-                add(call, thread, now);
+                waits |= add(call, thread, phases, now);
             }
+        }
+        if (waits) {
+            tasks.look(phases.keySet(), now);
         }
         forget(now);
         lookNanos = System.nanoTime() - now;
@@ -167,19 +169,30 @@ final class Sampler {
                 : new ThreadLook(thread.getName(), thread.getId(), thread.getState(), frames, null, null, -1);
     }
 
-    private void add(RunningCall call, ThreadLook thread, long now) {
+    /** @return whether the call waits for the result of another thread */
+    private boolean add(RunningCall call, ThreadLook thread, Map<Long, Phase> phases, long now) {
         Samples known = samples.get(call.ledger());
         if (known == null) {
             if (samples.size() >= MAX_CALLS) {
-                return;
+                return false;
             }
             known = new Samples(call.method());
             samples.put(call.ledger(), known);
         }
+        Part part = StackReader.read(thread);
+        ThreadLook owner = StackReader.lastOwner(thread);
         if (known.list.size() < MAX_SAMPLES) {
             known.list.add(new Sample(
-                    now, call.phase(), StackReader.read(thread), StackReader.line(thread), thread.cpuNanos()));
+                    now,
+                    call.phase(),
+                    part,
+                    StackReader.path(owner == null ? thread : owner),
+                    StackReader.isResolver(thread),
+                    owner == null ? null : phases.get(owner.id()),
+                    thread.cpuNanos(),
+                    runQueue.of(call.ledger().thread()).delayNanos()));
         }
+        return call.phase() == Phase.OWN && part.kind() == Part.Kind.RESULT;
     }
 
     private void forget(long now) {
@@ -191,7 +204,13 @@ final class Sampler {
         return samples;
     }
 
+    /** What tasks of executors did while calls waited for results. */
+    TaskWatch tasks() {
+        return tasks;
+    }
+
     void clear() {
         samples.clear();
+        tasks.clear();
     }
 }

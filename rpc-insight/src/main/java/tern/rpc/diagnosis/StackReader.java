@@ -1,5 +1,6 @@
 package tern.rpc.diagnosis;
 
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
@@ -39,6 +40,29 @@ final class StackReader {
             new Place("java.lang.ClassLoader", "loadClass", Kind.CLASS_LOADING),
             new Place("java.lang.Class", "forName", Kind.CLASS_LOADING));
 
+    /** A library through which a thread waits for another process, by the prefix of its classes. */
+    private record Library(String prefix, Kind kind) {}
+
+    private static final List<Library> LIBRARIES = List.of(
+            new Library("jdk.internal.net.http.", Kind.HTTP),
+            new Library("sun.net.www.protocol.http", Kind.HTTP),
+            new Library("okhttp3.", Kind.HTTP),
+            new Library("org.apache.http.", Kind.HTTP),
+            new Library("org.apache.hc.", Kind.HTTP),
+            new Library("org.asynchttpclient.", Kind.HTTP),
+            new Library("redis.clients.", Kind.REDIS),
+            new Library("io.lettuce.", Kind.REDIS),
+            new Library("org.redisson.", Kind.REDIS),
+            new Library("io.grpc.stub.ClientCalls", Kind.RPC),
+            new Library("org.h2.", Kind.SQL),
+            new Library("com.mysql.", Kind.SQL),
+            new Library("org.mariadb.", Kind.SQL),
+            new Library("org.postgresql.", Kind.SQL),
+            new Library("oracle.jdbc.", Kind.SQL),
+            new Library("com.microsoft.sqlserver.", Kind.SQL));
+
+    private static final int MAX_PATH = 12;
+
     private StackReader() {}
 
     /** What the thread does; computing if it does not wait. */
@@ -46,6 +70,10 @@ final class StackReader {
         String at = place(thread);
         if (thread.state() == Thread.State.BLOCKED) {
             return new Part(Kind.LOCK, lock(thread, "monitor of " + simple(thread.lock()), at));
+        }
+        Kind library = library(thread);
+        if (library != null && !thread.computes() && !isResolver(thread)) {
+            return new Part(library, "called in " + at);
         }
         for (Place known : PLACES) {
             if (thread.waitsIn(known.className, known.method)) {
@@ -59,6 +87,46 @@ final class StackReader {
             return new Part(Kind.LOCK, lock(thread, simple(thread.lock()), at));
         }
         return new Part(Kind.RESULT, at);
+    }
+
+    /** The library that the innermost code of the application called; null if it is none of those known. */
+    private static @Nullable Kind library(ThreadLook thread) {
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (ApplicationCode.owns(type)) {
+                return null;
+            }
+            for (Library library : LIBRARIES) {
+                if (type.startsWith(library.prefix)) {
+                    return library.kind;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Whether the thread looks up the address of a host, in whichever library. */
+    static boolean isResolver(ThreadLook thread) {
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (type.equals("java.net.InetAddress")
+                    || type.startsWith("java.net.Inet4AddressImpl")
+                    || type.startsWith("java.net.Inet6AddressImpl")) {
+                return true;
+            }
+            if (ApplicationCode.owns(type)) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    /** The frames of the application, the innermost first. */
+    static List<StackTraceElement> path(ThreadLook thread) {
+        return Arrays.stream(thread.frames())
+                .filter(frame -> ApplicationCode.owns(frame.getClassName()))
+                .limit(MAX_PATH)
+                .toList();
     }
 
     private static Part part(Place known, ThreadLook thread, String at) {
@@ -84,6 +152,9 @@ final class StackReader {
     /** The lock and who holds it: the end of the chain of owners, where the work is done that all wait for. */
     private static String lock(ThreadLook thread, String lock, String at) {
         ThreadLook owner = lastOwner(thread);
+        if (owner != null && thread.isDeadlocked()) {
+            return lock + " in a deadlock with " + place(owner);
+        }
         return owner == null ? lock + " wanted in " + at : lock + " held in " + place(owner);
     }
 
@@ -107,12 +178,6 @@ final class StackReader {
             }
         }
         return thread.frames().length == 0 ? "thread " + thread.name() : ApplicationCode.method(thread.frames()[0]);
-    }
-
-    /** The line in which the thread, or the last owner of the lock that it waits for, is in that method. */
-    static @Nullable StackTraceElement line(ThreadLook thread) {
-        ThreadLook owner = lastOwner(thread);
-        return ApplicationCode.first((owner == null ? thread : owner).frames());
     }
 
     private static String simple(@Nullable String type) {

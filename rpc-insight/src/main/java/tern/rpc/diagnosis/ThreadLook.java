@@ -1,5 +1,7 @@
 package tern.rpc.diagnosis;
 
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +39,22 @@ record ThreadLook(
     /** Whether the innermost frame is native code of the platform. */
     boolean isInNative() {
         return frames.length > 0 && frames[0].isNativeMethod();
+    }
+
+    /** Whether it runs code rather than waits. */
+    boolean computes() {
+        return state == Thread.State.RUNNABLE && !isInNative();
+    }
+
+    /** Whether the chain of owners leads back to a thread that waits in it. */
+    boolean isDeadlocked() {
+        Set<Long> seen = new HashSet<>(Set.of(id));
+        for (ThreadLook next = owner; next != null; next = next.owner) {
+            if (!seen.add(next.id)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     static boolean isPlatform(String type) {

@@ -62,6 +62,10 @@ final class Times {
         nanos.replaceAll((part, spent) -> spent * factor);
     }
 
+    void scale(Predicate<Part> wanted, double factor) {
+        nanos.replaceAll((part, spent) -> wanted.test(part) ? spent * factor : spent);
+    }
+
     /** The parts, the longest first; equal ones in the order of their names. */
     List<Part> longestFirst() {
         return nanos.keySet().stream()

@@ -30,7 +30,7 @@ final class Usual {
         Map<String, Times> sums = new HashMap<>();
         Map<String, Integer> counts = new HashMap<>();
         for (EndedCall call : good) {
-            Times times = Account.of(call, List.of(), new Times(), PauseTimes.NONE);
+            Times times = Account.of(call, PauseTimes.NONE);
             sums.computeIfAbsent(call.method(), name -> new Times()).addAll(times, 1);
             counts.merge(call.method(), 1, Integer::sum);
         }

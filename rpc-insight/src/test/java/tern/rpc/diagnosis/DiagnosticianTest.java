@@ -67,7 +67,7 @@ class DiagnosticianTest {
                 .miss(call ->
                         call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.SQL, "update orders set total=?", 250));
 
-        assertThat(first(miss).kind()).isEqualTo("ROW LOCK");
+        assertThat(first(miss).kind()).isEqualTo("SLOW STATEMENT");
         assertThat(first(miss).name()).isEqualTo("update orders set total=?");
         assertThat(first(miss).ms()).isBetween(200.0, 260.0);
         assertThat(first(miss).change().where()).isEqualTo(Cause.Where.STATEMENT);
@@ -200,7 +200,7 @@ class DiagnosticianTest {
             });
         }
 
-        assertThat(first(shop.diagnosis()).kind()).isEqualTo("PEER");
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("PEER FAILS");
     }
 
     @Test
@@ -223,7 +223,7 @@ class DiagnosticianTest {
             times.add(Part.of(Part.Kind.COLLECTOR), (to - from) * 0.9);
             return times;
         };
-        shop.machine = new Machine(2, 1, 0, 0, 0.9, 0.97, 310e6, 100e6, 0, 0, List.of(), List.of());
+        shop.machine = new Machine(2, 1, 0, 0, 0.9, 0.97, null, 310e6, 100e6, List.of(), -1, null, List.of());
         Diagnosis miss = shop.miss(call -> call.own(20).in(Phase.REDIS, "GET user:*", 200));
 
         assertThat(first(miss).kind()).isEqualTo("COLLECTOR: heap nearly full");

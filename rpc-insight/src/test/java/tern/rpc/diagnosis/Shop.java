@@ -32,8 +32,17 @@ final class Shop implements Diagnostician.Surroundings {
     final Diagnostician diagnostician = new Diagnostician(
             new RpcMeters(new SimpleMeterRegistry(), new Slo(500, Duration.ofMillis(100))),
             this,
-            threads -> machine,
-            (from, to) -> pauses.between(from, to),
+            new ProcessWatch() {
+                @Override
+                public Machine read(boolean withThreads) {
+                    return machine;
+                }
+
+                @Override
+                public Times between(long fromNanos, long toNanos) {
+                    return pauses.between(fromNanos, toNanos);
+                }
+            },
             time::get,
             Clock.systemUTC());
 

@@ -29,6 +29,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
     public synchronized void start() {
         if (thread == null) {
             meters.observe(diagnostician.observer());
+            diagnostician.start();
             Thread started = new Thread(this::run, "rpc-diagnosis");
             started.setDaemon(true);
             thread = started;
@@ -41,6 +42,7 @@ final class DiagnosisLifecycle implements SmartLifecycle {
         Thread running = thread;
         thread = null;
         meters.observe(null);
+        diagnostician.stop();
         LockSupport.unpark(running);
     }
 

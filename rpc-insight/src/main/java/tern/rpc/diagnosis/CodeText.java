@@ -1,0 +1,152 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.diagnosis.CauseText.Told;
+import tern.rpc.pool.ApplicationCode;
+import tern.rpc.pool.LoggingMode;
+
+/** Texts for code of the application that waits, fails or writes log lines. */
+final class CodeText {
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final PoolText pools;
+    private final Operations operations;
+
+    CodeText(Evidence evidence, Excess excess, PoolText pools, Operations operations) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.pools = pools;
+        this.operations = operations;
+    }
+
+    Told told(Part part) {
+        StackTraceElement line = line(part);
+        String shown = line == null ? part.name() : ApplicationCode.shown(line);
+        return switch (part.kind()) {
+            case LOCK -> lock(part, shown, line);
+            case SLEEP -> code("CODE SLEEPS", part.name(), "no sleep in " + shown, line);
+            case RESULT -> result(part, shown, line);
+            case FILE ->
+                code("SLOW FILE", part.name(), "the disk, or the file access in " + shown + ": not in a call", line);
+            case SOCKET ->
+                code("SLOW SOCKET", part.name(), "the peer that " + shown + " talks to, or its timeout", line);
+            case RESOLVER ->
+                code("SLOW NAME LOOKUP", part.name(), "the resolver of this machine; lookups in " + shown, line);
+            case CLASS_LOADING ->
+                code("CLASS LOADING", part.name(), "load or initialize the class before calls, in " + shown, line);
+            case NATIVE -> code("NATIVE CODE", part.name(), "the native call in " + shown, line);
+            case ELSEWHERE ->
+                code("OTHER THREADS", "asynchronous work", "what completes the results of asynchronous methods", line);
+            default -> failure(part);
+        };
+    }
+
+    /** The line of calls, else of the tasks that calls wait for. */
+    private @Nullable StackTraceElement line(Part part) {
+        StackTraceElement line = excess.samples.lineOf(part);
+        return line != null ? line : evidence.tasks().lineOf(part);
+    }
+
+    private Told lock(Part part, String shown, @Nullable StackTraceElement line) {
+        boolean dead = part.name().contains(" in a deadlock with ");
+        String count = "waits    " + excess.samples.looks(part) + " looks found a call waiting for it";
+        List<String> facts = new ArrayList<>();
+        if (line != null) {
+            facts.add("line     " + ApplicationCode.shown(line));
+        }
+        facts.add(count);
+        return new Told(
+                dead ? "DEADLOCK" : "LOCK",
+                part.name(),
+                Change.of(
+                        Where.CODE,
+                        dead
+                                ? "take the locks in the same order everywhere, first in " + shown
+                                        + "; only a restart ends this deadlock"
+                                : "hold the lock for less time in " + shown + "; no number of threads helps"),
+                facts);
+    }
+
+    private Told result(Part part, String shown, @Nullable StackTraceElement line) {
+        Told full = pools.fullExecutor();
+        if (full != null) {
+            List<String> facts = new ArrayList<>(full.facts());
+            facts.add("waits    in " + shown);
+            return new Told(full.kind(), full.name(), full.change(), facts);
+        }
+        return code(
+                "WAITS FOR A RESULT",
+                part.name(),
+                "what completes the result that " + shown
+                        + " waits for; not within the call, or with more threads for it",
+                line);
+    }
+
+    private Told failure(Part part) {
+        String name = part.name();
+        String text;
+        if (name.contains("Too many open files")) {
+            text = "close files and sockets, or raise the limit of open files (ulimit -n): " + name;
+        } else if (name.contains("No space left on device")) {
+            text = "free space on the disk: " + name;
+        } else if (name.contains("unable to create native thread")) {
+            text = "end or pool threads, which reached the limit of this process: " + name;
+        } else if (name.contains("Direct buffer memory")) {
+            text = "release direct buffers, or a larger -XX:MaxDirectMemorySize: " + name;
+        } else if (name.contains("Java heap space") || name.contains("GC overhead limit")) {
+            text = "bound what is kept in memory; if all of it is needed, a larger -Xmx: " + name;
+        } else if (name.contains("Metaspace")) {
+            text = "see what loads classes again and again, or a larger -XX:MaxMetaspaceSize: " + name;
+        } else {
+            text = "the failure " + name;
+        }
+        return new Told("FAILURE", name, Change.of(Where.CODE, text), List.of());
+    }
+
+    /** Lines that callers write themselves. */
+    Told log() {
+        List<String> facts = List.of(StoreText.perCall("log", operations.of(Phase.LOGGING, ""), -1));
+        LoggingMode mode = evidence.logging();
+        Change change = switch (mode) {
+            case SWITCHED_OFF ->
+                new Change(
+                        Where.PROPERTY,
+                        "rpc.logging.async=true, so that callers hand lines to a ring; or fewer lines a call",
+                        "rpc.logging.async",
+                        "false",
+                        "true",
+                        -1);
+            case NO_DISRUPTOR ->
+                Change.of(
+                        Where.CODE,
+                        "add com.lmax:disruptor to the application: lines are then written by another thread; or fewer"
+                                + " lines a call");
+            case OWN_CONFIGURATION ->
+                Change.of(
+                        Where.CODE,
+                        "asynchronous loggers (<AsyncRoot>) in the Log4j configuration, or a faster appender, or fewer"
+                                + " lines a call");
+            case LOGBACK ->
+                Change.of(
+                        Where.CODE,
+                        "an AsyncAppender with neverBlock in the Logback configuration, or a faster appender, or fewer"
+                                + " lines a call");
+            case ASYNCHRONOUS -> Change.of(Where.CODE, "a faster appender, or fewer lines a call");
+        };
+        return new Told("SLOW LOG", "log appenders", change, facts);
+    }
+
+    private static Told code(String kind, String name, String change, @Nullable StackTraceElement line) {
+        return new Told(
+                kind,
+                name,
+                Change.of(Where.CODE, change),
+                line == null ? List.of() : List.of("line     " + ApplicationCode.shown(line)));
+    }
+}

@@ -1,0 +1,92 @@
+package tern.rpc.diagnosis;
+
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.evidence.RunQueue;
+import tern.rpc.evidence.RunTime;
+import tern.rpc.evidence.ThreadIds;
+
+/**
+ * Finds times in which the whole process stood still. A thread sleeps for 10 ms again and again; the time beyond that,
+ * without its wait for a processor, is a pause of all threads. Thread-safe.
+ */
+final class HiccupMeter {
+
+    private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long MIN_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final int MAX_PAUSES = 4_096;
+
+    private final ThreadIds ids = new ThreadIds(Path.of("/"));
+    private final RunQueue runQueue = new RunQueue(Path.of("/"), ids);
+    private final Deque<Stop> stops = new ArrayDeque<>(); // guarded by this
+    private volatile @Nullable Thread thread;
+
+    /** @param cpuNanos the processor time that the process used meanwhile */
+    record Stop(long fromNanos, long toNanos, long cpuNanos) {}
+
+    void start() {
+        Thread started = new Thread(this::run, "rpc-pauses");
+        started.setDaemon(true);
+        thread = started;
+        started.start();
+    }
+
+    void stop() {
+        Thread running = thread;
+        thread = null;
+        LockSupport.unpark(running);
+    }
+
+    private void run() {
+        ids.register();
+        RunTime waited = runQueue.of(Thread.currentThread());
+        long cpu = MachineWatch.processNanos();
+        while (thread == Thread.currentThread()) {
+            long due = System.nanoTime() + SLEEP_NANOS;
+            LockSupport.parkNanos(this, SLEEP_NANOS);
+            long over = System.nanoTime() - due;
+            if (over > MIN_PAUSE_NANOS && thread != null) {
+                RunTime now = runQueue.of(Thread.currentThread());
+                long delay = Math.max(0, now.since(waited).delayNanos());
+                long used = MachineWatch.processNanos();
+                if (now.isKnown() && over - delay > MIN_PAUSE_NANOS) { // else a busy machine would look frozen
+                    add(new Stop(due, due + over - delay, used - cpu));
+                }
+                waited = now;
+                cpu = used;
+            } else if (over > 0) {
+                cpu = MachineWatch.processNanos();
+            }
+        }
+    }
+
+    synchronized void add(Stop stop) {
+        stops.addLast(stop);
+        if (stops.size() > MAX_PAUSES) {
+            stops.removeFirst();
+        }
+    }
+
+    /**
+     * The stops within this time that no collection explains: by the JVM if the process used a processor meanwhile, else
+     * by something outside.
+     */
+    synchronized Times between(long fromNanos, long toNanos, PauseTimes collections) {
+        Times times = new Times();
+        for (Stop stop : stops) {
+            long from = Math.max(stop.fromNanos, fromNanos);
+            long to = Math.min(stop.toNanos, toNanos);
+            if (to <= from) {
+                continue;
+            }
+            double left = (to - from) - collections.between(from, to).sum();
+            boolean burned = stop.cpuNanos > (stop.toNanos - stop.fromNanos) / 4;
+            times.add(Part.of(burned ? Part.Kind.JVM_PAUSE : Part.Kind.OUTSIDE), left);
+        }
+        return times;
+    }
+}

@@ -1,0 +1,153 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.CallLedger;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.ApplicationCode;
+
+/** The operations of bad calls: how many a call has, how long each takes, and where they are called. */
+final class Operations {
+
+    /** Operations count as slower in general if even the fastest takes this many usual times. */
+    private static final double WIDE_FACTOR = 3;
+
+    private static final double WIDE_NANOS = 3e6;
+
+    /** One operation with more than this share of the time is the slow one. */
+    private static final double DOMINANT = 0.8;
+
+    private final Excess excess;
+    private final Usual usual;
+
+    Operations(Excess excess, Usual usual) {
+        this.excess = excess;
+        this.usual = usual;
+    }
+
+    /** The phase of operations of this kind; null if there is none. */
+    static @Nullable Phase phase(Kind kind) {
+        return switch (kind) {
+            case SQL -> Phase.SQL;
+            case REDIS -> Phase.REDIS;
+            case HTTP -> Phase.HTTP;
+            case RPC -> Phase.RPC;
+            case LOG -> Phase.LOGGING;
+            default -> null;
+        };
+    }
+
+    /**
+     * The operations of one name, or of a kind.
+     *
+     * @param count the operations of a call that has any
+     * @param eachNanos the mean time of one; 0 if there was none
+     */
+    record Sum(double count, double eachNanos) {}
+
+    /** @param name the name; empty for all of that kind */
+    Sum of(Phase phase, String name) {
+        double count = 0;
+        double nanos = 0;
+        int calls = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            EndedCall call = counted.call();
+            double ofCall = name.isEmpty() ? call.ledger().count(phase) : 0;
+            double spent = name.isEmpty() ? call.ledger().nanos(phase, call.endedNanos()) : 0;
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                if (entry.kind() == phase && entry.name().equals(name)) {
+                    ofCall += entry.count();
+                    spent += entry.nanos();
+                }
+            }
+            count += ofCall;
+            nanos += spent;
+            calls += ofCall > 0 ? 1 : 0;
+        }
+        return new Sum(calls == 0 ? 0 : count / calls, count == 0 ? 0 : nanos / count);
+    }
+
+    /** The usual time of one operation of this kind; -1 if it is not known. */
+    double usualEach(Phase phase) {
+        return usual.figure("each " + phase);
+    }
+
+    /** Learns from calls in time how long operations usually take, and how many there are. */
+    static void learn(Usual usual, List<EndedCall> good) {
+        for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
+            long count = 0;
+            long nanos = 0;
+            for (EndedCall call : good) {
+                CallLedger ledger = call.ledger();
+                count += ledger.count(phase);
+                nanos += ledger.nanos(phase, call.endedNanos());
+            }
+            if (count > 0) {
+                usual.learn("each " + phase, (double) nanos / count);
+                usual.learn("count " + phase, (double) count / good.size());
+            }
+        }
+    }
+
+    /** The names of slow operations of this kind if all of them became slower; empty if only some did. */
+    Set<String> allSlower(Kind kind) {
+        Phase phase = phase(kind);
+        double usually = phase == null ? -1 : usualEach(phase);
+        if (phase == null || usually < 0) {
+            return Set.of();
+        }
+        Map<String, Double> each = each(phase);
+        double least = Math.max(WIDE_FACTOR * usually, usually + WIDE_NANOS);
+        double all = excess.times.sum(kind);
+        for (Map.Entry<String, Double> entry : each.entrySet()) {
+            boolean dominant = excess.times.of(new Part(kind, entry.getKey())) > DOMINANT * all;
+            if (entry.getValue() < least || (dominant && each.size() < 3)) {
+                return Set.of();
+            }
+        }
+        return each.size() < 2 ? Set.of() : new LinkedHashSet<>(each.keySet());
+    }
+
+    /** Whether each operation takes about the same time longer, as on a slow network. */
+    boolean isSameForAll(Kind kind) {
+        Phase phase = phase(kind);
+        if (phase == null) {
+            return false;
+        }
+        List<Double> times = new ArrayList<>(each(phase).values());
+        double least = times.stream().mapToDouble(Double::doubleValue).min().orElse(0);
+        double most = times.stream().mapToDouble(Double::doubleValue).max().orElse(0);
+        return times.size() > 1 && most < 1.5 * least;
+    }
+
+    private Map<String, Double> each(Phase phase) {
+        Map<String, long[]> sums = new HashMap<>();
+        for (Excess.Counted counted : excess.accounts) {
+            for (NamedTimes.Entry entry : counted.call().ledger().named()) {
+                if (entry.kind() == phase && !entry.name().equals(NamedTimes.OTHERS)) {
+                    long[] sum = sums.computeIfAbsent(entry.name(), name -> new long[2]);
+                    sum[0] += entry.count();
+                    sum[1] += entry.nanos();
+                }
+            }
+        }
+        Map<String, Double> each = new TreeMap<>();
+        sums.forEach((name, sum) -> each.put(name, (double) sum[1] / Math.max(1, sum[0])));
+        return each;
+    }
+
+    /** The line of the application that waits in this phase most often; null if none was seen. */
+    @Nullable
+    String placeOf(Phase phase) {
+        StackTraceElement line = excess.samples.lineIn(phase);
+        return line == null ? null : ApplicationCode.shown(line);
+    }
+}

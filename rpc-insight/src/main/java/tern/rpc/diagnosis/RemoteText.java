@@ -1,0 +1,162 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.diagnosis.CauseText.Told;
+import tern.rpc.diagnosis.Part.Kind;
+
+/** Texts for other services, over HTTP and RPC. */
+final class RemoteText {
+
+    private static final String AT = " at ";
+    private static final double LOSSY = 0.01;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Operations operations;
+
+    RemoteText(Evidence evidence, Excess excess, Operations operations) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+    }
+
+    Told http(Part part) {
+        boolean called = part.name().startsWith("called in ");
+        Set<String> all = operations.allSlower(Kind.HTTP);
+        List<String> facts = new ArrayList<>();
+        facts.add(StoreText.perCall("http", sum(Phase.HTTP, part), operations.usualEach(Phase.HTTP)));
+        facts.addAll(network());
+        if (part.name().isEmpty() && !all.isEmpty()) {
+            return new Told(
+                    "SLOW NETWORK",
+                    "every HTTP peer",
+                    Change.of(
+                            Where.MACHINE,
+                            "the network of this machine, a proxy or the resolver: " + String.join(", ", all)
+                                    + " became slow together"),
+                    facts);
+        }
+        String host = part.name().isEmpty() ? "HTTP peers" : part.name();
+        String shown = called ? "the HTTP peer " + host : host;
+        return new Told(
+                "SLOW HTTP PEER",
+                host,
+                Change.of(
+                        Where.PEER,
+                        "ask " + shown + " why it is slow" + lossy() + "; meanwhile a shorter response timeout or a"
+                                + " fallback" + StoreText.at(called ? null : operations.placeOf(Phase.HTTP))),
+                facts);
+    }
+
+    Told rpc(Part part) {
+        String service = part.name().isEmpty() ? "another service" : part.name();
+        List<String> facts = new ArrayList<>();
+        facts.add(StoreText.perCall("took", sum(Phase.RPC, part), operations.usualEach(Phase.RPC)));
+        String only = endpoints(service);
+        if (only != null) {
+            facts.add(only);
+        }
+        facts.addAll(network());
+        Set<String> all = operations.allSlower(Kind.RPC);
+        if (part.name().isEmpty() && !all.isEmpty()) {
+            return new Told(
+                    "SLOW NETWORK",
+                    "every provider",
+                    Change.of(
+                            Where.MACHINE,
+                            "the network of this machine: " + String.join(", ", all) + " became slow together"),
+                    facts);
+        }
+        return new Told(
+                "PEER",
+                service,
+                Change.of(
+                        Where.PEER,
+                        "ask the diagnosis of the provider of " + service + lossy()
+                                + "; meanwhile set a slow endpoint aside"
+                                + StoreText.at(operations.placeOf(Phase.RPC))),
+                facts);
+    }
+
+    private Operations.Sum sum(Phase phase, Part part) {
+        Operations.Sum named = operations.of(phase, part.name());
+        return named.count() > 0 ? named : operations.of(phase, "");
+    }
+
+    /** Compares the endpoints of one method; null if only one was called. */
+    private @Nullable String endpoints(String name) {
+        int at = name.indexOf(AT);
+        if (at < 0) {
+            return null;
+        }
+        String method = name.substring(0, at + AT.length());
+        Set<String> all = new HashSet<>();
+        for (List<EndedCall> calls : List.of(evidence.bad(), evidence.good())) {
+            for (EndedCall call : calls) {
+                for (NamedTimes.Entry entry : call.ledger().named()) {
+                    if (entry.kind() == Phase.RPC && entry.name().startsWith(method)) {
+                        all.add(entry.name());
+                    }
+                }
+            }
+        }
+        return all.size() < 2 ? null : "only     this of " + all.size() + " endpoints";
+    }
+
+    private List<String> network() {
+        double share = evidence.machine().second() == null
+                ? -1
+                : evidence.machine().second().retransmitShare();
+        return share > LOSSY
+                ? List.of(String.format(Locale.ROOT, "network  %.1f %% of the segments were sent again", share * 100))
+                : List.of();
+    }
+
+    private String lossy() {
+        return network().isEmpty() ? "" : ", or mend the network to it, which loses segments";
+    }
+
+    /** Another process that refuses, closes or answers with failures. */
+    Told fails(Part part) {
+        int end = part.name().lastIndexOf(": ");
+        String peer = end < 0 ? part.name() : part.name().substring(0, end);
+        String failure = end < 0 ? "" : part.name().substring(end + 2);
+        return new Told("PEER FAILS", part.name(), Change.of(Where.PEER, failing(peer, failure)), facts(part));
+    }
+
+    private List<String> facts(Part part) {
+        long failed = excess.accounts.stream()
+                .filter(counted -> part.equals(FailurePart.of(counted.call())))
+                .count();
+        return List.of("failed   " + failed + " of " + excess.accounts.size() + " recorded calls for this reason");
+    }
+
+    private static String failing(String peer, String failure) {
+        return switch (failure) {
+            case "Connection refused" -> "start " + peer + ", which refuses connections, or correct its address";
+            case "Connection reset",
+                    "Broken pipe",
+                    "NoHttpResponseException",
+                    "ClosedChannelException",
+                    "SocketException" ->
+                "see why " + peer + " closes connections: its log, its limits, a proxy in between";
+            case "No route to host", "Network is unreachable" -> "mend the route to " + peer;
+            case "name cannot be resolved" -> "correct the name of " + peer + ", or the resolver of this machine";
+            case "connections are not accepted in time" ->
+                "see why " + peer + " does not accept connections: down, behind a firewall, or its queue is full;"
+                        + " meanwhile a shorter connect timeout";
+            case "Cannot assign requested address" ->
+                "reuse connections to " + peer + ": this machine has no free local port for more";
+            default -> "see the log of " + peer + ": it fails with " + failure;
+        };
+    }
+}

@@ -1,0 +1,58 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+
+/**
+ * What a call did at one moment.
+ *
+ * @param phase the phase of its ledger
+ * @param part what its thread did
+ * @param path the frames of the application, the innermost first; of the last owner if the thread waits for a lock
+ * @param resolving whether the thread looked up a host name
+ * @param ownerPhase the phase of the call that holds the lock; null if no call holds it
+ * @param cpuNanos the processor time of its thread so far; -1 if unknown
+ * @param delayNanos the time that its thread has waited for a processor so far; -1 if unknown
+ */
+record Sample(
+        long atNanos,
+        Phase phase,
+        Part part,
+        List<StackTraceElement> path,
+        boolean resolving,
+        @Nullable Phase ownerPhase,
+        long cpuNanos,
+        long delayNanos) {
+
+    Sample {
+        path = List.copyOf(path);
+    }
+
+    /** The innermost frame of the application; null if there is none. */
+    @Nullable
+    StackTraceElement line() {
+        return path.isEmpty() ? null : path.get(0);
+    }
+
+    /** A copy that counts for an outer frame of its path. */
+    Sample at(int frame, String place) {
+        return new Sample(
+                atNanos,
+                phase,
+                new Part(part.kind(), place),
+                path.subList(frame, path.size()),
+                resolving,
+                ownerPhase,
+                cpuNanos,
+                delayNanos);
+    }
+
+    boolean isOwn() {
+        return phase == Phase.OWN;
+    }
+
+    boolean isComputing() {
+        return part.kind() == Part.Kind.COMPUTING;
+    }
+}

@@ -1,0 +1,110 @@
+package tern.rpc.diagnosis;
+
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Part.Kind;
+
+/**
+ * How samples divide the time of calls: the own time among what their threads did, and the time of operations as far as
+ * threads looked up names or waited for a processor in them. Not thread-safe.
+ */
+final class Shares {
+
+    private static final double MIN_MOVED = 0.1;
+    private static final double MIN_WEIGHT = 1e-3;
+
+    /** What was done in the own time, as weights. */
+    final Times own = new Times();
+
+    private final Map<Phase, Times> moved = new EnumMap<>(Phase.class); // in looks
+    private final Map<Phase, Double> looks = new EnumMap<>(Phase.class);
+    private int ownLooks;
+
+    /** Adds the samples of one call, the oldest first. */
+    void add(List<Sample> samples) {
+        Sample before = null;
+        for (Sample sample : samples) {
+            if (sample.isOwn()) {
+                ownLooks++;
+                addOwn(before, sample);
+            } else {
+                addOperation(before, sample);
+            }
+            before = sample;
+        }
+    }
+
+    int ownLooks() {
+        return ownLooks;
+    }
+
+    boolean isEmpty() {
+        return own.isEmpty() && looks.isEmpty();
+    }
+
+    private void addOwn(@Nullable Sample before, Sample sample) {
+        if (!sample.isComputing()) {
+            own.add(sample.part(), 1);
+            return;
+        }
+        Use use = Use.between(before, sample);
+        own.add(sample.part(), Math.max(use.computing, MIN_WEIGHT));
+        own.add(Part.of(Kind.RUN_QUEUE), use.delayed);
+        own.add(new Part(Kind.NATIVE, sample.part().name()), use.blocked);
+    }
+
+    private void addOperation(@Nullable Sample before, Sample sample) {
+        looks.merge(sample.phase(), 1.0, Double::sum);
+        Times of = moved.computeIfAbsent(sample.phase(), phase -> new Times());
+        if (sample.resolving()) {
+            of.add(new Part(Kind.RESOLVER, sample.part().name()), 1);
+        } else if (before != null && before.delayNanos() >= 0 && sample.delayNanos() >= 0) {
+            double passed = sample.atNanos() - before.atNanos();
+            double delayed = sample.delayNanos() - before.delayNanos();
+            of.add(Part.of(Kind.RUN_QUEUE), passed <= 0 ? 0 : Math.min(1, delayed / passed));
+        }
+    }
+
+    /** The shares of an operation's time that belong elsewhere; small ones are left with the operation. */
+    Times movedFrom(Phase phase) {
+        Times shares = new Times();
+        Times found = moved.get(phase);
+        double all = looks.getOrDefault(phase, 0.0);
+        if (found != null && all > 0) {
+            for (Part part : found.longestFirst()) {
+                double share = found.of(part) / all;
+                shares.add(part, share < MIN_MOVED ? 0 : share);
+            }
+        }
+        return shares;
+    }
+
+    /** How a thread that seemed to compute spent the time since the sample before; the sum is 1. */
+    private record Use(double computing, double delayed, double blocked) {
+
+        private static final Use COMPUTES = new Use(1, 0, 0);
+
+        static Use between(@Nullable Sample before, Sample sample) {
+            if (before == null || before.cpuNanos() < 0 || sample.cpuNanos() < 0) {
+                return COMPUTES;
+            }
+            double passed = sample.atNanos() - before.atNanos();
+            double cpu = Math.max(0, sample.cpuNanos() - before.cpuNanos());
+            boolean known = before.delayNanos() >= 0 && sample.delayNanos() >= 0;
+            double delay = known ? Math.max(0, sample.delayNanos() - before.delayNanos()) : 0;
+            if (passed <= 0) {
+                return COMPUTES;
+            }
+            if (before.isComputing() && before.isOwn()) {
+                double computing = Math.min(1, cpu / passed);
+                double delayed = known ? Math.min(1 - computing, delay / passed) : 1 - computing;
+                return new Use(computing, delayed, 1 - computing - delayed);
+            }
+            double ready = cpu + delay;
+            return ready <= 0 ? COMPUTES : new Use(cpu / ready, delay / ready, 0);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NamedTimes;
+import tern.rpc.Phase;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.diagnosis.Cause.Where;
+import tern.rpc.diagnosis.CauseText.Told;
+import tern.rpc.diagnosis.Part.Kind;
+import tern.rpc.pool.ApplicationCode;
+import tern.rpc.pool.Holders.Holder;
+
+/** Texts for databases and Redis. */
+final class StoreText {
+
+    /** From this number of operations per call on, their number is the cause rather than their duration. */
+    private static final int MANY = 8;
+
+    /** Share of looks at an operation that found its thread computing, from which on its result is large. */
+    private static final double READS = 0.5;
+
+    /** Share of the target for which a transaction without a running statement may hold a row unnoticed. */
+    private static final double IDLE_OF_TARGET = 0.1;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Operations operations;
+    private final Map<String, PoolVerdict> pools;
+
+    StoreText(Evidence evidence, Excess excess, Operations operations, Map<String, PoolVerdict> pools) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+        this.pools = pools;
+    }
+
+    /** Counts and times of operations in one line. */
+    static String perCall(String word, Operations.Sum sum, double usualEachNanos) {
+        return String.format(
+                Locale.ROOT,
+                "%-8s %.1f a call, %.1f ms each%s",
+                word,
+                sum.count(),
+                sum.eachNanos() / 1e6,
+                usualEachNanos < 0 ? "" : String.format(Locale.ROOT, ", usually %.1f ms", usualEachNanos / 1e6));
+    }
+
+    private boolean isMany(Operations.Sum sum) {
+        return sum.count() >= MANY && sum.eachNanos() < evidence.targetNanos() / 4.0;
+    }
+
+    private static String name(Part part, String otherwise) {
+        return part.name().isEmpty() || part.name().equals(NamedTimes.OTHERS) ? otherwise : part.name();
+    }
+
+    private Operations.Sum sum(Phase phase, Part part) {
+        Operations.Sum named = operations.of(phase, part.name());
+        return named.count() > 0 ? named : operations.of(phase, "");
+    }
+
+    Told statement(Part part) {
+        Operations.Sum sum = sum(Phase.SQL, part);
+        String text = name(part, "statements");
+        String place = operations.placeOf(Phase.SQL);
+        List<String> facts = new ArrayList<>();
+        facts.add(perCall("sql", sum, operations.usualEach(Phase.SQL)));
+        if (place != null) {
+            facts.add("from     " + place);
+        }
+        if (isMany(sum)) {
+            return new Told(
+                    "MANY STATEMENTS",
+                    text,
+                    Change.of(
+                            Where.STATEMENT,
+                            "one statement in place of " + Math.round(sum.count()) + " a call (join, IN list or batch)"
+                                    + at(place) + ": " + text + "; no pool size helps"),
+                    facts);
+        }
+        Set<String> all = operations.allSlower(Kind.SQL);
+        if (part.name().isEmpty() && !all.isEmpty()) {
+            facts.add("all      " + all.size() + " different statements are slower");
+            return new Told(
+                    "SLOW DATABASE",
+                    "every statement",
+                    server("database", Kind.SQL, "its load, disk and locks"),
+                    facts);
+        }
+        if (text.equals("commit")) {
+            return new Told(
+                    "SLOW COMMIT",
+                    "commit",
+                    Change.of(
+                            Where.PEER,
+                            "the database's log disk or replication; fewer transactions a call" + at(place)),
+                    facts);
+        }
+        String holder = holderOfRow(text);
+        if (holder != null) {
+            return new Told("ROW LOCK", text, Change.of(Where.CODE, holder + "; waiting: " + text + at(place)), facts);
+        }
+        return new Told("SLOW STATEMENT", text, Change.of(Where.STATEMENT, slow(text, place)), facts);
+    }
+
+    private String slow(String text, @Nullable String place) {
+        if (excess.samples.computingIn(Phase.SQL) >= READS) {
+            return "this statement returns much: fewer rows or columns, or pages" + at(place) + ": " + text
+                    + "; no pool size helps";
+        }
+        String locks = writes(text.toLowerCase(Locale.ROOT)) ? ", or the lock that it waits for" : "";
+        return "this statement: its plan, an index, fewer rows" + locks + at(place) + ": " + text
+                + "; no pool size helps";
+    }
+
+    /** The change if all operations on a server became slower. */
+    private Change server(String server, Kind kind, String look) {
+        boolean network = operations.isSameForAll(kind) || isLossy();
+        return Change.of(
+                Where.PEER,
+                network
+                        ? "the network to the " + server + ": each operation takes about the same time longer"
+                        : "the " + server + " itself: " + look);
+    }
+
+    private boolean isLossy() {
+        return evidence.machine().second() != null
+                && evidence.machine().second().retransmitShare() > 0.01;
+    }
+
+    private static boolean writes(String statement) {
+        return statement.startsWith("update")
+                || statement.startsWith("delete")
+                || statement.startsWith("insert")
+                || statement.startsWith("merge")
+                || statement.contains("for update");
+    }
+
+    /** Who holds a row that a writing statement waits for: a connection with an open transaction on the same table. */
+    private @Nullable String holderOfRow(String statement) {
+        String lower = statement.toLowerCase(Locale.ROOT);
+        if (!writes(lower)) {
+            return null;
+        }
+        long now = System.nanoTime();
+        for (PoolVerdict pool : pools.values()) {
+            for (Holder holder : pool.pool().holders()) {
+                String last = holder.statement();
+                boolean idle = !holder.isExecuting()
+                        && now - holder.statementNanos() > IDLE_OF_TARGET * evidence.targetNanos();
+                if (last != null && idle && holds(lower, last.toLowerCase(Locale.ROOT))) {
+                    StackTraceElement place = holder.place();
+                    return "end the transaction that holds the row sooner"
+                            + (place == null ? "" : ", begun in " + ApplicationCode.shown(place))
+                            + ": its last statement is " + last;
+                }
+            }
+        }
+        return null;
+    }
+
+    private static boolean holds(String waiting, String last) {
+        if (!writes(last)) {
+            return false;
+        }
+        Set<String> words = new HashSet<>(List.of(last.split("[^a-z0-9_]+")));
+        for (String keyword : List.of("update", "from", "into", "join")) {
+            int at = (" " + waiting).indexOf(" " + keyword + " ");
+            if (at >= 0) {
+                String[] rest = waiting.substring(Math.min(waiting.length(), at + keyword.length()))
+                        .strip()
+                        .split("[^a-z0-9_]+");
+                for (String table : rest) {
+                    if (!table.isEmpty()) {
+                        return words.contains(table);
+                    }
+                }
+            }
+        }
+        return false;
+    }
+
+    Told command(Part part) {
+        Operations.Sum sum = sum(Phase.REDIS, part);
+        String name = name(part, "Redis commands");
+        String place = operations.placeOf(Phase.REDIS);
+        List<String> facts = new ArrayList<>();
+        facts.add(perCall("redis", sum, operations.usualEach(Phase.REDIS)));
+        if (place != null) {
+            facts.add("from     " + place);
+        }
+        if (isMany(sum)) {
+            return new Told(
+                    "MANY COMMANDS",
+                    name,
+                    Change.of(
+                            Where.CODE,
+                            "one round trip in place of " + Math.round(sum.count()) + " a call (MGET or a pipeline)"
+                                    + at(place) + ": " + name),
+                    facts);
+        }
+        Set<String> all = operations.allSlower(Kind.REDIS);
+        if (part.name().isEmpty() && !all.isEmpty()) {
+            facts.add("all      " + all.size() + " different commands are slower");
+            return new Told(
+                    "SLOW REDIS",
+                    "every command",
+                    server("Redis server", Kind.REDIS, "a command that blocks it (SLOWLOG), its load, its memory"),
+                    facts);
+        }
+        return new Told(
+                "SLOW REDIS COMMAND",
+                name,
+                Change.of(Where.CODE, command(name) + at(place) + ": " + name + "; no pool size helps"),
+                facts);
+    }
+
+    private String command(String name) {
+        String verb = name.split(" ", 2)[0].toUpperCase(Locale.ROOT);
+        if (verb.equals("KEYS")) {
+            return "SCAN in place of KEYS, which stops the server";
+        }
+        if (Set.of("BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX", "XREAD", "WAIT")
+                .contains(verb)) {
+            return "no blocking command within a call, or a shorter timeout";
+        }
+        if (excess.samples.computingIn(Phase.REDIS) >= READS) {
+            return "this command's value is large: a smaller one, or parts of it";
+        }
+        return "this command: a smaller value, fewer elements, what else the Redis server runs (SLOWLOG), or the"
+                + " network to it";
+    }
+
+    static String at(@Nullable String place) {
+        return place == null ? "" : " in " + place;
+    }
+}

@@ -1,0 +1,146 @@
+package tern.rpc.diagnosis;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at threads of executors while calls wait for results, and remembers by executor what their tasks did. Reads at
+ * most {@value #MAX_THREADS} stacks, at most twice a second. Used by one thread.
+ */
+final class TaskWatch {
+
+    private static final int MAX_THREADS = 32;
+    private static final int MAX_EXECUTORS = 32;
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final Pattern NUMBERS = Pattern.compile("(-worker)?[-#\\d]+$");
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+    private final Map<String, Executor> executors = new HashMap<>();
+    private final Random random = new Random(2);
+    private long next; // time of the next look; 0 before the first one
+
+    /** The tasks of one executor that were seen. */
+    static final class Executor {
+        final Times parts = new Times(); // in looks
+        final Map<Part, StackTraceElement> lines = new HashMap<>();
+        final Map<String, Integer> classes = new HashMap<>(); // of the application, in the tasks' stacks
+        int looks;
+        int busy;
+
+        private void add(ThreadLook thread, List<StackTraceElement> path) {
+            Part part = StackReader.read(thread);
+            parts.add(part, 1);
+            lines.putIfAbsent(part, path.get(0));
+            path.forEach(frame -> classes.merge(frame.getClassName(), 1, Integer::sum));
+        }
+    }
+
+    /** @param serving the threads that serve calls */
+    void look(Set<Long> serving, long now) {
+        if (next != 0 && now - next < 0) {
+            return;
+        }
+        next = now + PAUSE_NANOS;
+        List<Long> others = new ArrayList<>();
+        for (long id : THREADS.getAllThreadIds()) {
+            if (!serving.contains(id)) {
+                others.add(id);
+            }
+        }
+        Collections.shuffle(others, random);
+        long[] chosen =
+                others.stream().mapToLong(Long::longValue).limit(MAX_THREADS).toArray();
+        Sampler.looks(chosen).values().forEach(this::add);
+    }
+
+    private void add(ThreadLook thread) {
+        if (!runsTasks(thread)) {
+            return;
+        }
+        String name = NUMBERS.matcher(thread.name()).replaceFirst("");
+        Executor executor = executors.get(name);
+        if (executor == null) {
+            if (executors.size() >= MAX_EXECUTORS) {
+                return;
+            }
+            executor = new Executor();
+            executors.put(name, executor);
+        }
+        executor.looks++;
+        List<StackTraceElement> path = StackReader.path(thread);
+        if (!path.isEmpty()) {
+            executor.busy++;
+            executor.add(thread, path);
+        }
+    }
+
+    private static boolean runsTasks(ThreadLook thread) {
+        for (StackTraceElement frame : thread.frames()) {
+            String type = frame.getClassName();
+            if (type.equals("java.util.concurrent.ThreadPoolExecutor$Worker")
+                    || type.equals("java.util.concurrent.ForkJoinWorkerThread")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * The name of the executor whose tasks a thread in this code most likely waits for: the one whose tasks run code of
+     * that class, else the only busy one; null if that is not clear.
+     *
+     * @param line the frame that waits
+     */
+    @Nullable
+    String executorOf(@Nullable StackTraceElement line) {
+        String best = null;
+        int most = 0;
+        int busy = 0;
+        String onlyBusy = null;
+        for (Map.Entry<String, Executor> entry : executors.entrySet()) {
+            Executor executor = entry.getValue();
+            if (executor.busy > 0) {
+                busy++;
+                onlyBusy = entry.getKey();
+            }
+            int same = line == null ? 0 : executor.classes.getOrDefault(line.getClassName(), 0);
+            if (same > most) {
+                most = same;
+                best = entry.getKey();
+            }
+        }
+        return best != null ? best : busy == 1 ? onlyBusy : null;
+    }
+
+    /** What is known about an executor; null if nothing is. */
+    @Nullable
+    Executor executor(String name) {
+        return executors.get(name);
+    }
+
+    /** The line in which a task was found doing this; null if none was. */
+    @Nullable
+    StackTraceElement lineOf(Part part) {
+        for (Executor executor : executors.values()) {
+            StackTraceElement line = executor.lines.get(part);
+            if (line != null) {
+                return line;
+            }
+        }
+        return null;
+    }
+
+    void clear() {
+        executors.clear();
+    }
+}

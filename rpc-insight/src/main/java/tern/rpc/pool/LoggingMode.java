@@ -1,0 +1,15 @@
+package tern.rpc.pool;
+
+/** How log lines reach their appenders, and how that can be changed. */
+public enum LoggingMode {
+    /** Callers hand lines to a queue. Also the value of an unknown logging system. */
+    ASYNCHRONOUS,
+    /** Callers write lines through Log4j 2, because {@code rpc.logging.async} is false. */
+    SWITCHED_OFF,
+    /** Callers write lines through Log4j 2, because the disruptor is not there. */
+    NO_DISRUPTOR,
+    /** Callers write lines through Log4j 2 with a configuration of the application. */
+    OWN_CONFIGURATION,
+    /** Callers write lines through Logback. */
+    LOGBACK
+}
