@@ -148,7 +148,13 @@ public final class RpcClient implements AutoCloseable {
      *
      * @param providers its present providers
      */
-    public record Reference(ServiceKey service, List<Provider> providers) {}
+    public record Reference(ServiceKey service, List<Provider> providers) {
+
+        /** The connections to the providers. */
+        public List<ClientConnection> connections() {
+            return providers.stream().map(Provider::connection).toList();
+        }
+    }
 
     /** The references created so far, in order. */
     public List<Reference> references() {
