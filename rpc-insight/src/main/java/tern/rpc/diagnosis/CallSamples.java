@@ -6,6 +6,7 @@ import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
@@ -13,14 +14,8 @@ import tern.rpc.Phase;
 import tern.rpc.diagnosis.Sampler.Samples;
 import tern.rpc.pool.ApplicationCode;
 
-/** The samples of bad calls, by call and by method. Code that computes in many small methods counts for their caller. */
+/** The samples of bad calls, by call and by method. */
 final class CallSamples {
-
-    /** A method found in this share of the looks at computing code is hot by itself. */
-    private static final double HOT = 0.4;
-
-    /** A caller of small methods has to be on this share of the stacks. */
-    private static final double COMMON = 0.7;
 
     private static final Shares NONE = new Shares();
 
@@ -36,68 +31,19 @@ final class CallSamples {
                         .put(call.ledger(), List.copyOf(known.list));
             }
         }
+        List<List<Sample>> all = new ArrayList<>();
+        found.values().forEach(calls -> all.addAll(calls.values()));
+        Map<String, String> holders = CommonNames.holders(all);
         found.forEach((method, calls) -> {
-            String caller = commonCaller(calls.values());
+            CommonNames names = new CommonNames(CommonNames.caller(calls.values()), holders);
             Shares shares = new Shares();
             calls.forEach((ledger, list) -> {
-                List<Sample> counted = caller == null
-                        ? list
-                        : list.stream().map(one -> at(one, caller)).toList();
+                List<Sample> counted = list.stream().map(names::of).toList();
                 byCall.put(ledger, counted);
                 shares.add(counted);
             });
             byMethod.put(method, shares);
         });
-    }
-
-    private static Sample at(Sample sample, String caller) {
-        if (sample.isComputing()) {
-            for (int i = 0; i < sample.path().size(); i++) {
-                if (ApplicationCode.method(sample.path().get(i)).equals(caller)) {
-                    return sample.at(i, caller);
-                }
-            }
-        }
-        return sample;
-    }
-
-    /** The innermost method that most of the computing stacks share; null if one method is hot by itself. */
-    private static @Nullable String commonCaller(Iterable<List<Sample>> calls) {
-        Map<String, Integer> innermost = new HashMap<>();
-        Map<String, Integer> anywhere = new HashMap<>();
-        Map<String, Integer> depths = new HashMap<>();
-        int all = 0;
-        for (List<Sample> list : calls) {
-            for (Sample sample : list) {
-                if (!sample.isOwn() || !sample.isComputing() || sample.path().isEmpty()) {
-                    continue;
-                }
-                all++;
-                List<String> path = sample.path().stream()
-                        .map(ApplicationCode::method)
-                        .distinct()
-                        .toList();
-                innermost.merge(path.get(0), 1, Integer::sum);
-                for (int i = 0; i < path.size(); i++) {
-                    anywhere.merge(path.get(i), 1, Integer::sum);
-                    depths.merge(path.get(i), i, Integer::sum);
-                }
-            }
-        }
-        int looks = all;
-        if (innermost.values().stream().anyMatch(count -> count >= HOT * looks)) {
-            return null;
-        }
-        String best = null;
-        double least = Double.MAX_VALUE;
-        for (Map.Entry<String, Integer> entry : anywhere.entrySet()) {
-            double depth = (double) depths.getOrDefault(entry.getKey(), 0) / entry.getValue();
-            if (entry.getValue() >= COMMON * looks && depth < least) {
-                least = depth;
-                best = entry.getKey();
-            }
-        }
-        return best;
     }
 
     /** How the samples of a call divide its time. */
@@ -129,6 +75,34 @@ final class CallSamples {
         return line(sample -> sample.part().equals(part));
     }
 
+    /**
+     * The line of a part with the code that called it: {@code Naps.millis:15, called from Stock.take:40}; null if none
+     * was recorded.
+     */
+    @Nullable
+    String shownLineOf(Part part) {
+        StackTraceElement line = lineOf(part);
+        if (line == null) {
+            return null;
+        }
+        for (Sample sample : all()) {
+            if (line.equals(sample.line()) && sample.part().equals(part)) {
+                for (StackTraceElement outer : sample.path()) {
+                    if (!outer.getClassName().equals(line.getClassName())) {
+                        return ApplicationCode.shown(line) + ", called from " + ApplicationCode.shown(outer);
+                    }
+                }
+            }
+        }
+        return ApplicationCode.shown(line);
+    }
+
+    /** The line in which owners of this lock were found most often; null if none was recorded. */
+    @Nullable
+    StackTraceElement ownersLineOf(Part lock) {
+        return most(sample -> sample.part().equals(lock) ? sample.doing() : null);
+    }
+
     /** The line in which threads were found in this phase most often; null if none was recorded. */
     @Nullable
     StackTraceElement lineIn(Phase phase) {
@@ -136,10 +110,14 @@ final class CallSamples {
     }
 
     private @Nullable StackTraceElement line(Predicate<Sample> wanted) {
+        return most(sample -> wanted.test(sample) ? sample.line() : null);
+    }
+
+    private @Nullable StackTraceElement most(Function<Sample, @Nullable StackTraceElement> chosen) {
         Map<StackTraceElement, Integer> lines = new HashMap<>();
         for (Sample sample : all()) {
-            StackTraceElement line = sample.line();
-            if (line != null && wanted.test(sample)) {
+            StackTraceElement line = chosen.apply(sample);
+            if (line != null) {
                 lines.merge(line, 1, Integer::sum);
             }
         }

@@ -27,7 +27,8 @@ final class CodeText {
 
     Told told(Part part) {
         StackTraceElement line = line(part);
-        String shown = line == null ? part.name() : ApplicationCode.shown(line);
+        String calls = excess.samples.shownLineOf(part);
+        String shown = calls != null ? calls : line == null ? part.name() : ApplicationCode.shown(line);
         return switch (part.kind()) {
             case LOCK -> lock(part, shown, line);
             case SLEEP -> code("CODE SLEEPS", part.name(), "no sleep in " + shown, line);
@@ -59,6 +60,10 @@ final class CodeText {
         List<String> facts = new ArrayList<>();
         if (line != null) {
             facts.add("line     " + ApplicationCode.shown(line));
+        }
+        StackTraceElement doing = excess.samples.ownersLineOf(part);
+        if (doing != null && !doing.equals(line)) {
+            facts.add("doing    " + ApplicationCode.shown(doing));
         }
         facts.add(count);
         return new Told(

@@ -6,21 +6,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import tern.rpc.NanoClock;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.CallRecords.Sums;
-import tern.rpc.diagnosis.Diagnosis.Miss;
 import tern.rpc.diagnosis.Diagnosis.State;
 import tern.rpc.evidence.RunQueue;
 import tern.rpc.evidence.ThreadIds;
@@ -37,13 +31,10 @@ import tern.rpc.pool.PoolSource;
  */
 public final class Diagnostician {
 
-    private static final Logger LOG = LoggerFactory.getLogger(Diagnostician.class);
-
     private static final Path ROOT = Path.of("/");
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final int HUNG_TARGETS = 10;
     private static final int KEPT_SECONDS = 60;
-    private static final double P99 = 0.99;
 
     private final long targetNanos;
     private final RpcMeters meters;
@@ -54,12 +45,13 @@ public final class Diagnostician {
     private final CallRecords records;
     private final MissWatch watch = new MissWatch();
     private final Usual usual = new Usual();
+    private final History history = new History();
+    private final MissReport report = new MissReport(history);
     private final Sampler sampler;
     private final Deque<Second> seconds = new ArrayDeque<>(); // used by the watching thread only
     private @Nullable Instant since; // likewise
     private long sinceNanos; // likewise
     private double usualP99 = -1; // likewise
-    private boolean told; // likewise: the log line of the present miss was written
     private volatile Diagnosis latest = Diagnosis.calm(State.QUIET, quiet(), List.of());
 
     /** What the application lets the diagnosis look at. */
@@ -79,10 +71,6 @@ public final class Diagnostician {
             return LoggingMode.ASYNCHRONOUS;
         }
     }
-
-    /** The sums at the end of a second. */
-    private record Second(
-            long atNanos, Map<String, Sums> methods, Map<String, Long> refused, Map<String, PoolSnapshot> pools) {}
 
     Diagnostician(RpcMeters meters, Surroundings surroundings, ProcessWatch process, NanoClock clock, Clock wall) {
         this.meters = meters;
@@ -114,6 +102,11 @@ public final class Diagnostician {
     /** Is told of each call that has ended. */
     public CallObserver observer() {
         return records;
+    }
+
+    /** Earlier diagnoses and figures. Any thread may read it. */
+    public History history() {
+        return history;
     }
 
     /** The present diagnosis. Any thread may call this. */
@@ -156,17 +149,21 @@ public final class Diagnostician {
         int hung = (int) running.stream()
                 .filter(call -> call.runningNanos() > HUNG_TARGETS * targetNanos)
                 .count();
-        Evidence.Counts counts = before == null ? new Evidence.Counts(0, 0, 0, 0, hung) : counts(before, present, hung);
+        Evidence.Counts counts = before == null ? new Evidence.Counts(0, 0, 0, 0, hung) : present.since(before, hung);
         long bad = Math.max(counts.late(), counts.failed()) + counts.refused();
         boolean open = watch.second(counts.calls() + counts.refused(), bad, hung);
+        Machine seen = process.read(open);
+        if (before != null) {
+            history.add(figures(before, present, counts, seen));
+        }
         if (watch.isHealthy()) {
-            learn(now, before, present, counts);
+            learn(now, before, present, counts, seen);
         }
         if (open) {
             if (since == null) {
                 begin(now);
             }
-            diagnose(now, present, running, hung);
+            diagnose(now, present, running, hung, seen);
         } else {
             if (since != null) {
                 end(now);
@@ -182,13 +179,10 @@ public final class Diagnostician {
     }
 
     private void end(long now) {
-        LOG.info(
-                "Calls are in time again, after {} s of a missed target",
-                TimeUnit.NANOSECONDS.toSeconds(now - sinceNanos));
+        report.end(TimeUnit.NANOSECONDS.toSeconds(now - sinceNanos));
         since = null;
         latest = Diagnosis.calm(State.HEALTHY, healthy(), List.of());
         sampler.clear();
-        told = false;
     }
 
     private Second read(long now) {
@@ -204,34 +198,28 @@ public final class Diagnostician {
         return new Second(now, records.sums(), Map.copyOf(surroundings.refused()), pools);
     }
 
-    private static Evidence.Counts counts(Second from, Second to, int hung) {
-        long calls = 0;
-        long late = 0;
-        long failed = 0;
-        for (Map.Entry<String, Sums> entry : to.methods().entrySet()) {
-            Sums sums = entry.getValue().since(from.methods().getOrDefault(entry.getKey(), Sums.NONE));
-            calls += sums.calls();
-            late += sums.late();
-            failed += sums.failed();
+    private History.Figures figures(Second before, Second present, Evidence.Counts counts, Machine seen) {
+        long nanos = 0;
+        for (Map.Entry<String, Sums> entry : present.methods().entrySet()) {
+            nanos += entry.getValue()
+                    .since(before.methods().getOrDefault(entry.getKey(), Sums.NONE))
+                    .nanos();
         }
-        long refused =
-                refused(from, to).values().stream().mapToLong(Long::longValue).sum();
-        return new Evidence.Counts(calls, late, failed, refused, hung);
-    }
-
-    private static Map<String, Long> refused(Second from, Second to) {
-        Map<String, Long> counts = new LinkedHashMap<>();
-        to.refused().forEach((reason, count) -> {
-            long more = count - from.refused().getOrDefault(reason, 0L);
-            if (more > 0) {
-                counts.put(reason, more);
-            }
-        });
-        return counts;
+        return new History.Figures(
+                wall.instant(),
+                counts.calls(),
+                counts.late(),
+                counts.failed(),
+                counts.refused(),
+                counts.hung(),
+                counts.calls() == 0 ? 0 : nanos / 1e6 / counts.calls(),
+                seen.own(),
+                seen.collecting(),
+                seen.allocatedPerSecond());
     }
 
     /** A healthy second teaches what is usual. */
-    private void learn(long now, @Nullable Second before, Second present, Evidence.Counts counts) {
+    private void learn(long now, @Nullable Second before, Second present, Evidence.Counts counts, Machine seen) {
         if (before == null) {
             return;
         }
@@ -246,7 +234,6 @@ public final class Diagnostician {
                 usual.learn("hold " + name, (double) delta.held().toNanos() / delta.taken());
             }
         });
-        Machine seen = process.read(false);
         if (seen.allocatedPerSecond() >= 0) {
             usual.learn("allocated", seen.allocatedPerSecond());
         }
@@ -254,18 +241,17 @@ public final class Diagnostician {
         usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
     }
 
-    private void diagnose(long now, Second present, List<RunningCall> running, int hung) {
+    private void diagnose(long now, Second present, List<RunningCall> running, int hung, Machine seen) {
         long from = Math.max(now - WINDOW_NANOS, sinceNanos - TimeUnit.SECONDS.toNanos(3));
         Second start = startOf(from, present);
         double length = Math.max(1, (present.atNanos() - start.atNanos()) / 1e9);
-        Evidence.Counts counts = counts(start, present, hung);
+        Evidence.Counts counts = present.since(start, hung);
         List<EndedCall> bad = new ArrayList<>(records.bad(from));
         for (RunningCall call : running) {
             if (call.runningNanos() > targetNanos) {
                 bad.add(new EndedCall(call.method(), call.ledger(), now, call.runningNanos(), null));
             }
         }
-        Machine seen = process.read(true);
         Evidence evidence = new Evidence(
                 targetNanos,
                 length,
@@ -277,12 +263,20 @@ public final class Diagnostician {
                 usual,
                 process,
                 pools(start),
-                refused(start, present),
+                present.refusedSince(start),
                 counts,
                 seen.usually(usual.figure("allocated")));
         Ranking ranking = new Ranking(evidence, now);
-        List<Cause> causes = ranking.causes();
-        publish(now, counts, bad, ranking, causes, seen);
+        Instant began = since == null ? wall.instant() : since;
+        latest = report.add(
+                new MissReport.Begun(
+                        began, TimeUnit.NANOSECONDS.toSeconds(now - sinceNanos), targetNanos / 1e6, usualP99),
+                counts,
+                bad,
+                ranking,
+                seen.missing(),
+                watch.isWarm(),
+                wall.instant());
     }
 
     private Second startOf(long from, Second present) {
@@ -307,69 +301,6 @@ public final class Diagnostician {
                     new PoolLook(now, then == null ? now : now.since(then), held, usual.figure("hold " + now.name())));
         }
         return looks;
-    }
-
-    private void publish(
-            long now, Evidence.Counts counts, List<EndedCall> bad, Ranking ranking, List<Cause> causes, Machine seen) {
-        Instant began = since == null ? wall.instant() : since;
-        Miss miss = new Miss(
-                began,
-                TimeUnit.NANOSECONDS.toSeconds(now - sinceNanos),
-                List.copyOf(ranking.excess().badByMethod().keySet()),
-                targetNanos / 1e6,
-                counts.calls(),
-                counts.late(),
-                counts.failed(),
-                counts.refused(),
-                counts.hung(),
-                p99(bad, counts),
-                usualP99);
-        Map<String, Double> account = new LinkedHashMap<>();
-        for (Part part : ranking.excess().account.longestFirst()) {
-            account.merge(label(part), ranking.excess().account.of(part) / 1e6, Double::sum);
-        }
-        latest = new Diagnosis(
-                State.MISS,
-                DiagnosisText.of(miss, causes, account),
-                miss,
-                causes,
-                account,
-                ranking.excess().account.of(Account.OWN) / 1e6,
-                seen.missing());
-        if (!told && watch.isWarm()) {
-            told = true;
-            Cause first = causes.get(0);
-            LOG.warn(
-                    "Calls miss the target of {} ms: {} of {} late, {} failed, {} refused. First cause: {} ({} of {}"
-                            + " ms). Change: {}. All of it: /actuator/rpc/diagnosis",
-                    targetNanos / 1_000_000,
-                    counts.late(),
-                    counts.calls(),
-                    counts.failed(),
-                    counts.refused(),
-                    DiagnosisText.title(first),
-                    Math.round(first.ms()),
-                    Math.round(first.ofMs()),
-                    first.change().text());
-        }
-    }
-
-    private static String label(Part part) {
-        String kind = part.kind().name().toLowerCase(Locale.ROOT).replace('_', ' ');
-        return part.name().isEmpty() ? kind : kind + " " + part.name();
-    }
-
-    /** The time that one call in a hundred exceeds: among the bad calls, the place that is left of that hundredth. */
-    private static double p99(List<EndedCall> bad, Evidence.Counts counts) {
-        List<EndedCall> slowest = new ArrayList<>(bad);
-        slowest.sort(Comparator.comparingLong(EndedCall::tookNanos));
-        if (slowest.isEmpty()) {
-            return 0;
-        }
-        double badShare = Math.min(1, counts.bad() / (double) Math.max(1, counts.calls() + counts.refused()));
-        double within = Math.max(0, (badShare - (1 - P99)) / badShare);
-        int index = (int) Math.min(slowest.size() - 1, Math.floor(within * slowest.size()));
-        return slowest.get(index).tookNanos() / 1e6;
     }
 
     private static String quiet() {

@@ -68,26 +68,42 @@ final class Excess {
         for (EndedCall call : calls) {
             Part failure = FailurePart.of(call);
             if (failure != null) {
-                times.add(failure, (double) TARGETS_OF_A_FAILURE * evidence.targetNanos() / all);
+                times.add(
+                        failure.kind() == Part.Kind.POOL ? pool(failure) : failure,
+                        (double) TARGETS_OF_A_FAILURE * evidence.targetNanos() / all);
             }
         }
     }
 
     private Times accountOf(EndedCall call) {
-        return Account.of(call, samples.of(call.ledger()), samples.of(call.method()), evidence.pauses());
+        return named(Account.of(call, samples.of(call.ledger()), samples.of(call.method()), evidence.pauses()));
+    }
+
+    /** Waits at a pool under the pool's own name, because failed borrowings may have a general one. */
+    private Times named(Times times) {
+        Times named = new Times();
+        for (Part part : times.longestFirst()) {
+            named.add(part.kind() == Part.Kind.POOL ? pool(part) : part, times.of(part));
+        }
+        return named;
+    }
+
+    private Part pool(Part wait) {
+        PoolLook pool = PoolLook.find(evidence.pools(), wait);
+        return pool == null ? wait : new Part(Part.Kind.POOL, pool.now().name());
     }
 
     /** The usual account; that of calls in time within the same window if nothing was learned. */
     private @Nullable Times usualOf(String method) {
         Times known = evidence.usual().of(method);
         if (known != null) {
-            return known;
+            return named(known);
         }
         Times mean = new Times();
         int count = 0;
         for (EndedCall call : evidence.good()) {
             if (call.method().equals(method)) {
-                mean.addAll(Account.of(call, evidence.pauses()), 1);
+                mean.addAll(named(Account.of(call, evidence.pauses())), 1);
                 count++;
             }
         }
@@ -112,6 +128,10 @@ final class Excess {
             excess.add(part, above);
         }
         return excess;
+    }
+
+    long targetNanos() {
+        return evidence.targetNanos();
     }
 
     /** The bad calls by method, in the order of names. */
@@ -139,6 +159,9 @@ final class Excess {
         for (Counted counted : accounts) {
             boolean failed = counted.call().failure() != null;
             Part failure = failed ? FailurePart.of(counted.call()) : null;
+            if (failure != null && failure.kind() == Part.Kind.POOL) {
+                failure = pool(failure);
+            }
             boolean late = counted.call().tookNanos() - counted.times().sum(cause) > evidence.targetNanos();
             if (!late && (failure == null || cause.test(failure))) {
                 saved++;

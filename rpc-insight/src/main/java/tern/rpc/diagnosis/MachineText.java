@@ -69,10 +69,11 @@ final class MachineText {
 
     private Told computing(Part part) {
         StackTraceElement line = excess.samples.lineOf(part);
-        String shown = line == null ? part.name() : ApplicationCode.shown(line);
+        String calls = excess.samples.shownLineOf(part);
+        String shown = calls == null ? part.name() : calls;
         List<String> facts = new ArrayList<>();
         if (line != null) {
-            facts.add("line     " + shown);
+            facts.add("line     " + ApplicationCode.shown(line));
         }
         return new Told(
                 "CODE COMPUTES",

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.NamedTimes;
@@ -24,6 +25,9 @@ final class Operations {
 
     /** One operation with more than this share of the time is the slow one. */
     private static final double DOMINANT = 0.8;
+
+    /** From this number of operations per call on, their number is the cause rather than their duration. */
+    static final int MANY = 8;
 
     private final Excess excess;
     private final Usual usual;
@@ -114,6 +118,23 @@ final class Operations {
             }
         }
         return each.size() < 2 ? Set.of() : new LinkedHashSet<>(each.keySet());
+    }
+
+    /** Whether calls have many short operations of this kind, so that their number counts and not the single ones. */
+    boolean areMany(Kind kind) {
+        Phase phase = phase(kind);
+        Sum sum = phase == null ? new Sum(0, 0) : of(phase, "");
+        return sum.count() >= MANY && sum.eachNanos() < excess.targetNanos() / 4.0;
+    }
+
+    /** The two names of this kind with most time, for operations that have no common name; empty if none is known. */
+    String names(Kind kind) {
+        return excess.account.longestFirst().stream()
+                .filter(part -> part.kind() == kind && !part.name().isEmpty())
+                .filter(part -> !part.name().equals(NamedTimes.OTHERS))
+                .limit(2)
+                .map(Part::name)
+                .collect(Collectors.joining(", "));
     }
 
     /** Whether each operation takes about the same time longer, as on a slow network. */

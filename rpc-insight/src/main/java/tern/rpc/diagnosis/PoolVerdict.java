@@ -181,19 +181,9 @@ record PoolVerdict(PoolLook pool, Reason reason, @Nullable String place, List<St
 
     /** The verdict on the pool of a wait; null if the pool is not known. */
     static @Nullable PoolVerdict find(Map<String, PoolVerdict> pools, Part wait) {
-        PoolVerdict exact = pools.get(wait.name());
-        if (exact != null) {
-            return exact;
-        }
-        PoolKind kind = switch (wait.name()) {
-            case "jedis" -> PoolKind.REDIS;
-            case "http" -> PoolKind.HTTP;
-            default -> PoolKind.JDBC;
-        };
-        return pools.values().stream()
-                .filter(pool -> pool.pool().now().kind() == kind)
-                .findFirst()
-                .orElse(null);
+        PoolLook pool =
+                PoolLook.find(pools.values().stream().map(PoolVerdict::pool).toList(), wait);
+        return pool == null ? null : pools.get(pool.now().name());
     }
 
     /** The smallest size with which waits stay below a limit; -1 if there is none that the library accepts. */

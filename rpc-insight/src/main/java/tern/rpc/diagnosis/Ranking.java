@@ -152,10 +152,16 @@ final class Ranking {
         }
     }
 
-    /** Joins operations of one kind if all of them became slower: not one of them is the cause, but their server. */
+    /**
+     * Joins operations of one kind if all of them became slower, which their server causes, or if none of many short
+     * ones takes most of the time.
+     */
     private void mergeOperations() {
         for (Kind kind : List.of(Kind.SQL, Kind.REDIS, Kind.HTTP, Kind.RPC)) {
-            if (operations.allSlower(kind).isEmpty()) {
+            double sum = leaves.sum(kind);
+            boolean oneOfMany =
+                    leaves.longestFirst().stream().anyMatch(part -> part.kind() == kind && leaves.of(part) > sum / 2);
+            if (operations.allSlower(kind).isEmpty() && (oneOfMany || !operations.areMany(kind))) {
                 continue;
             }
             double all = 0;

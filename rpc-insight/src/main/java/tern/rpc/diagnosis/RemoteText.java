@@ -30,7 +30,7 @@ final class RemoteText {
     }
 
     Told http(Part part) {
-        boolean called = part.name().startsWith("called in ");
+        boolean called = part.name().startsWith(StackReader.CALLED);
         Set<String> all = operations.allSlower(Kind.HTTP);
         List<String> facts = new ArrayList<>();
         facts.add(StoreText.perCall("http", sum(Phase.HTTP, part), operations.usualEach(Phase.HTTP)));

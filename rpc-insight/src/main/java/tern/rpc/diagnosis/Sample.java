@@ -9,7 +9,9 @@ import tern.rpc.Phase;
  *
  * @param phase the phase of its ledger
  * @param part what its thread did
- * @param path the frames of the application, the innermost first; of the last owner if the thread waits for a lock
+ * @param path the frames of the application, the innermost first; if the thread waits for a lock, those of the last
+ *     owner from the one that holds it
+ * @param doing the innermost frame of the application of the last owner; null if the thread waits for no lock
  * @param resolving whether the thread looked up a host name
  * @param ownerPhase the phase of the call that holds the lock; null if no call holds it
  * @param cpuNanos the processor time of its thread so far; -1 if unknown
@@ -20,6 +22,7 @@ record Sample(
         Phase phase,
         Part part,
         List<StackTraceElement> path,
+        @Nullable StackTraceElement doing,
         boolean resolving,
         @Nullable Phase ownerPhase,
         long cpuNanos,
@@ -42,10 +45,16 @@ record Sample(
                 phase,
                 new Part(part.kind(), place),
                 path.subList(frame, path.size()),
+                doing,
                 resolving,
                 ownerPhase,
                 cpuNanos,
                 delayNanos);
+    }
+
+    /** A copy for another name of its part. */
+    Sample named(String name) {
+        return at(0, name);
     }
 
     boolean isOwn() {

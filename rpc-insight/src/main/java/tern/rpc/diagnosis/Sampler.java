@@ -2,6 +2,7 @@ package tern.rpc.diagnosis;
 
 import java.lang.management.LockInfo;
 import java.lang.management.ManagementFactory;
+import java.lang.management.MonitorInfo;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
@@ -112,7 +113,8 @@ final class Sampler {
         long[] wanted = ids;
         for (int depth = 0; depth <= MAX_OWNERS && wanted.length > 0; depth++) {
             List<Long> owners = new ArrayList<>();
-            for (ThreadInfo info : THREADS.getThreadInfo(wanted, MAX_FRAMES)) {
+            boolean monitors = depth > 0; // of owners, to find the frames that hold them
+            for (ThreadInfo info : THREADS.getThreadInfo(wanted, monitors, false, MAX_FRAMES)) {
                 if (info != null) {
                     infos.put(info.getThreadId(), info);
                     long owner = info.getLockOwnerId();
@@ -130,13 +132,14 @@ final class Sampler {
         for (long id : ids) {
             ThreadInfo info = infos.get(id);
             if (info != null) {
-                looks.put(id, look(info, infos, MAX_OWNERS));
+                looks.put(id, look(info, infos, MAX_OWNERS, null));
             }
         }
         return looks;
     }
 
-    private static ThreadLook look(ThreadInfo info, Map<Long, ThreadInfo> infos, int depth) {
+    /** @param held the lock that another thread waits for; null if none does */
+    private static ThreadLook look(ThreadInfo info, Map<Long, ThreadInfo> infos, int depth, @Nullable LockInfo held) {
         LockInfo lock = info.getLockInfo();
         ThreadInfo owner = depth == 0 ? null : infos.get(info.getLockOwnerId());
         return new ThreadLook(
@@ -145,8 +148,20 @@ final class Sampler {
                 info.getThreadState(),
                 info.getStackTrace(),
                 lock == null ? null : lock.getClassName(),
-                owner == null || owner == info ? null : look(owner, infos, depth - 1),
-                cpuNanos(info.getThreadId()));
+                owner == null || owner == info ? null : look(owner, infos, depth - 1, lock),
+                cpuNanos(info.getThreadId()),
+                held == null ? -1 : holdsAt(info, held));
+    }
+
+    /** The frame that entered this monitor; -1 if it is no monitor or not held any more. */
+    private static int holdsAt(ThreadInfo owner, LockInfo held) {
+        for (MonitorInfo monitor : owner.getLockedMonitors()) {
+            if (monitor.getIdentityHashCode() == held.getIdentityHashCode()
+                    && monitor.getClassName().equals(held.getClassName())) {
+                return monitor.getLockedStackDepth();
+            }
+        }
+        return -1;
     }
 
     private static long cpuNanos(long id) {
@@ -166,7 +181,7 @@ final class Sampler {
         StackTraceElement[] frames = thread.getStackTrace();
         return frames.length == 0
                 ? null
-                : new ThreadLook(thread.getName(), thread.getId(), thread.getState(), frames, null, null, -1);
+                : new ThreadLook(thread.getName(), thread.getId(), thread.getState(), frames, null, null, -1, -1);
     }
 
     /** @return whether the call waits for the result of another thread */
@@ -186,7 +201,8 @@ final class Sampler {
                     now,
                     call.phase(),
                     part,
-                    StackReader.path(owner == null ? thread : owner),
+                    owner == null ? StackReader.path(thread) : StackReader.holderPath(thread),
+                    owner == null ? null : StackReader.first(owner),
                     StackReader.isResolver(thread),
                     owner == null ? null : phases.get(owner.id()),
                     thread.cpuNanos(),

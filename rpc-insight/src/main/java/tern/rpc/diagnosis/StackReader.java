@@ -61,6 +61,9 @@ final class StackReader {
             new Library("oracle.jdbc.", Kind.SQL),
             new Library("com.microsoft.sqlserver.", Kind.SQL));
 
+    /** Begins the name of an operation that no ledger counts, before the code that calls it. */
+    static final String CALLED = "called in ";
+
     private static final int MAX_PATH = 12;
 
     private StackReader() {}
@@ -73,7 +76,7 @@ final class StackReader {
         }
         Kind library = library(thread);
         if (library != null && !thread.computes() && !isResolver(thread)) {
-            return new Part(library, "called in " + at);
+            return new Part(library, CALLED + at);
         }
         for (Place known : PLACES) {
             if (thread.waitsIn(known.className, known.method)) {
@@ -149,13 +152,66 @@ final class StackReader {
         return false;
     }
 
-    /** The lock and who holds it: the end of the chain of owners, where the work is done that all wait for. */
+    /** The lock and its holder, at the end of the chain of owners: there the work is done that all wait for. */
     private static String lock(ThreadLook thread, String lock, String at) {
         ThreadLook owner = lastOwner(thread);
-        if (owner != null && thread.isDeadlocked()) {
+        if (owner == null) {
+            return lock + " wanted in " + at;
+        }
+        if (thread.isDeadlocked()) {
             return lock + " in a deadlock with " + place(owner);
         }
-        return owner == null ? lock + " wanted in " + at : lock + " held in " + place(owner);
+        ThreadLook waiter = lastWaiter(thread);
+        String last = waiter == thread
+                ? lock
+                : (waiter.state() == Thread.State.BLOCKED ? "monitor of " : "") + simple(waiter.lock());
+        List<StackTraceElement> path = holderPath(thread);
+        return last + " held in " + (path.isEmpty() ? place(owner) : ApplicationCode.method(path.get(0)));
+    }
+
+    /** The last thread of the chain that waits. */
+    private static ThreadLook lastWaiter(ThreadLook thread) {
+        ThreadLook waiter = thread;
+        for (ThreadLook owner = thread.owner(); owner != null && owner.owner() != null; owner = owner.owner()) {
+            waiter = owner;
+        }
+        return waiter;
+    }
+
+    /**
+     * The frames of the last owner from the one that holds the lock on: the one that entered the monitor, else the one
+     * in the method in which the other thread wants the lock, else the innermost one of the application.
+     */
+    static List<StackTraceElement> holderPath(ThreadLook thread) {
+        ThreadLook owner = lastOwner(thread);
+        if (owner == null) {
+            return path(thread);
+        }
+        List<StackTraceElement> all = path(owner);
+        if (owner.holdsAt() >= 0) {
+            int inside = (int) Arrays.stream(owner.frames())
+                    .limit(owner.holdsAt())
+                    .filter(frame -> ApplicationCode.owns(frame.getClassName()))
+                    .count();
+            return all.subList(Math.min(inside, Math.max(0, all.size() - 1)), all.size());
+        }
+        StackTraceElement wanted = first(lastWaiter(thread));
+        for (int i = 0; wanted != null && i < all.size(); i++) {
+            if (ApplicationCode.method(all.get(i)).equals(ApplicationCode.method(wanted))) {
+                return all.subList(i, all.size());
+            }
+        }
+        for (int i = 0; wanted != null && i < all.size(); i++) {
+            if (all.get(i).getClassName().equals(wanted.getClassName())) {
+                return all.subList(i, all.size());
+            }
+        }
+        return all;
+    }
+
+    /** The innermost frame of the application; null if there is none. */
+    static @Nullable StackTraceElement first(ThreadLook thread) {
+        return ApplicationCode.first(thread.frames());
     }
 
     static @Nullable ThreadLook lastOwner(ThreadLook thread) {

@@ -19,9 +19,6 @@ import tern.rpc.pool.Holders.Holder;
 /** Texts for databases and Redis. */
 final class StoreText {
 
-    /** From this number of operations per call on, their number is the cause rather than their duration. */
-    private static final int MANY = 8;
-
     /** Share of looks at an operation that found its thread computing, from which on its result is large. */
     private static final double READS = 0.5;
 
@@ -52,11 +49,15 @@ final class StoreText {
     }
 
     private boolean isMany(Operations.Sum sum) {
-        return sum.count() >= MANY && sum.eachNanos() < evidence.targetNanos() / 4.0;
+        return sum.count() >= Operations.MANY && sum.eachNanos() < evidence.targetNanos() / 4.0;
     }
 
-    private static String name(Part part, String otherwise) {
-        return part.name().isEmpty() || part.name().equals(NamedTimes.OTHERS) ? otherwise : part.name();
+    private String name(Part part, String otherwise) {
+        if (!part.name().isEmpty() && !part.name().equals(NamedTimes.OTHERS)) {
+            return part.name();
+        }
+        String names = operations.names(part.kind());
+        return names.isEmpty() ? otherwise : names;
     }
 
     private Operations.Sum sum(Phase phase, Part part) {

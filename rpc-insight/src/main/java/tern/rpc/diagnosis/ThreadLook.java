@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param lock the class of the object that it waits for; null if there is none
  * @param owner the thread that holds the lock; null if it is free or unknown
  * @param cpuNanos the processor time of the thread so far; -1 if unknown
+ * @param holdsAt of an owner: the frame that entered the monitor that is waited for; -1 if unknown
  */
 record ThreadLook(
         String name,
@@ -19,7 +20,8 @@ record ThreadLook(
         StackTraceElement[] frames,
         @Nullable String lock,
         @Nullable ThreadLook owner,
-        long cpuNanos) {
+        long cpuNanos,
+        int holdsAt) {
 
     /** Whether one of the frames, as far as these are of the platform, has this class and method. */
     boolean waitsIn(String className, String method) {

@@ -71,6 +71,9 @@ final class Usual {
 
     /** The part of a call's usual time that is the service's own. */
     static boolean isOwn(Part part) {
+        if (part.name().startsWith(StackReader.CALLED)) {
+            return true; // an operation that only samples show
+        }
         return switch (part.kind()) {
             case COMPUTING,
                     LOCK,

@@ -1,0 +1,118 @@
+package tern.rpc.diagnosis;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.pool.ApplicationCode;
+
+/**
+ * Names that several samples share: code that computes in many small methods counts for their caller, and all waits for
+ * a lock count for its usual holder.
+ *
+ * @param caller the method that computing code counts for; null if each method counts for itself
+ * @param holders the part's name by lock
+ */
+record CommonNames(@Nullable String caller, Map<String, String> holders) {
+
+    /** A method found in this share of the looks at computing code is hot by itself. */
+    private static final double HOT = 0.4;
+
+    /** A caller of small methods has to be on this share of the stacks. */
+    private static final double COMMON = 0.7;
+
+    /** A holder found in this share of the looks at a lock stands for all of them. */
+    private static final double USUAL_HOLDER = 0.4;
+
+    private static final String HELD = " held in ";
+    private static final String WANTED = " wanted in ";
+
+    /** The sample under its common name. */
+    Sample of(Sample sample) {
+        String lock = lock(sample);
+        if (lock != null) {
+            String holder = holders.get(lock);
+            return holder == null || holder.equals(sample.part().name()) ? sample : sample.named(holder);
+        }
+        if (caller != null && sample.isComputing()) {
+            for (int i = 0; i < sample.path().size(); i++) {
+                if (ApplicationCode.method(sample.path().get(i)).equals(caller)) {
+                    return sample.at(i, caller);
+                }
+            }
+        }
+        return sample;
+    }
+
+    /** The lock that a sample waits for; null if it waits for none. */
+    private static @Nullable String lock(Sample sample) {
+        if (sample.part().kind() != Part.Kind.LOCK) {
+            return null;
+        }
+        String name = sample.part().name();
+        int end = Math.max(name.indexOf(HELD), name.indexOf(WANTED));
+        return end < 0 ? null : name.substring(0, end);
+    }
+
+    /** The usual holder of each lock that has one, as the name of the part. */
+    static Map<String, String> holders(List<List<Sample>> calls) {
+        Map<String, Map<String, Integer>> found = new HashMap<>();
+        for (List<Sample> list : calls) {
+            for (Sample sample : list) {
+                String lock = lock(sample);
+                if (lock != null) {
+                    found.computeIfAbsent(lock, name -> new HashMap<>())
+                            .merge(sample.part().name(), 1, Integer::sum);
+                }
+            }
+        }
+        Map<String, String> holders = new HashMap<>();
+        found.forEach((lock, names) -> {
+            int all = names.values().stream().mapToInt(Integer::intValue).sum();
+            names.entrySet().stream()
+                    .filter(entry -> entry.getKey().contains(HELD) && entry.getValue() >= USUAL_HOLDER * all)
+                    .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry::getKey))
+                    .ifPresent(entry -> holders.put(lock, entry.getKey()));
+        });
+        return holders;
+    }
+
+    /** The innermost method that most of the computing stacks share; null if one method is hot by itself. */
+    static @Nullable String caller(Iterable<List<Sample>> calls) {
+        Map<String, Integer> innermost = new HashMap<>();
+        Map<String, Integer> anywhere = new HashMap<>();
+        Map<String, Integer> depths = new HashMap<>();
+        int all = 0;
+        for (List<Sample> list : calls) {
+            for (Sample sample : list) {
+                if (!sample.isOwn() || !sample.isComputing() || sample.path().isEmpty()) {
+                    continue;
+                }
+                all++;
+                List<String> path = sample.path().stream()
+                        .map(ApplicationCode::method)
+                        .distinct()
+                        .toList();
+                innermost.merge(path.get(0), 1, Integer::sum);
+                for (int i = 0; i < path.size(); i++) {
+                    anywhere.merge(path.get(i), 1, Integer::sum);
+                    depths.merge(path.get(i), i, Integer::sum);
+                }
+            }
+        }
+        int looks = all;
+        if (innermost.values().stream().anyMatch(count -> count >= HOT * looks)) {
+            return null;
+        }
+        String best = null;
+        double least = Double.MAX_VALUE;
+        for (Map.Entry<String, Integer> entry : anywhere.entrySet()) {
+            double depth = (double) depths.getOrDefault(entry.getKey(), 0) / entry.getValue();
+            if (entry.getValue() >= COMMON * looks && depth < least) {
+                least = depth;
+                best = entry.getKey();
+            }
+        }
+        return best;
+    }
+}

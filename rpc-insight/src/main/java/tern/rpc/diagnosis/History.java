@@ -1,0 +1,161 @@
+package tern.rpc.diagnosis;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What happened before: the causes of the last {@value #MAX_EPISODES} misses within 24 hours, the figures of each second
+ * for ten minutes and of each minute for 24 hours. Thread-safe.
+ */
+public final class History {
+
+    static final int MAX_EPISODES = 500;
+    private static final Duration KEPT = Duration.ofHours(24);
+    private static final int SECONDS = 600;
+    private static final int MINUTES = 24 * 60;
+    private static final int SECONDS_A_MINUTE = 60;
+
+    private final Deque<Episode> episodes = new ArrayDeque<>(); // guarded by this, like the next ones
+    private final Deque<Figures> seconds = new ArrayDeque<>();
+    private final Deque<Figures> minutes = new ArrayDeque<>();
+    private Figures minute = Figures.NONE;
+    private int secondsOfMinute;
+
+    /**
+     * The time in which one cause was the first one of a miss.
+     *
+     * @param miss the beginning of the miss
+     * @param from the time from which the cause was the first one
+     * @param until the last time at which it was
+     * @param first its kind and its name
+     * @param p99Ms -1 if it is not known
+     */
+    public record Episode(
+            Instant miss,
+            Instant from,
+            Instant until,
+            List<String> methods,
+            String first,
+            double ms,
+            double ofMs,
+            String change,
+            long calls,
+            long late,
+            long failed,
+            long refused,
+            int hung,
+            double p99Ms) {
+
+        public Episode {
+            methods = List.copyOf(methods);
+        }
+
+        private Episode from(Instant beginning) {
+            return new Episode(
+                    miss, beginning, until, methods, first, ms, ofMs, change, calls, late, failed, refused, hung,
+                    p99Ms);
+        }
+    }
+
+    /**
+     * Figures of a second or a minute. A value of -1 is unknown.
+     *
+     * @param at its end
+     * @param meanMs the mean time of a call
+     * @param processors the processors that the process kept busy
+     * @param collecting the share of time in pauses of the collector
+     * @param allocatedPerSecond bytes
+     */
+    public record Figures(
+            Instant at,
+            long calls,
+            long late,
+            long failed,
+            long refused,
+            int hung,
+            double meanMs,
+            double processors,
+            double collecting,
+            double allocatedPerSecond) {
+
+        static final Figures NONE = new Figures(Instant.EPOCH, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+
+        /** Adds the figures of the next second. */
+        private Figures plus(Figures next, int secondsSoFar) {
+            long all = calls + next.calls;
+            return new Figures(
+                    next.at,
+                    all,
+                    late + next.late,
+                    failed + next.failed,
+                    refused + next.refused,
+                    Math.max(hung, next.hung),
+                    all == 0 ? 0 : (meanMs * calls + next.meanMs * next.calls) / all,
+                    mean(processors, next.processors, secondsSoFar),
+                    mean(collecting, next.collecting, secondsSoFar),
+                    mean(allocatedPerSecond, next.allocatedPerSecond, secondsSoFar));
+        }
+
+        private static double mean(double soFar, double next, int seconds) {
+            return next < 0 ? soFar : (soFar * seconds + next) / (seconds + 1);
+        }
+    }
+
+    /** Adds a second. */
+    synchronized void add(Figures second) {
+        add(seconds, second, SECONDS);
+        minute = minute.plus(second, secondsOfMinute);
+        if (++secondsOfMinute == SECONDS_A_MINUTE) {
+            add(minutes, minute, MINUTES);
+            minute = Figures.NONE;
+            secondsOfMinute = 0;
+        }
+    }
+
+    private static <T> void add(Deque<T> ring, T entry, int most) {
+        ring.addLast(entry);
+        if (ring.size() > most) {
+            ring.removeFirst();
+        }
+    }
+
+    /** Adds a diagnosis. It replaces the last one if that is of the same miss and has the same first cause. */
+    synchronized void add(Episode episode) {
+        Episode last = episodes.peekLast();
+        if (last != null && last.miss.equals(episode.miss) && last.first.equals(episode.first)) {
+            episodes.removeLast();
+            episodes.addLast(episode.from(last.from));
+        } else {
+            add(episodes, episode, MAX_EPISODES);
+        }
+        Episode oldest = episodes.peekFirst();
+        while (oldest != null && oldest.until.isBefore(episode.until.minus(KEPT))) {
+            episodes.removeFirst();
+            oldest = episodes.peekFirst();
+        }
+    }
+
+    /** The causes of misses, the oldest first. */
+    public synchronized List<Episode> episodes() {
+        return List.copyOf(episodes);
+    }
+
+    /** The last seconds, the oldest first. */
+    public synchronized List<Figures> seconds() {
+        return List.copyOf(seconds);
+    }
+
+    /** The last complete minutes, the oldest first. */
+    public synchronized List<Figures> minutes() {
+        return List.copyOf(minutes);
+    }
+
+    /** The last episode; null if there was none. */
+    synchronized @Nullable Episode last() {
+        return episodes.peekLast();
+    }
+}

@@ -1,0 +1,188 @@
+package tern.rpc.diagnosis;
+
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.diagnosis.Diagnosis.Miss;
+import tern.rpc.diagnosis.Diagnosis.State;
+
+/**
+ * Publishes the diagnoses of one miss after the other and logs each miss once when it begins and once when it ends. A
+ * diagnosis with another first cause is published if this cause was the first one in two of three seconds. Used by one
+ * thread.
+ */
+final class MissReport {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Diagnostician.class);
+    private static final double P99 = 0.99;
+    private static final int VOTES = 3;
+    private static final int MAX_UNTOLD_SECONDS = 4;
+
+    private final History history;
+    private final Deque<String> firsts = new ArrayDeque<>(); // of the last seconds
+    private @Nullable Diagnosis published; // of the present miss
+    private boolean told; // the log line of the present miss was written
+    private int seconds;
+
+    MissReport(History history) {
+        this.history = history;
+    }
+
+    /** What is missed, and since when. */
+    record Begun(Instant since, long seconds, double targetMs, double usualP99Ms) {}
+
+    /**
+     * Adds the diagnosis of a second.
+     *
+     * @param mayWarn whether calls are old enough for a warning
+     * @return the diagnosis to publish
+     */
+    Diagnosis add(
+            Begun begun,
+            Evidence.Counts counts,
+            List<EndedCall> bad,
+            Ranking ranking,
+            List<String> missing,
+            boolean mayWarn,
+            Instant now) {
+        List<Cause> causes = ranking.causes();
+        Diagnosis fresh = diagnosis(begun, counts, bad, ranking, causes, missing);
+        String first = DiagnosisText.title(causes.get(0));
+        firsts.addLast(first);
+        if (firsts.size() > VOTES) {
+            firsts.removeFirst();
+        }
+        seconds++;
+        boolean agreed = firsts.stream().filter(first::equals).count() >= 2;
+        Diagnosis current = published;
+        if (current == null
+                || agreed
+                || DiagnosisText.title(current.causes().get(0)).equals(first)) {
+            current = fresh;
+            published = fresh;
+            history.add(episode(fresh, now));
+        }
+        if (!told && mayWarn && (agreed || seconds >= MAX_UNTOLD_SECONDS)) {
+            told = true;
+            warn(current, counts);
+        }
+        return current;
+    }
+
+    private static Diagnosis diagnosis(
+            Begun begun,
+            Evidence.Counts counts,
+            List<EndedCall> bad,
+            Ranking ranking,
+            List<Cause> causes,
+            List<String> missing) {
+        Miss miss = new Miss(
+                begun.since(),
+                begun.seconds(),
+                List.copyOf(ranking.excess().badByMethod().keySet()),
+                begun.targetMs(),
+                counts.calls(),
+                counts.late(),
+                counts.failed(),
+                counts.refused(),
+                counts.hung(),
+                p99(bad, counts),
+                begun.usualP99Ms());
+        Map<String, Double> account = new LinkedHashMap<>();
+        Times times = ranking.excess().account;
+        for (Part part : times.longestFirst()) {
+            account.merge(label(part), times.of(part) / 1e6, Double::sum);
+        }
+        return new Diagnosis(
+                State.MISS,
+                DiagnosisText.of(miss, causes, account),
+                miss,
+                causes,
+                account,
+                times.of(Account.OWN) / 1e6,
+                missing);
+    }
+
+    private static History.Episode episode(Diagnosis diagnosis, Instant now) {
+        Miss miss = diagnosis.miss();
+        Cause first = diagnosis.causes().get(0);
+        if (miss == null) {
+            throw new IllegalArgumentException("a diagnosis without a miss");
+        }
+        return new History.Episode(
+                miss.since(),
+                now,
+                now,
+                miss.methods(),
+                DiagnosisText.title(first),
+                first.ms(),
+                first.ofMs(),
+                first.change().text(),
+                miss.calls(),
+                miss.late(),
+                miss.failed(),
+                miss.refused(),
+                miss.hung(),
+                miss.p99Ms());
+    }
+
+    private static void warn(Diagnosis diagnosis, Evidence.Counts counts) {
+        Miss miss = diagnosis.miss();
+        Cause first = diagnosis.causes().get(0);
+        LOG.warn(
+                "Calls miss the target of {} ms: {} of {} late, {} failed, {} refused, {} hang. First cause: {} ({} of"
+                        + " {} ms). Change: {}. All of it: /actuator/rpc/diagnosis",
+                miss == null ? "?" : Math.round(miss.targetMs()),
+                counts.late(),
+                counts.calls(),
+                counts.failed(),
+                counts.refused(),
+                counts.hung(),
+                DiagnosisText.title(first),
+                Math.round(first.ms()),
+                Math.round(first.ofMs()),
+                first.change().text());
+    }
+
+    /** The miss has ended. */
+    void end(long lastedSeconds) {
+        Diagnosis last = published;
+        if (told && last != null) {
+            LOG.info(
+                    "Calls are in time again, after {} s of a missed target. First cause was: {}",
+                    lastedSeconds,
+                    DiagnosisText.title(last.causes().get(0)));
+        }
+        published = null;
+        told = false;
+        seconds = 0;
+        firsts.clear();
+    }
+
+    private static String label(Part part) {
+        String kind = part.kind().name().toLowerCase(Locale.ROOT).replace('_', ' ');
+        return part.name().isEmpty() ? kind : kind + " " + part.name();
+    }
+
+    /** The time that one call in a hundred exceeds: among the bad calls, the place that is left of that hundredth. */
+    private static double p99(List<EndedCall> bad, Evidence.Counts counts) {
+        List<EndedCall> slowest = new ArrayList<>(bad);
+        slowest.sort(Comparator.comparingLong(EndedCall::tookNanos));
+        if (slowest.isEmpty()) {
+            return 0;
+        }
+        double badShare = Math.min(1, counts.bad() / (double) Math.max(1, counts.calls() + counts.refused()));
+        double within = Math.max(0, (badShare - (1 - P99)) / badShare);
+        int index = (int) Math.min(slowest.size() - 1, Math.floor(within * slowest.size()));
+        return slowest.get(index).tookNanos() / 1e6;
+    }
+}

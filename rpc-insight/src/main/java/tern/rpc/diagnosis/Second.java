@@ -1,0 +1,39 @@
+package tern.rpc.diagnosis;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import tern.rpc.diagnosis.CallRecords.Sums;
+import tern.rpc.pool.PoolSnapshot;
+
+/** The sums at the end of a second: of calls by method, of refused calls by reason, and of pools by name. */
+record Second(long atNanos, Map<String, Sums> methods, Map<String, Long> refused, Map<String, PoolSnapshot> pools) {
+
+    /** The calls since an earlier second. */
+    Evidence.Counts since(Second earlier, int hung) {
+        long calls = 0;
+        long late = 0;
+        long failed = 0;
+        for (Map.Entry<String, Sums> entry : methods.entrySet()) {
+            Sums sums = entry.getValue().since(earlier.methods.getOrDefault(entry.getKey(), Sums.NONE));
+            calls += sums.calls();
+            late += sums.late();
+            failed += sums.failed();
+        }
+        long refusals = refusedSince(earlier).values().stream()
+                .mapToLong(Long::longValue)
+                .sum();
+        return new Evidence.Counts(calls, late, failed, refusals, hung);
+    }
+
+    /** The calls refused since an earlier second, by reason. */
+    Map<String, Long> refusedSince(Second earlier) {
+        Map<String, Long> counts = new LinkedHashMap<>();
+        refused.forEach((reason, count) -> {
+            long more = count - earlier.refused.getOrDefault(reason, 0L);
+            if (more > 0) {
+                counts.put(reason, more);
+            }
+        });
+        return counts;
+    }
+}

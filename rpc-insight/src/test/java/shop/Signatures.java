@@ -1,0 +1,45 @@
+package shop;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** Code of an application that holds locks while a helper of another class waits. */
+public final class Signatures {
+
+    private final Lock lock = new ReentrantLock();
+
+    public synchronized void sign(CountDownLatch end) {
+        Naps.until(end);
+    }
+
+    public void number(CountDownLatch end) {
+        lock.lock();
+        try {
+            Naps.until(end);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes two monitors, this one first. */
+    public synchronized void signBoth(Signatures other, CountDownLatch bothHoldOne) {
+        bothHoldOne.countDown();
+        Naps.until(bothHoldOne);
+        other.sign(new CountDownLatch(0));
+    }
+
+    /** A helper that many methods call. */
+    static final class Naps {
+
+        private Naps() {}
+
+        static void until(CountDownLatch end) {
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

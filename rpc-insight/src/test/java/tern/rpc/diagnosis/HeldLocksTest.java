@@ -1,0 +1,90 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import shop.Signatures;
+
+/** Locks that real threads hold and want. */
+class HeldLocksTest {
+
+    private final CountDownLatch end = new CountDownLatch(1);
+    private final Signatures signatures = new Signatures();
+    private final List<Thread> threads = new ArrayList<>();
+
+    @AfterEach
+    void endThreads() throws InterruptedException {
+        end.countDown();
+        for (Thread thread : threads) {
+            if (!thread.getName().startsWith("dead")) {
+                thread.join();
+            }
+        }
+    }
+
+    /** Starts a thread and returns when it waits. */
+    private Thread waiting(String name, Runnable code, Thread.State... states) {
+        Thread thread = new Thread(code, name);
+        thread.setDaemon(true);
+        threads.add(thread);
+        thread.start();
+        while (!List.of(states).contains(thread.getState())) {
+            Thread.onSpinWait();
+        }
+        return thread;
+    }
+
+    private static ThreadLook look(Thread thread) {
+        ThreadLook look = Sampler.looks(new long[] {thread.getId()}).get(thread.getId());
+        assertThat(look).isNotNull();
+        return look;
+    }
+
+    @Test
+    void monitorIsHeldInTheMethodThatEnteredItNotInItsHelper() {
+        waiting("holder", () -> signatures.sign(end), Thread.State.WAITING);
+        ThreadLook waiter = look(waiting("waiter", () -> signatures.sign(end), Thread.State.BLOCKED));
+
+        assertThat(StackReader.read(waiter))
+                .isEqualTo(new Part(Part.Kind.LOCK, "monitor of Signatures held in Signatures.sign"));
+        assertThat(StackReader.holderPath(waiter).get(0).getMethodName()).isEqualTo("sign");
+    }
+
+    @Test
+    void lockOfTheStandardLibraryIsHeldInTheMethodThatTakesIt() {
+        waiting("holder", () -> signatures.number(end), Thread.State.WAITING);
+        ThreadLook waiter = look(waiting("waiter", () -> signatures.number(end), Thread.State.WAITING));
+
+        assertThat(StackReader.read(waiter))
+                .isEqualTo(new Part(Part.Kind.LOCK, "ReentrantLock held in Signatures.number"));
+    }
+
+    @Test
+    void chainOfOwnersIsFollowedToItsEnd() {
+        Signatures first = new Signatures();
+        CountDownLatch held = new CountDownLatch(0);
+        waiting("last", () -> signatures.sign(end), Thread.State.WAITING);
+        waiting("middle", () -> first.signBoth(signatures, held), Thread.State.BLOCKED);
+        ThreadLook waiter = look(waiting("waiter", () -> first.sign(end), Thread.State.BLOCKED));
+
+        assertThat(StackReader.read(waiter).name()).isEqualTo("monitor of Signatures held in Signatures.sign");
+        assertThat(StackReader.lastOwner(waiter)).extracting(ThreadLook::name).isEqualTo("last");
+    }
+
+    @Test
+    void deadlockIsSaidToBeOne() {
+        Signatures other = new Signatures();
+        CountDownLatch bothHoldOne = new CountDownLatch(2);
+        waiting("dead-1", () -> signatures.signBoth(other, bothHoldOne), Thread.State.WAITING, Thread.State.BLOCKED);
+        Thread second = waiting("dead-2", () -> other.signBoth(signatures, bothHoldOne), Thread.State.BLOCKED);
+        while (threads.get(0).getState() != Thread.State.BLOCKED) {
+            Thread.onSpinWait();
+        }
+
+        assertThat(StackReader.read(look(second)).name()).contains("in a deadlock with Signatures.sign");
+    }
+}
