@@ -162,7 +162,7 @@ final class StackReader {
             return lock + " in a deadlock with " + place(owner);
         }
         ThreadLook waiter = lastWaiter(thread);
-        String last = waiter == thread
+        String last = waiter.id() == thread.id()
                 ? lock
                 : (waiter.state() == Thread.State.BLOCKED ? "monitor of " : "") + simple(waiter.lock());
         List<StackTraceElement> path = holderPath(thread);
