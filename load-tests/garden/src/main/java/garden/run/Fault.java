@@ -1,31 +1,84 @@
 package garden.run;
 
-import garden.shop.Switches;
-import java.util.regex.Pattern;
+import java.util.ArrayList;
+import java.util.List;
 
-/**
- * One fault of the garden and the expected diagnosis.
- *
- * @param first pattern for kind and name of the first cause
- * @param change pattern for the proposed change
- * @param plant switches the fault on or off
- */
-record Fault(String name, Pattern first, Pattern change, Switch plant) {
+/** A fault, a pair of faults, or a healthy situation of the garden, and its truth. Built once, then read alone. */
+public final class Fault {
 
-    /** Switches a fault on or off. */
-    interface Switch {
-        void set(boolean on) throws Exception;
+    /** No property that sizes something helps. */
+    public static final String NO_SIZE =
+            "(max-active|max-total|max-idle|maximum-pool-size|max-per-host|max-wait|threads|queue-capacity)=\\S*\\d";
+
+    /** Plants a fault. */
+    public interface Plant {
+        void into(Garden garden) throws Exception;
     }
 
-    static Fault of(String name, String first, String change) {
-        return of(name, first, change, on -> Switches.set(name, on));
+    private final String name;
+    private final Stand stand;
+    private final String text;
+    private final List<Truth> truths = new ArrayList<>();
+    private final List<Plant> plants = new ArrayList<>();
+
+    private Fault(String name, Stand stand, String text) {
+        this.name = name;
+        this.stand = stand;
+        this.text = text;
     }
 
-    static Fault of(String name, String first, String change, Switch plant) {
-        return new Fault(
-                name,
-                Pattern.compile(first, Pattern.CASE_INSENSITIVE),
-                Pattern.compile(change, Pattern.CASE_INSENSITIVE),
-                plant);
+    /** A fault without truths is a healthy situation. */
+    public static Fault of(String name, Stand stand, String text) {
+        return new Fault(name, stand, text);
+    }
+
+    /** Adds what is wrong, each by a regular expression: kind, place, right change, harmful change. */
+    public Fault truth(String kind, String place, String change, String forbidden) {
+        truths.add(Truth.of(kind, place, change, forbidden));
+        return this;
+    }
+
+    public Fault plant(Plant plant) {
+        plants.add(plant);
+        return this;
+    }
+
+    /** Two faults at once. */
+    public static Fault pair(String name, Fault one, Fault other) {
+        if (one.stand != other.stand) {
+            throw new IllegalArgumentException(name + " has two stands, " + one.stand + " and " + other.stand);
+        }
+        Fault pair = new Fault(name, one.stand, one.text + "; and " + other.text);
+        for (Fault part : List.of(one, other)) {
+            pair.truths.addAll(part.truths);
+            pair.plants.addAll(part.plants);
+        }
+        return pair;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    Stand stand() {
+        return stand;
+    }
+
+    String text() {
+        return text;
+    }
+
+    List<Truth> truths() {
+        return truths;
+    }
+
+    boolean healthy() {
+        return truths.isEmpty();
+    }
+
+    void plantInto(Garden garden) throws Exception {
+        for (Plant plant : plants) {
+            plant.into(garden);
+        }
     }
 }

@@ -10,37 +10,71 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Calls the shop at a constant rate, whether or not it answers. */
-final class Load implements AutoCloseable {
+/** Calls the shop at a steady rate, whether it answers or not. Thread-safe. */
+public final class Load implements AutoCloseable {
 
-    private static final int MAX_CALLERS = 400;
+    private static final int MAX_CALLERS = 300;
+    private static final int TICK_MILLIS = 25;
+    private static final long TARGET_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final OrderService orders;
     private final ExecutorService callers = new ThreadPoolExecutor(
             0, MAX_CALLERS, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), Load::thread, (task, pool) -> {});
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(Load::thread);
     private final AtomicInteger next = new AtomicInteger();
-    final LongAdder calls = new LongAdder();
-    final LongAdder bad = new LongAdder();
-    private volatile int factor = 1;
+    private final LongAdder calls = new LongAdder();
+    private final LongAdder bad = new LongAdder();
+    private volatile int documentBytes;
+    private volatile double perTick = 1;
+    private volatile double wave;
+    private double due; // clock thread only
+    private long ticks; // clock thread only
 
-    Load(OrderService orders, int perSecond) {
+    Load(OrderService orders) {
         this.orders = orders;
-        clock.scheduleAtFixedRate(this::tick, 0, 1_000_000 / perSecond, TimeUnit.MICROSECONDS);
+        clock.scheduleAtFixedRate(this::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
     }
 
     private static Thread thread(Runnable task) {
-        Thread thread = new Thread(task, "load");
+        Thread thread = new Thread(null, task, "load", 256 * 1_024);
         thread.setDaemon(true);
         return thread;
     }
 
-    void factor(int times) {
-        factor = times;
+    /** The usual rate is 40 calls a second. */
+    public void factor(double times) {
+        perTick = times;
+    }
+
+    /** Lets the rate rise and fall by this share every eight seconds. */
+    public void wave(double share) {
+        wave = share;
+    }
+
+    /** One of four calls carries a document of this size. */
+    public void documents(int bytes) {
+        documentBytes = bytes;
+    }
+
+    void usual() {
+        perTick = 1;
+        wave = 0;
+        documentBytes = 0;
+    }
+
+    long calls() {
+        return calls.sum();
+    }
+
+    /** Calls that failed or ended later than the target. */
+    long bad() {
+        return bad.sum();
     }
 
     private void tick() {
-        for (int i = 0; i < factor; i++) {
+        ticks++;
+        due += perTick * (1 + wave * Math.sin(ticks * TICK_MILLIS * 2 * Math.PI / 8_000));
+        for (; due >= 1; due--) {
             int id = next.getAndIncrement();
             callers.execute(() -> call(id));
         }
@@ -50,18 +84,27 @@ final class Load implements AutoCloseable {
         long start = System.nanoTime();
         boolean ended = false;
         try {
-            if (id % 4 == 0) {
-                orders.view(id);
-            } else {
-                orders.place(id);
-            }
+            send(id, id % 20);
             ended = true;
         } catch (RuntimeException e) {
-            // counted as a failure below
+            // counted below
         }
         calls.increment();
-        if (!ended || System.nanoTime() - start > 100_000_000) {
+        if (!ended || System.nanoTime() - start > TARGET_NANOS) {
             bad.increment();
+        }
+    }
+
+    private void send(int id, int kind) {
+        int bytes = documentBytes;
+        if (bytes > 0 && kind % 4 == 0) {
+            orders.attach(new byte[bytes]);
+        } else if (kind < 12) {
+            orders.place(id);
+        } else if (kind < 17) {
+            orders.view(id);
+        } else {
+            orders.history(id);
         }
     }
 

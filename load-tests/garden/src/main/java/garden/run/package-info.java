@@ -1,4 +1,4 @@
-/** Puts load on the shop, plants one fault after the other, and compares the diagnosis with the expected one. */
+/** Plants one fault after the other into the shop, and compares the diagnosis with the truth. */
 @NullMarked
 package garden.run;
 

@@ -3,12 +3,12 @@ package garden.shop;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Pauses that an interrupt does not end. */
+/** Waits that no interrupt ends. */
 public final class Naps {
 
     private Naps() {}
 
-    /** Also called from SQL through an alias. */
+    /** The database knows this method by the name {@code tax}. */
     public static int millis(int time) {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(time);
         for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {

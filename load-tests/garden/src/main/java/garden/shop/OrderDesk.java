@@ -1,38 +1,52 @@
 package garden.shop;
 
-import tern.rpc.spring.RpcReference;
-import tern.rpc.spring.RpcService;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Component;
 
-@RpcService
-class OrderDesk implements OrderService {
+/** The work of each call, for RPC and the web. */
+@Component
+public class OrderDesk {
 
-    private final Basket basket;
+    private final List<Step> steps;
     private final Stock stock;
     private final Prices prices;
-    private final Carrier carrier;
+    private final Carriers carriers;
+    private final @Nullable Rates rates;
 
-    @RpcReference
-    @SuppressWarnings("NullAway.Init") // set by the starter
-    private RateService rates;
-
-    OrderDesk(Basket basket, Stock stock, Prices prices, Carrier carrier) {
-        this.basket = basket;
+    OrderDesk(List<Step> steps, Stock stock, Prices prices, Carriers carriers, @Nullable Rates rates) {
+        this.steps = steps;
         this.stock = stock;
         this.prices = prices;
-        this.carrier = carrier;
+        this.carriers = carriers;
+        this.rates = rates;
     }
 
-    @Override
-    public String place(int id) {
-        basket.check(id);
-        stock.left(id);
+    String place(int id) {
+        int left = stock.left(id);
+        for (Step step : steps) {
+            step.place(id);
+        }
         stock.take(id);
-        stock.export(id);
-        return prices.of(id) + carrier.quote(id) + rates.rate(id);
+        String rate = rates == null ? "" : String.valueOf(rates.of(id));
+        return prices.of(id) + carriers.quote(id) + left + rate;
     }
 
-    @Override
-    public String view(int id) {
+    String view(int id) {
+        for (Step step : steps) {
+            step.view(id);
+        }
         return prices.of(id) + stock.left(id);
+    }
+
+    String history(int id) {
+        for (Step step : steps) {
+            step.history(id);
+        }
+        return prices.of(id) + stock.left(id) + carriers.track(id);
+    }
+
+    int attach(byte[] document) {
+        return document.length;
     }
 }

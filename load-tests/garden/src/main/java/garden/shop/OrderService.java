@@ -6,4 +6,8 @@ public interface OrderService {
     String place(int id);
 
     String view(int id);
+
+    String history(int id);
+
+    int attach(byte[] document);
 }

@@ -1,7 +1,9 @@
 package garden.shop;
 
-/** A service that the shop calls in another application. */
+/** A service of another application. */
 public interface RateService {
 
     double rate(int id);
+
+    double discount(int id);
 }

@@ -1,38 +1,34 @@
 package garden.shop;
 
-import java.sql.SQLException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Properties;
 import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.AutoConfigurationPackage;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.ComponentScan;
-import org.springframework.context.annotation.ComponentScan.Filter;
-import org.springframework.context.annotation.FilterType;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.scheduling.annotation.EnableAsync;
 
-/** The application whose faults the diagnosis has to find. */
-@SpringBootApplication
-@ComponentScan(excludeFilters = @Filter(type = FilterType.ASSIGNABLE_TYPE, classes = RateDesk.class))
+/** The shop. */
+@SpringBootApplication(scanBasePackages = {"garden.shop", "garden.open", "garden.blind"})
+@AutoConfigurationPackage(basePackages = "garden")
+@EnableAsync
 public class ShopApplication {
 
-    public static ConfigurableApplicationContext start(String... arguments) {
-        return SpringApplication.run(ShopApplication.class, arguments);
-    }
-
-    /** Releases the calls that wait for the gate of the basket. */
-    public static void openGate(ConfigurableApplicationContext shop) {
-        shop.getBean(Basket.class).open();
-    }
-
-    /** Closes the connections that the shop did not return to the pool. */
-    public static void findLostConnections() throws SQLException {
-        Stock.findLost();
-    }
-
-    /** Fills the heap up to this share; 0 frees it. */
-    public static void memory(double share) {
-        if (share > 0) {
-            Basket.fill(share);
-        } else {
-            Basket.empty();
+    public static void main(String[] arguments) throws IOException {
+        ConfigurableApplicationContext shop = SpringApplication.run(ShopApplication.class, arguments);
+        ConfigurableEnvironment environment = shop.getEnvironment();
+        Properties ports = new Properties();
+        ports.setProperty("web", environment.getProperty("local.server.port", ""));
+        ports.setProperty("rpc", environment.getProperty("local.rpc.port", ""));
+        ports.setProperty("control", String.valueOf(Control.start(shop)));
+        Path ready = Path.of(environment.getRequiredProperty("garden.ready-file"));
+        Path partial = ready.resolveSibling(ready.getFileName() + ".part");
+        try (var out = Files.newOutputStream(partial)) {
+            ports.store(out, null);
         }
+        Files.move(partial, ready);
     }
 }

@@ -1,24 +1,45 @@
 package garden.shop;
 
-import java.util.Set;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.DoubleConsumer;
 
-/** The faults that are switched on. Thread-safe. */
+/** The faults that are planted at present, each with its strength. Thread-safe. */
 public final class Switches {
 
-    private static final Set<String> ON = ConcurrentHashMap.newKeySet();
+    private static final Map<String, Double> LEVELS = new ConcurrentHashMap<>();
+    private static final Map<String, List<DoubleConsumer>> LISTENERS = new ConcurrentHashMap<>();
 
     private Switches() {}
 
-    public static void set(String fault, boolean on) {
-        if (on) {
-            ON.add(fault);
-        } else {
-            ON.remove(fault);
-        }
+    /** Strength of a fault; 0 if it is not planted. */
+    public static double level(String name) {
+        return LEVELS.getOrDefault(name, 0.0);
     }
 
-    static boolean on(String fault) {
-        return ON.contains(fault);
+    public static boolean on(String name) {
+        return LEVELS.containsKey(name);
+    }
+
+    /** Adds an action for faults that are no part of a call. It runs on the control thread. */
+    public static void listen(String name, DoubleConsumer action) {
+        LISTENERS.computeIfAbsent(name, any -> new CopyOnWriteArrayList<>()).add(action);
+    }
+
+    static void set(String name, double level) {
+        if (level == 0) {
+            if (LEVELS.remove(name) == null) {
+                return;
+            }
+        } else {
+            LEVELS.put(name, level);
+        }
+        LISTENERS.getOrDefault(name, List.of()).forEach(action -> action.accept(level));
+    }
+
+    static void clear() {
+        List.copyOf(LEVELS.keySet()).forEach(name -> set(name, 0));
     }
 }

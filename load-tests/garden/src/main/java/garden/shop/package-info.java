@@ -1,4 +1,4 @@
-/** A shop with faults that can be switched on and off. */
+/** The shop: the application that the diagnosis watches. */
 @NullMarked
 package garden.shop;
 

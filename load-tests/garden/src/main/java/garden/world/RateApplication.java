@@ -1,5 +1,6 @@
-package garden.shop;
+package garden.world;
 
+import org.springframework.boot.Banner;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -7,18 +8,21 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Import;
 
-/** An application with the service of rates. */
+/** The application that answers for rates. */
 @SpringBootConfiguration
 @EnableAutoConfiguration
 @Import(RateDesk.class)
-public class RateApplication {
+class RateApplication {
 
-    public static ConfigurableApplicationContext start(int port) {
+    static ConfigurableApplicationContext start() {
         return new SpringApplicationBuilder(RateApplication.class)
                 .web(WebApplicationType.NONE)
+                .bannerMode(Banner.Mode.OFF)
                 .run(
-                        "--rpc.server.port=" + port,
+                        "--rpc.server.port=0",
+                        "--rpc.server.threads=20",
                         "--spring.datasource.url=jdbc:h2:mem:rates",
-                        "--spring.application.name=rates");
+                        "--spring.application.name=rates",
+                        "--logging.level.root=ERROR");
     }
 }

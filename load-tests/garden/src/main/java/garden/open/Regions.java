@@ -1,0 +1,92 @@
+package garden.open;
+
+import garden.shop.Step;
+import garden.shop.Switches;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.data.redis.core.script.DefaultRedisScript;
+import org.springframework.stereotype.Component;
+
+/** Asks Redis in ways that do not scale. */
+@Component
+class Regions implements Step {
+
+    private final StringRedisTemplate redis;
+    private final RedisConnectionFactory connections;
+    private final Queue<RedisConnection> kept = new ConcurrentLinkedQueue<>();
+
+    Regions(StringRedisTemplate redis, RedisConnectionFactory connections) {
+        this.redis = redis;
+        this.connections = connections;
+        Switches.listen("redis-1", level -> fill((int) level));
+        Switches.listen("redis-5", level -> {
+            for (RedisConnection lost = kept.poll(); level == 0 && lost != null; lost = kept.poll()) {
+                lost.close();
+            }
+        });
+    }
+
+    @Override
+    public void place(int id) {
+        if (Switches.on("round-1")) {
+            each((int) Switches.level("round-1"));
+        }
+        if (Switches.on("round-3")) {
+            all((int) Switches.level("round-3"));
+        }
+        if (Switches.on("redis-3")) {
+            next();
+        }
+        if (Switches.on("redis-5") && id % 4 == 0) {
+            touch();
+        }
+    }
+
+    @Override
+    public void history(int id) {
+        if (Switches.on("redis-1")) {
+            list();
+        }
+    }
+
+    private void fill(int keys) {
+        if (keys == 0) {
+            redis.delete("regions");
+            return;
+        }
+        StringBuilder script = new StringBuilder("for i = 1, ").append(keys);
+        script.append(" do redis.call('set', 'region:' .. i, i, 'ex', 60) end return 1");
+        redis.execute(new DefaultRedisScript<>(script.toString(), Long.class), List.of());
+    }
+
+    private void list() {
+        redis.keys("region:*7777*");
+    }
+
+    private void each(int count) {
+        for (int i = 0; i < count; i++) {
+            redis.opsForValue().get("price:" + i % 50);
+        }
+    }
+
+    private void all(int count) {
+        for (int i = 0; i < count; i++) {
+            redis.opsForValue().get("price:" + i % 50);
+        }
+    }
+
+    private void next() {
+        redis.opsForList().leftPop("jobs", Duration.ofSeconds(1));
+    }
+
+    private void touch() {
+        RedisConnection connection = connections.getConnection();
+        connection.keyCommands().exists(new byte[] {'a'});
+        kept.add(connection);
+    }
+}

@@ -1,0 +1,27 @@
+package garden.open;
+
+import garden.shop.Step;
+import garden.shop.Switches;
+import java.util.regex.Pattern;
+import org.springframework.stereotype.Component;
+
+@Component
+class Titles implements Step {
+
+    private static final Pattern CLEAN = Pattern.compile("(\\w+\\s?)*!");
+
+    @SuppressWarnings("unused") // keeps the optimizer from removing the work
+    private volatile boolean clean;
+
+    @Override
+    public void history(int id) {
+        double level = Switches.level("code-1");
+        if (level > 0) {
+            clean = clean("order number " + "x".repeat((int) level));
+        }
+    }
+
+    private boolean clean(String title) {
+        return CLEAN.matcher(title).matches();
+    }
+}

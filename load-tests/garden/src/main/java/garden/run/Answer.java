@@ -1,0 +1,58 @@
+package garden.run;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What the diagnosis said. */
+record Answer(String state, List<Found> causes) {
+
+    /** Fields of a cause that speak of something else than the cause. */
+    private static final Set<String> OTHERS = Set.of("symptoms", "acquitted", "brings", "not");
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    /**
+     * A cause.
+     *
+     * @param all every text of the cause but those on symptoms and on what it is not
+     */
+    record Found(String title, String change, String all) {}
+
+    static Answer of(String json) {
+        JsonNode root = JSON.readTree(json);
+        List<Found> causes = new ArrayList<>();
+        for (JsonNode cause : root.path("causes")) {
+            StringBuilder all = new StringBuilder();
+            cause.properties().forEach(field -> {
+                if (!OTHERS.contains(field.getKey())) {
+                    all.append(text(field.getValue())).append('\n');
+                }
+            });
+            JsonNode change = cause.path("change");
+            causes.add(new Found(
+                    text(cause.path("kind")) + ": " + text(cause.path("name")),
+                    change.isObject() ? text(change.path("text")) : text(change),
+                    all.toString()));
+        }
+        return new Answer(text(root.path("state")), causes);
+    }
+
+    /** Status in an answer of {@code /actuator/health}. */
+    static String status(String json) {
+        return text(JSON.readTree(json).path("status"));
+    }
+
+    private static String text(JsonNode node) {
+        if (node.isString()) {
+            return node.stringValue();
+        }
+        return node.isMissingNode() || node.isNull() ? "" : node.toString();
+    }
+
+    boolean misses() {
+        return state.equals("MISS") || !causes.isEmpty();
+    }
+}

@@ -1,0 +1,57 @@
+package garden.run;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What the command was asked for.
+ *
+ * @param only names of faults; all if empty
+ * @param half name of a half; both if empty
+ * @param showBlind whether the answers for the blind half are shown
+ * @param fresh whether faults that were run already are run again
+ * @param live whether one fault is shown as it appears and goes
+ * @param answers folder for the full answers
+ */
+record Options(List<String> only, String half, boolean showBlind, boolean fresh, boolean live, Path answers) {
+
+    static Options of(String... arguments) {
+        List<String> only = new ArrayList<>();
+        String half = "";
+        boolean show = false;
+        boolean fresh = false;
+        boolean live = false;
+        Path answers = Path.of("target", "faults", "answers");
+        for (String argument : arguments) {
+            if (argument.startsWith("--half=")) {
+                half = value(argument);
+            } else if (argument.equals("--show-blind")) {
+                show = true;
+            } else if (argument.equals("--fresh")) {
+                fresh = true;
+            } else if (argument.equals("--live")) {
+                live = true;
+            } else if (argument.startsWith("--answers=")) {
+                answers = Path.of(value(argument));
+            } else if (argument.startsWith("-")) {
+                throw new IllegalArgumentException(argument + " is no option; see load-tests/faults --help");
+            } else {
+                only.addAll(List.of(argument.split(",", -1)));
+            }
+        }
+        return new Options(List.copyOf(only), half, show, fresh, live, answers);
+    }
+
+    private static String value(String argument) {
+        return argument.substring(argument.indexOf('=') + 1);
+    }
+
+    boolean wants(Half part) {
+        return half.isEmpty() || half.equals(part.name());
+    }
+
+    boolean wants(Fault fault) {
+        return only.isEmpty() || only.contains(fault.name());
+    }
+}

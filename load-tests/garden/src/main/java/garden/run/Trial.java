@@ -1,0 +1,164 @@
+package garden.run;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.LocalTime;
+import java.time.temporal.ChronoUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Plants faults into one running shop. Gardens that run side by side share a lock, so that one fault is planted at a time.
+ * Confined to one thread.
+ */
+final class Trial {
+
+    private static final int FAULT_SECONDS = 24;
+    private static final int AFTER_FIRST_SECONDS = 7;
+    private static final int HEALTHY_SECONDS = 22;
+    private static final int RECOVERY_SECONDS = 75;
+    private static final int QUIET_SECONDS = 4;
+    private static final int TRIES = 3;
+    private static final Path LOCK = Path.of(System.getProperty("java.io.tmpdir"), "tern-garden.lock");
+
+    private final Garden garden;
+    private final @Nullable Path answers;
+
+    Trial(Garden garden, @Nullable Path answers) {
+        this.garden = garden;
+        this.answers = answers;
+    }
+
+    Verdict run(Fault fault) throws Exception {
+        try (FileChannel file = FileChannel.open(LOCK, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            for (int tries = 0; tries < TRIES; tries++) {
+                try (FileLock lock = file.lock()) {
+                    if (lock.isValid() && !misses() || tries == TRIES - 1) {
+                        return runAlone(fault);
+                    }
+                }
+                awaitHealthy(); // a fault of the other garden took processors from this one
+            }
+        }
+        throw new IllegalStateException("the loop above returns");
+    }
+
+    private Verdict runAlone(Fault fault) throws Exception {
+        long calls = garden.load().calls();
+        long bad = garden.load().bad();
+        int warnings = garden.shop().warnings();
+        fault.plantInto(garden);
+        double seconds;
+        String text;
+        Answer answer;
+        try {
+            seconds = fault.healthy() ? awaitAlarm() : awaitCause(bad);
+            answer = Answer.of(garden.shop().diagnosis("application/json"));
+            text = garden.shop().diagnosis("text/plain");
+        } catch (IOException e) { // a shop that does not answer has no diagnosis
+            seconds = -1;
+            answer = Answer.of("{\"state\":\"NO ANSWER\"}");
+            text = e.toString();
+        }
+        long allCalls = garden.load().calls() - calls;
+        double share = (garden.load().bad() - bad) / (double) Math.max(1, allCalls);
+        boolean alarm = fault.healthy()
+                && (answer.misses() || seconds >= 0 || garden.shop().warnings() > warnings);
+        Verdict verdict = Verdict.of(fault, answer, share, seconds, alarm);
+        write(fault, verdict, text);
+        garden.heal();
+        return verdict;
+    }
+
+    /** @return the seconds from the first bad call until the first cause, -1 if there was none */
+    private double awaitCause(long before) throws Exception {
+        long start = System.nanoTime();
+        long firstBad = 0;
+        while (secondsSince(start) < FAULT_SECONDS) {
+            Thread.sleep(500);
+            if (firstBad == 0 && garden.load().bad() > before) {
+                firstBad = System.nanoTime();
+            }
+            if (misses()) {
+                double seconds = firstBad == 0 ? 0 : secondsSince(firstBad);
+                Thread.sleep(AFTER_FIRST_SECONDS * 1_000L);
+                return seconds;
+            }
+        }
+        return -1;
+    }
+
+    /** @return the seconds until an alarm, -1 if there was none */
+    private double awaitAlarm() throws Exception {
+        long start = System.nanoTime();
+        while (secondsSince(start) < HEALTHY_SECONDS) {
+            Thread.sleep(1_000);
+            if (misses() || !Answer.status(garden.shop().health()).equals("UP")) {
+                return secondsSince(start);
+            }
+        }
+        return -1;
+    }
+
+    private boolean misses() throws Exception {
+        return Answer.of(garden.shop().diagnosis("application/json")).misses();
+    }
+
+    /** @return whether the next fault may be planted; else the shop has to be started again */
+    boolean awaitHealthy() throws Exception {
+        long start = System.nanoTime();
+        try {
+            while (secondsSince(start) < RECOVERY_SECONDS) {
+                long bad = garden.load().bad();
+                Thread.sleep(QUIET_SECONDS * 1_000L);
+                if (!misses() && garden.load().bad() - bad <= 2) {
+                    return true;
+                }
+            }
+        } catch (IOException e) {
+            return false; // it does not answer
+        }
+        return false;
+    }
+
+    private void write(Fault fault, Verdict verdict, String text) throws IOException {
+        if (answers == null) {
+            return;
+        }
+        StringBuilder out = new StringBuilder()
+                .append(fault.name())
+                .append(" on ")
+                .append(fault.stand())
+                .append(", ")
+                .append(LocalTime.now().truncatedTo(ChronoUnit.SECONDS))
+                .append("\nplanted  ")
+                .append(fault.text())
+                .append('\n');
+        for (Truth truth : fault.truths()) {
+            out.append("truth    kind ")
+                    .append(truth.kind())
+                    .append("\n         place ")
+                    .append(truth.place());
+            out.append("\n         change ").append(truth.change()).append("\n         never ");
+            out.append(truth.forbidden()).append('\n');
+        }
+        out.append("verdict  ")
+                .append(verdict.row())
+                .append("\n\n")
+                .append(text)
+                .append('\n');
+        Files.writeString(answers.resolve(fault.name() + ".txt"), out);
+        Files.writeString(
+                answers.resolve("summary.txt"),
+                LocalTime.now().truncatedTo(ChronoUnit.SECONDS) + " " + verdict.row() + "\n",
+                StandardOpenOption.CREATE,
+                StandardOpenOption.APPEND);
+    }
+
+    private static double secondsSince(long start) {
+        return (System.nanoTime() - start) / 1e9;
+    }
+}

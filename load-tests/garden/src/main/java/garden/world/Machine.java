@@ -1,0 +1,92 @@
+package garden.world;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The processors that the shop shares: neighbours, allowed processors, and a quota where the kernel allows one. */
+public final class Machine {
+
+    private static final Path GROUPS = Path.of("/sys/fs/cgroup/cpu");
+    private static final Path GROUP = GROUPS.resolve("tern-garden-" + ProcessHandle.current().pid());
+
+    private final List<Process> neighbours = new ArrayList<>();
+    private long pid;
+
+    /** Names the process of the shop, and puts it into a control group of its own if the kernel allows that. */
+    public void shop(long pid) throws IOException {
+        this.pid = pid;
+        if (allowsQuota()) {
+            Files.createDirectories(GROUP);
+            Files.writeString(GROUP.resolve("cgroup.procs"), String.valueOf(pid));
+        }
+    }
+
+    /** Starts processes that compute, each for at most a minute. */
+    public void neighbours(int count) throws IOException {
+        for (int i = 0; i < count; i++) {
+            neighbours.add(new ProcessBuilder("timeout", "60", "sh", "-c", "while :; do :; done").start());
+        }
+    }
+
+    /** Limits the shop, and processes that compute, to one processor. */
+    public void oneProcessor(int neighbours) throws IOException {
+        run("taskset", "-ap", "-c", "0", String.valueOf(pid));
+        for (int i = 0; i < neighbours; i++) {
+            this.neighbours.add(
+                    new ProcessBuilder("taskset", "-c", "0", "timeout", "60", "sh", "-c", "while :; do :; done")
+                            .start());
+        }
+    }
+
+    /** Whether this kernel lets us set a quota (control groups of version 1, as root). */
+    private static boolean allowsQuota() {
+        return Files.isWritable(GROUPS.resolve("cgroup.procs"));
+    }
+
+    /** Gives the shop a share of one processor, in percent, by periods of 100 ms. Does nothing where it cannot. */
+    public void quota(int percent) throws IOException {
+        if (!Files.exists(GROUP)) {
+            return;
+        }
+        Files.writeString(GROUP.resolve("cpu.cfs_quota_us"), String.valueOf(percent * 1_000));
+    }
+
+    /** Stops or continues a process. */
+    public void signal(long process, String signal) throws IOException {
+        run("kill", "-" + signal, String.valueOf(process));
+    }
+
+    void heal() throws IOException {
+        neighbours.forEach(process -> {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        });
+        if (!neighbours.isEmpty() && pid > 0) {
+            run("taskset", "-ap", "-c", "0-" + (Runtime.getRuntime().availableProcessors() - 1), String.valueOf(pid));
+        }
+        neighbours.clear();
+        if (Files.exists(GROUP)) {
+            Files.writeString(GROUP.resolve("cpu.cfs_quota_us"), "-1");
+        }
+    }
+
+    /** Called after the shop has ended. */
+    void forget() throws IOException {
+        Files.deleteIfExists(GROUP);
+    }
+
+    private static void run(String... command) throws IOException {
+        try {
+            new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start()
+                    .waitFor();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package garden.world;
+
+import garden.shop.Naps;
+import garden.shop.RateService;
+import tern.rpc.spring.RpcService;
+
+/** The provider of rates. Thread-safe. */
+@RpcService
+public class RateDesk implements RateService {
+
+    private volatile int rateDelay;
+    private volatile int discountDelay;
+    private volatile boolean failing;
+
+    /** Milliseconds that a rate takes. */
+    public void rateDelay(int millis) {
+        rateDelay = millis;
+    }
+
+    /** Milliseconds that a discount takes. */
+    public void discountDelay(int millis) {
+        discountDelay = millis;
+    }
+
+    /** Lets every call fail. */
+    public void failing(boolean on) {
+        failing = on;
+    }
+
+    void heal() {
+        rateDelay = 0;
+        discountDelay = 0;
+        failing = false;
+    }
+
+    @Override
+    public double rate(int id) {
+        Naps.millis(rateDelay);
+        if (failing) {
+            throw new IllegalStateException("no rate for " + id);
+        }
+        return id / 7.0;
+    }
+
+    @Override
+    public double discount(int id) {
+        Naps.millis(discountDelay);
+        return id % 10;
+    }
+}

@@ -1,0 +1,126 @@
+package garden.world;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Objects;
+import org.springframework.context.ConfigurableApplicationContext;
+import redis.embedded.RedisServer;
+
+/** The stores and peers of the shop. Confined to one thread, except for the parts that say otherwise. */
+public final class World implements AutoCloseable {
+
+    private final Store redis = new Store();
+    private final Database database = new Database();
+    private final Peer express = new Peer();
+    private final Peer parcel = new Peer();
+    private final ConfigurableApplicationContext rates = RateApplication.start();
+    private final Link redisLink = new Link(redis.port());
+    private final Link databaseLink = new Link(database.port());
+    private final Link expressLink = new Link(express.port());
+    private final Link parcelLink = new Link(parcel.port());
+    private final Link ratesLink = new Link(
+            Integer.parseInt(Objects.requireNonNull(rates.getEnvironment().getProperty("local.rpc.port"))));
+    private final Machine machine = new Machine();
+
+    public World() throws IOException, SQLException {}
+
+    /** Redis, a process of its own. */
+    static final class Store {
+
+        private final int port;
+        private final RedisServer server;
+
+        Store() throws IOException {
+            try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+                port = socket.getLocalPort();
+            }
+            server = new RedisServer(port);
+            server.start();
+        }
+
+        int port() {
+            return port;
+        }
+    }
+
+    public Database database() {
+        return database;
+    }
+
+    public Peer express() {
+        return express;
+    }
+
+    public Peer parcel() {
+        return parcel;
+    }
+
+    public RateDesk rates() {
+        return rates.getBean(RateDesk.class);
+    }
+
+    public Link redisLink() {
+        return redisLink;
+    }
+
+    public Link databaseLink() {
+        return databaseLink;
+    }
+
+    public Link expressLink() {
+        return expressLink;
+    }
+
+    public Link parcelLink() {
+        return parcelLink;
+    }
+
+    public Link ratesLink() {
+        return ratesLink;
+    }
+
+    public Machine machine() {
+        return machine;
+    }
+
+    /** Arguments by which the shop finds all of this. */
+    public List<String> addresses() {
+        return List.of(
+                "--spring.datasource.url=" + Database.url(databaseLink.port()),
+                "--spring.datasource.username=sa",
+                "--spring.data.redis.host=127.0.0.1",
+                "--spring.data.redis.port=" + redisLink.port(),
+                "--garden.express-port=" + expressLink.port(),
+                "--garden.parcel-port=" + parcelLink.port(),
+                "--rpc.client.services.RateService.url=127.0.0.1:" + ratesLink.port());
+    }
+
+    /** Takes every fault of stores, peers and links back. */
+    public void heal() throws SQLException, IOException {
+        for (Link link : List.of(redisLink, databaseLink, expressLink, parcelLink, ratesLink)) {
+            link.heal();
+        }
+        express.heal();
+        parcel.heal();
+        rates().heal();
+        database.heal();
+        machine.heal();
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (Link link : List.of(redisLink, databaseLink, expressLink, parcelLink, ratesLink)) {
+            link.close();
+        }
+        machine.heal();
+        machine.forget();
+        rates.close();
+        express.stop();
+        parcel.stop();
+        database.stop();
+        redis.server.stop();
+    }
+}
