@@ -16,7 +16,7 @@ final class CodeFaults {
         return List.of(
                 Fault.of("code-1", Stand.DRUID, "a regular expression tries all ways to match")
                         .truth(Kind.CODE, "Titles\\.clean|regex", "Titles\\.clean|Titles", NO_SIZE)
-                        .plant(garden -> garden.set("code-1", 15)),
+                        .plant(garden -> garden.set("code-1", 90)),
                 Fault.of("code-3", Stand.HIKARI, "a large list is sorted in each call of one method")
                         .truth(Kind.CODE, "Rankings\\.top|Rankings", "Rankings", NO_SIZE)
                         .plant(garden -> garden.set("code-3", 90_000)),

@@ -60,7 +60,7 @@ final class KnownFaults {
                                 "heap|full|old|live",
                                 "Xmx|heap|bound|cache|QuoteCache",
                                 "(max-active|max-total|threads)=\\d")
-                        .plant(garden -> garden.set("table-4", 8)),
+                        .plant(garden -> garden.set("table-4", 14)),
                 Fault.of("table-5", Stand.DRUID, "the provider of a reference takes 150 ms")
                         .truth(Kind.PEER, "RateService", "RateService|provider|rates|127\\.0\\.0\\.1", NO_SIZE)
                         .plant(garden -> garden.world().rates().rateDelay(150)));

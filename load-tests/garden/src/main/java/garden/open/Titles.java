@@ -8,7 +8,7 @@ import org.springframework.stereotype.Component;
 @Component
 class Titles implements Step {
 
-    private static final Pattern CLEAN = Pattern.compile("(\\w+\\s?)*!");
+    private static final Pattern CLEAN = Pattern.compile(".*,.*,.*,.*!");
 
     @SuppressWarnings("unused") // keeps the optimizer from removing the work
     private volatile boolean clean;
@@ -17,7 +17,7 @@ class Titles implements Step {
     public void history(int id) {
         double level = Switches.level("code-1");
         if (level > 0) {
-            clean = clean("order number " + "x".repeat((int) level));
+            clean = clean(",".repeat((int) level));
         }
     }
 

@@ -4,7 +4,6 @@ import garden.shop.Naps;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -130,7 +129,7 @@ public final class Shop implements AutoCloseable {
                 log.flush();
             }
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            // the shop has been stopped
         }
     }
 

@@ -10,7 +10,8 @@ import java.util.List;
 public final class Machine {
 
     private static final Path GROUPS = Path.of("/sys/fs/cgroup/cpu");
-    private static final Path GROUP = GROUPS.resolve("tern-garden-" + ProcessHandle.current().pid());
+    private static final Path GROUP =
+            GROUPS.resolve("tern-garden-" + ProcessHandle.current().pid());
 
     private final List<Process> neighbours = new ArrayList<>();
     private long pid;
