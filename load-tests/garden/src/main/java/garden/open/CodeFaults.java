@@ -16,7 +16,7 @@ final class CodeFaults {
         return List.of(
                 Fault.of("code-1", Stand.DRUID, "a regular expression tries all ways to match")
                         .truth(Kind.CODE, "Titles\\.clean|regex", "Titles\\.clean|Titles", NO_SIZE)
-                        .plant(garden -> garden.set("code-1", 90)),
+                        .plant(garden -> garden.set("code-1", 75)),
                 Fault.of("code-3", Stand.HIKARI, "a large list is sorted in each call of one method")
                         .truth(Kind.CODE, "Rankings\\.top|Rankings", "Rankings", NO_SIZE)
                         .plant(garden -> garden.set("code-3", 90_000)),
@@ -85,6 +85,12 @@ final class CodeFaults {
                 Fault.of("log-1", Stand.DRUID, "an appender needs 60 ms for each line")
                         .truth(Kind.LOG + "|" + Kind.LOCK, "log|mirror|appender", "log|async|mirror|appender", NO_SIZE)
                         .plant(garden -> garden.set("log-1", 60)),
+                Fault.of("log-3", Stand.LOG4J, "whatever reads standard output is slow, and Log4j 2 waits for it")
+                        .truth(Kind.LOG + "|" + Kind.LOCK, "log|Diary|console|stdout", "log|async|Diary", NO_SIZE)
+                        .plant(garden -> {
+                            garden.shop().quiet(300);
+                            garden.set("log-3", 20);
+                        }),
                 Fault.of("workers-1", Stand.HIKARI, "calls of one method wait for ever")
                         .truth(Kind.HUNG, "Approvals\\.approve|Approvals", "Approvals", NO_SIZE)
                         .plant(garden -> garden.set("workers-1", 1)),

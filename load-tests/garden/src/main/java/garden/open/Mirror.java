@@ -7,10 +7,12 @@ import garden.shop.Naps;
 import garden.shop.Step;
 import garden.shop.Switches;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.stereotype.Component;
 
 /** Sends lines of the log to a second place. */
 @Component
+@ConditionalOnClass(name = "ch.qos.logback.classic.Logger")
 class Mirror implements Step {
 
     private static final org.slf4j.Logger LOG = LoggerFactory.getLogger("orders");

@@ -39,7 +39,7 @@ public final class Faults {
 
     private void run() throws Exception {
         Files.createDirectories(options.answers());
-        try (World world = new World()) {
+        try (World world = new World(options.mariaDb())) {
             world.express().usualDelay(USUAL_EXPRESS_MILLIS);
             for (Half half : ServiceLoader.load(Half.class)) {
                 if (options.wants(half)) {

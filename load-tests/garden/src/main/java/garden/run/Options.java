@@ -12,9 +12,10 @@ import java.util.List;
  * @param showBlind whether the answers for the blind half are shown
  * @param fresh whether faults that were run already are run again
  * @param live whether one fault is shown as it appears and goes
+ * @param mariaDb whether the database is MariaDB instead of H2
  * @param answers folder for the full answers
  */
-record Options(List<String> only, String half, boolean showBlind, boolean fresh, boolean live, Path answers) {
+record Options(List<String> only, String half, boolean showBlind, boolean fresh, boolean live, boolean mariaDb, Path answers) {
 
     static Options of(String... arguments) {
         List<String> only = new ArrayList<>();
@@ -22,6 +23,7 @@ record Options(List<String> only, String half, boolean showBlind, boolean fresh,
         boolean show = false;
         boolean fresh = false;
         boolean live = false;
+        boolean mariaDb = false;
         Path answers = Path.of("target", "faults", "answers");
         for (String argument : arguments) {
             if (argument.startsWith("--half=")) {
@@ -32,6 +34,8 @@ record Options(List<String> only, String half, boolean showBlind, boolean fresh,
                 fresh = true;
             } else if (argument.equals("--live")) {
                 live = true;
+            } else if (argument.equals("--mariadb")) {
+                mariaDb = true;
             } else if (argument.startsWith("--answers=")) {
                 answers = Path.of(value(argument));
             } else if (argument.startsWith("-")) {
@@ -40,7 +44,7 @@ record Options(List<String> only, String half, boolean showBlind, boolean fresh,
                 only.addAll(List.of(argument.split(",", -1)));
             }
         }
-        return new Options(List.copyOf(only), half, show, fresh, live, answers);
+        return new Options(List.copyOf(only), half, show, fresh, live, mariaDb, answers);
     }
 
     private static String value(String argument) {

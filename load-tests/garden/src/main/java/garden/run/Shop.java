@@ -2,6 +2,7 @@ package garden.run;
 
 import garden.shop.Naps;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.Writer;
@@ -19,6 +20,8 @@ import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The shop in a process of its own. Its log is read through a pipe, which may be slow. */
 public final class Shop implements AutoCloseable {
@@ -46,7 +49,7 @@ public final class Shop implements AutoCloseable {
                 "-XX:MaxDirectMemorySize=64m",
                 "-Djava.util.concurrent.ForkJoinPool.common.parallelism=2",
                 "-cp",
-                System.getProperty("java.class.path"),
+                classPath(stand),
                 "garden.GardenMain",
                 "shop",
                 "--server.port=0",
@@ -79,6 +82,12 @@ public final class Shop implements AutoCloseable {
         try (var in = Files.newInputStream(ready)) {
             ports.load(in);
         }
+    }
+
+    private static String classPath(Stand stand) {
+        return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+                .filter(entry -> stand.uses(new File(entry).getName()))
+                .collect(Collectors.joining(File.pathSeparator));
     }
 
     private static String java() {

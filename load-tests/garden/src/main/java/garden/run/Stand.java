@@ -31,6 +31,13 @@ public enum Stand {
             "--spring.datasource.type=com.zaxxer.hikari.HikariDataSource",
             "--spring.datasource.hikari.maximum-pool-size=2",
             "--spring.data.redis.client-type=jedis"),
+    /** Logs by Log4j 2, each line on the thread of the call. */
+    LOG4J(
+            false,
+            false,
+            "--spring.datasource.type=com.alibaba.druid.pool.DruidDataSource",
+            "--spring.data.redis.client-type=lettuce",
+            "--rpc.logging.async=false"),
     VIRTUAL(
             true,
             false,
@@ -66,6 +73,13 @@ public enum Stand {
     /** Whether web requests are its calls. */
     boolean web() {
         return web;
+    }
+
+    /** Whether a file of the class path belongs to the shop of this stand, which has one library for its log. */
+    boolean uses(String jar) {
+        return this == LOG4J
+                ? !jar.startsWith("logback-") && !jar.startsWith("log4j-to-slf4j")
+                : !jar.startsWith("log4j-core") && !jar.startsWith("log4j-slf4j2") && !jar.startsWith("log4j-jul");
     }
 
     List<String> settings() {

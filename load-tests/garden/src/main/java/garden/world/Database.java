@@ -6,45 +6,39 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
-import org.h2.tools.Server;
 
-/** The shop's database: H2 in MySQL's mode, in this process, which the shop reaches through a link. Confined to one thread. */
+/** The shop's database, which the shop reaches through a link. Confined to one thread. */
 public final class Database {
 
-    private final Server server;
+    private final Engine engine;
     private final List<Connection> strangers = new ArrayList<>();
 
-    Database() throws SQLException {
-        server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists").start();
-        execute(
-                "create table stock (id int primary key, quantity int)",
-                "insert into stock select x - 1, 1000000 from system_range(1, 100)",
-                "create table orders (id int primary key, customer int, total int)",
-                "insert into orders select x, mod(x, 997), mod(x, 89) from system_range(1, 4000)",
-                "create alias tax for 'garden.shop.Naps.millis'");
-    }
-
-    int port() {
-        return server.getPort();
-    }
-
-    /** The address of the database behind a link. */
-    static String url(int port) {
-        return "jdbc:h2:tcp://127.0.0.1:" + port + "/mem:shop;MODE=MySQL;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=1500";
-    }
-
-    public void execute(String... statements) throws SQLException {
-        try (Connection connection = DriverManager.getConnection(url(port()), "sa", "");
+    Database(Engine engine) throws SQLException {
+        this.engine = engine;
+        try (Connection connection = connect();
                 Statement statement = connection.createStatement()) {
-            for (String sql : statements) {
+            for (String sql : engine.schema()) {
                 statement.execute(sql);
             }
         }
     }
 
+    int port() {
+        return engine.port();
+    }
+
+    /** Arguments by which the shop finds the database behind a link. */
+    List<String> address(int port) {
+        return List.of("--spring.datasource.url=" + engine.url(port), "--spring.datasource.username=" + engine.user());
+    }
+
+    private Connection connect() throws SQLException {
+        return DriverManager.getConnection(engine.url(port()), engine.user(), "");
+    }
+
     /** Begins a transaction of somebody else, which lasts until the garden is healed. */
     public void stranger(String sql) throws SQLException {
-        Connection connection = DriverManager.getConnection(url(port()), "sa", "");
+        Connection connection = connect();
         connection.setAutoCommit(false);
         strangers.add(connection);
         try (Statement statement = connection.createStatement()) {
@@ -61,6 +55,6 @@ public final class Database {
     }
 
     void stop() {
-        server.stop();
+        engine.stop();
     }
 }

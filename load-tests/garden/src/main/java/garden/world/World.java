@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -13,19 +14,23 @@ import redis.embedded.RedisServer;
 public final class World implements AutoCloseable {
 
     private final Store redis = new Store();
-    private final Database database = new Database();
+    private final Database database;
     private final Peer express = new Peer();
     private final Peer parcel = new Peer();
     private final ConfigurableApplicationContext rates = RateApplication.start();
     private final Link redisLink = new Link(redis.port());
-    private final Link databaseLink = new Link(database.port());
+    private final Link databaseLink;
     private final Link expressLink = new Link(express.port());
     private final Link parcelLink = new Link(parcel.port());
     private final Link ratesLink = new Link(
             Integer.parseInt(Objects.requireNonNull(rates.getEnvironment().getProperty("local.rpc.port"))));
     private final Machine machine = new Machine();
 
-    public World() throws IOException, SQLException {}
+    /** @param mariaDb whether the database is MariaDB, which has to be installed, instead of H2 */
+    public World(boolean mariaDb) throws IOException, SQLException {
+        database = new Database(mariaDb ? new MariaDbEngine() : new H2Engine());
+        databaseLink = new Link(database.port());
+    }
 
     /** Redis, a process of its own. */
     static final class Store {
@@ -88,14 +93,14 @@ public final class World implements AutoCloseable {
 
     /** Arguments by which the shop finds all of this. */
     public List<String> addresses() {
-        return List.of(
-                "--spring.datasource.url=" + Database.url(databaseLink.port()),
-                "--spring.datasource.username=sa",
+        List<String> addresses = new ArrayList<>(database.address(databaseLink.port()));
+        addresses.addAll(List.of(
                 "--spring.data.redis.host=127.0.0.1",
                 "--spring.data.redis.port=" + redisLink.port(),
                 "--garden.express-port=" + expressLink.port(),
                 "--garden.parcel-port=" + parcelLink.port(),
-                "--rpc.client.services.RateService.url=127.0.0.1:" + ratesLink.port());
+                "--rpc.client.services.RateService.url=127.0.0.1:" + ratesLink.port()));
+        return addresses;
     }
 
     /** Takes every fault of stores, peers and links back. */
