@@ -80,10 +80,10 @@ public final class Faults {
     private void run(List<Fault> faults, Stand stand, World world, Path results, boolean shown) throws Exception {
         System.out.println("Stand " + stand + ", " + faults.size() + " to plant; the load runs for " + WARM_UP_SECONDS
                 + " s first");
-        world.heal();
         world.databaseLink().usualDelay(stand == Stand.TIGHT ? 3 : 0);
         int next = 0;
         while (next < faults.size()) {
+            world.heal();
             try (Shop shop = new Shop(stand, world.addresses(), folder)) {
                 world.machine().shop(shop.pid());
                 ConfigurableApplicationContext caller = stand.web() ? null : Caller.start(shop.port("rpc"));

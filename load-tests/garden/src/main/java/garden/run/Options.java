@@ -15,7 +15,8 @@ import java.util.List;
  * @param mariaDb whether the database is MariaDB instead of H2
  * @param answers folder for the full answers
  */
-record Options(List<String> only, String half, boolean showBlind, boolean fresh, boolean live, boolean mariaDb, Path answers) {
+record Options(
+        List<String> only, String half, boolean showBlind, boolean fresh, boolean live, boolean mariaDb, Path answers) {
 
     static Options of(String... arguments) {
         List<String> only = new ArrayList<>();

@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 /** The shop in a process of its own. Its log is read through a pipe, which may be slow. */
 public final class Shop implements AutoCloseable {
 
-    private static final int START_SECONDS = 90;
+    private static final int START_SECONDS = 240;
     private static final Pattern OUR_WARNING = Pattern.compile("(WARN|ERROR) .*\\b(tern\\.rpc|t\\.r)\\.");
 
     private final HttpClient http = HttpClient.newBuilder()

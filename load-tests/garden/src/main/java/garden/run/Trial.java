@@ -26,6 +26,7 @@ final class Trial {
 
     private final Garden garden;
     private final @Nullable Path answers;
+    private boolean broken;
 
     Trial(Garden garden, @Nullable Path answers) {
         this.garden = garden;
@@ -36,7 +37,7 @@ final class Trial {
         try (FileChannel file = FileChannel.open(LOCK, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             for (int tries = 0; tries < TRIES; tries++) {
                 try (FileLock lock = file.lock()) {
-                    if (lock.isValid() && !misses() || tries == TRIES - 1) {
+                    if ((lock.isValid() && !misses()) || tries == TRIES - 1) {
                         return runAlone(fault);
                     }
                 }
@@ -50,11 +51,11 @@ final class Trial {
         long calls = garden.load().calls();
         long bad = garden.load().bad();
         int warnings = garden.shop().warnings();
-        fault.plantInto(garden);
         double seconds;
         String text;
         Answer answer;
         try {
+            fault.plantInto(garden);
             seconds = fault.healthy() ? awaitAlarm() : awaitCause(bad);
             answer = Answer.of(garden.shop().diagnosis("application/json"));
             text = garden.shop().diagnosis("text/plain");
@@ -69,8 +70,16 @@ final class Trial {
                 && (answer.misses() || seconds >= 0 || garden.shop().warnings() > warnings);
         Verdict verdict = Verdict.of(fault, answer, share, seconds, alarm);
         write(fault, verdict, text);
-        garden.heal();
+        heal();
         return verdict;
+    }
+
+    private void heal() throws Exception {
+        try {
+            garden.heal();
+        } catch (IOException e) { // it does not answer; it is started again
+            broken = true;
+        }
     }
 
     /** @return the seconds from the first bad call until the first cause, -1 if there was none */
@@ -109,6 +118,9 @@ final class Trial {
 
     /** @return whether the next fault may be planted; else the shop has to be started again */
     boolean awaitHealthy() throws Exception {
+        if (broken) {
+            return false;
+        }
         long start = System.nanoTime();
         try {
             while (secondsSince(start) < RECOVERY_SECONDS) {
