@@ -13,25 +13,34 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CallOptions {
 
-    private static final CallOptions NONE = new CallOptions(new Metadata(), null, false, null, null);
+    private static final CallOptions NONE = new CallOptions(new Metadata(), null, false, null, null, null, null);
+
+    /** The header of a tag, which is an attachment of Dubbo too. */
+    private static final String TAG = "dubbo.tag";
 
     private final Metadata headers;
     private final @Nullable TimeLimit limit;
     private final boolean compressed;
     private final @Nullable Consumer<Metadata> responseHeaders;
     private final @Nullable Consumer<Metadata> responseTrailers;
+    private final @Nullable Object key;
+    private final @Nullable Boolean waitForReady;
 
     private CallOptions(
             Metadata headers,
             @Nullable TimeLimit limit,
             boolean compressed,
             @Nullable Consumer<Metadata> responseHeaders,
-            @Nullable Consumer<Metadata> responseTrailers) {
+            @Nullable Consumer<Metadata> responseTrailers,
+            @Nullable Object key,
+            @Nullable Boolean waitForReady) {
         this.headers = headers;
         this.limit = limit;
         this.compressed = compressed;
         this.responseHeaders = responseHeaders;
         this.responseTrailers = responseTrailers;
+        this.key = key;
+        this.waitForReady = waitForReady;
     }
 
     public static CallOptions none() {
@@ -40,12 +49,12 @@ public final class CallOptions {
 
     /** Adds a header, besides the headers set before. */
     public CallOptions header(String name, String value) {
-        return new CallOptions(headers.copy().add(name, value), limit, compressed, responseHeaders, responseTrailers);
+        return withHeaders(headers.copy().add(name, value));
     }
 
     /** Adds a binary header, besides the headers set before. The array is not copied. */
     public CallOptions header(String name, byte[] value) {
-        return new CallOptions(headers.copy().add(name, value), limit, compressed, responseHeaders, responseTrailers);
+        return withHeaders(headers.copy().add(name, value));
     }
 
     /**
@@ -58,12 +67,53 @@ public final class CallOptions {
             throw new IllegalArgumentException("the timeout of a call is " + replaced + "; expected more than 0");
         }
         return new CallOptions(
-                headers, new TimeLimit(replaced, "CallOptions.timeout"), compressed, responseHeaders, responseTrailers);
+                headers,
+                new TimeLimit(replaced, "CallOptions.timeout"),
+                compressed,
+                responseHeaders,
+                responseTrailers,
+                key,
+                waitForReady);
+    }
+
+    private CallOptions withHeaders(Metadata replaced) {
+        return new CallOptions(replaced, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
+    }
+
+    /** Sends calls to providers with this tag, such as {@code gray} (docs/cluster.md). */
+    public CallOptions tag(String replaced) {
+        Metadata changed = headers.copy();
+        changed.remove(TAG);
+        return withHeaders(changed.add(TAG, replaced));
+    }
+
+    /**
+     * Sets the key of calls for consistent hashing. Calls with equal keys go to the same provider. It takes precedence
+     * over the argument that the reference names.
+     *
+     * @param replaced a text or a number, or any value whose hash code is equal in all processes
+     */
+    public CallOptions key(Object replaced) {
+        return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, replaced, waitForReady);
+    }
+
+    /** Lets calls that find no provider wait for one within their deadline, instead of failing at once. */
+    public CallOptions waitForReady() {
+        return waitForReady(true);
+    }
+
+    /** Sets whether calls that find no provider wait for one. Takes precedence over settings of method and reference. */
+    public CallOptions waitForReady(boolean replaced) {
+        return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, replaced);
     }
 
     /** Compresses requests if the protocol can: gzip on Triple, nothing on dubbo. */
     public CallOptions compressed() {
-        return new CallOptions(headers, limit, true, responseHeaders, responseTrailers);
+        return compressed(true);
+    }
+
+    CallOptions compressed(boolean replaced) {
+        return new CallOptions(headers, limit, replaced, responseHeaders, responseTrailers, key, waitForReady);
     }
 
     /**
@@ -72,7 +122,7 @@ public final class CallOptions {
      * attachments of the answer.
      */
     public CallOptions onResponseHeaders(Consumer<Metadata> consumer) {
-        return new CallOptions(headers, limit, compressed, consumer, responseTrailers);
+        return new CallOptions(headers, limit, compressed, consumer, responseTrailers, key, waitForReady);
     }
 
     /**
@@ -80,7 +130,7 @@ public final class CallOptions {
      * thread that completes the call. On the dubbo protocol the trailers are the attachments of the answer.
      */
     public CallOptions onResponseTrailers(Consumer<Metadata> consumer) {
-        return new CallOptions(headers, limit, compressed, responseHeaders, consumer);
+        return new CallOptions(headers, limit, compressed, responseHeaders, consumer, key, waitForReady);
     }
 
     /**
@@ -111,6 +161,16 @@ public final class CallOptions {
     /** The timeout with its origin, for messages; null if the configured timeout applies. */
     public @Nullable TimeLimit limit() {
         return limit;
+    }
+
+    /** The key for consistent hashing; null if the reference decides. */
+    public @Nullable Object key() {
+        return key;
+    }
+
+    /** Whether calls wait for a provider; null if settings decide. */
+    public @Nullable Boolean isWaitingForReady() {
+        return waitForReady;
     }
 
     public boolean isCompressed() {

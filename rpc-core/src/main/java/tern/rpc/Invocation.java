@@ -14,7 +14,7 @@ public final class Invocation {
     private final Metadata metadata;
     private final Deadline deadline;
     private final Executor executor;
-    private final boolean compressed;
+    private final CallOptions options;
 
     /**
      * @param executor runs the steps after the answer has arrived; the calling thread's own executor if that thread
@@ -27,24 +27,25 @@ public final class Invocation {
             Metadata metadata,
             Deadline deadline,
             Executor executor) {
-        this(service, method, arguments, metadata, deadline, executor, false);
+        this(service, method, arguments, metadata, deadline, executor, CallOptions.none());
     }
 
-    private Invocation(
+    /** @param options the options of the proxy that makes the call */
+    public Invocation(
             ServiceKey service,
             MethodDescriptor method,
             Object[] arguments,
             Metadata metadata,
             Deadline deadline,
             Executor executor,
-            boolean compressed) {
+            CallOptions options) {
         this.service = service;
         this.method = method;
         this.arguments = arguments;
         this.metadata = metadata;
         this.deadline = deadline;
         this.executor = executor;
-        this.compressed = compressed;
+        this.options = options;
     }
 
     /** The interface, group and version. */
@@ -80,25 +81,31 @@ public final class Invocation {
 
     /** Whether requests are compressed, if the protocol can. */
     public boolean isCompressed() {
-        return compressed;
+        return options.isCompressed();
+    }
+
+    /** The options of the proxy that makes the call. Filters changed headers and timeout since. */
+    public CallOptions options() {
+        return options;
     }
 
     public Invocation withArguments(Object... replaced) {
-        return new Invocation(service, method, replaced, metadata, deadline, executor, compressed);
+        return new Invocation(service, method, replaced, metadata, deadline, executor, options);
     }
 
     public Invocation withDeadline(Deadline replaced) {
-        return new Invocation(service, method, arguments, metadata, replaced, executor, compressed);
+        return new Invocation(service, method, arguments, metadata, replaced, executor, options);
     }
 
     public Invocation withExecutor(Executor replaced) {
-        return new Invocation(service, method, arguments, metadata, deadline, replaced, compressed);
+        return new Invocation(service, method, arguments, metadata, deadline, replaced, options);
     }
 
     public Invocation withCompression(boolean replaced) {
-        return replaced == compressed
+        return replaced == options.isCompressed()
                 ? this
-                : new Invocation(service, method, arguments, metadata, deadline, executor, replaced);
+                : new Invocation(
+                        service, method, arguments, metadata, deadline, executor, options.compressed(replaced));
     }
 
     /** The name of the call, without its arguments. */

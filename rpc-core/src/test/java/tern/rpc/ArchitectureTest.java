@@ -82,6 +82,11 @@ class ArchitectureTest extends ModuleRules {
     }
 
     @Test
+    void clusterSeesEndpointsAndTheirTransportOnly() {
+        onlySees("tern.rpc.cluster..", ENDPOINT, TRANSPORT);
+    }
+
+    @Test
     void clientAndServerNeverSeeEachOther() {
         check(noClasses().that().resideInAPackage(CLIENT).should(dependOn(SERVER)));
         check(noClasses().that().resideInAPackage(SERVER).should(dependOn(CLIENT)));

@@ -6,8 +6,8 @@ import tern.rpc.Response;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.cluster.Target;
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.TimeOuts;
 
@@ -22,8 +22,7 @@ final class AsyncCall implements PendingCall.Completion {
     private final PendingCall.Completion done;
 
     private int attempts; // used by the thread of the present attempt only
-    private volatile @Nullable ClientConnection used;
-    private @Nullable Node node; // used by the thread of the present attempt only
+    private volatile @Nullable Target used;
     private volatile @Nullable PendingCall pending;
     private volatile boolean cancelled;
 
@@ -35,48 +34,56 @@ final class AsyncCall implements PendingCall.Completion {
     }
 
     void attempt() {
+        if (!cancelled && endpoints.isWaiting(method, call)) {
+            endpoints.whenReady(
+                    call,
+                    () -> cancelled ? cancellation() : null,
+                    this::attemptNow,
+                    failure -> done.completed(null, failure));
+        } else {
+            attemptNow();
+        }
+    }
+
+    private void attemptNow() {
         attempts++;
-        Node picked;
+        Target picked;
         try {
             endpoints.checkDeadline(call);
-            picked = endpoints.pick(used);
-        } catch (Throwable e) { // also thrown by a picker or resolver
+            picked = endpoints.pick(method, call, used);
+        } catch (Throwable e) { // also thrown by a balancer or source
             done.completed(null, e);
             return;
         }
-        ClientConnection connection = picked.connection();
-        used = connection;
+        used = picked;
         PendingCall attempt = endpoints.pending(method, call, this);
-        node = picked;
-        picked.begin(attempt.startedNanos());
+        picked.node().begin(attempt.startedNanos());
         pending = attempt;
         if (cancelled) {
             attempt.fail(cancellation());
         } else {
-            connection.send(attempt);
+            picked.connection().send(attempt);
+            endpoints.probe(method, call, picked, attempt.startedNanos());
         }
     }
 
     @Override
     public void completed(@Nullable Response response, @Nullable Throwable failure) {
-        ClientConnection connection = used;
+        Target left = used;
         PendingCall attempt = pending;
-        Node left = node;
         if (left != null && attempt != null) {
             endpoints.ended(left, method, failure instanceof RpcException rpc ? rpc : null, attempt.startedNanos());
         }
         if (failure instanceof RpcException rpc
-                && connection != null
+                && left != null
                 && attempt != null
                 && !cancelled
-                && endpoints.again(method, call, rpc, attempts, connection, attempt)) {
+                && endpoints.again(method, call, rpc, attempts, left, attempt)) {
             attempt();
         } else {
             done.completed(
                     response,
-                    failure instanceof RpcException rpc && connection != null
-                            ? endpoints.withOtherAddresses(rpc, connection)
-                            : failure);
+                    failure instanceof RpcException rpc && left != null ? endpoints.explained(rpc, left) : failure);
         }
     }
 
@@ -94,17 +101,17 @@ final class AsyncCall implements PendingCall.Completion {
      */
     void expire() {
         PendingCall attempt = pending;
-        ClientConnection connection = used;
-        if (attempt != null && connection != null) {
-            attempt.fail(TimeOuts.late(attempt, connection.endpoint(), connection.isConnecting()));
+        Target target = used;
+        if (attempt != null && target != null) {
+            attempt.fail(TimeOuts.late(attempt, target.endpoint(), target.node().isConnecting()));
         }
     }
 
     /** The last address of the call, for messages; null if there is none yet. */
     @Nullable
     Endpoint endpoint() {
-        ClientConnection connection = used;
-        return connection == null ? null : connection.endpoint();
+        Target target = used;
+        return target == null ? null : target.endpoint();
     }
 
     private RpcException cancellation() {

@@ -50,8 +50,7 @@ record CallTemplate(
         if (token != null) {
             token.addTo(metadata);
         }
-        return new Invocation(service, method.descriptor(), arguments, metadata, deadline, runsOn)
-                .withCompression(options.isCompressed());
+        return new Invocation(service, method.descriptor(), arguments, metadata, deadline, runsOn, options);
     }
 
     /** Passes the headers to their consumers. An exception of a consumer fails the call. */

@@ -8,12 +8,15 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.ServiceKey;
 import tern.rpc.TimeLimit;
+import tern.rpc.cluster.UsualTime;
 import tern.rpc.metrics.CallMeters;
 
 /**
  * The settings for calls of one method of one reference. Computed when the proxy is created.
  *
  * @param limit null for none, as for streams unless a limit is set for this method
+ * @param waitForReady whether calls that find no provider wait for one
+ * @param keyArgument the index of the argument that is the key of consistent hashing; {@link #NO_KEY} for none
  * @param filters the users' filters
  * @param filtered these filters with the endpoints behind them; null if there are none, and for streams
  */
@@ -23,15 +26,30 @@ record ClientMethod(
         @Nullable TimeLimit limit,
         boolean idempotent,
         boolean oneWay,
+        boolean waitForReady,
+        int keyArgument,
         List<ClientFilter> filters,
         @Nullable Invoker filtered,
         EndpointInvoker endpoints,
         CallMeters meters,
         UsualTime usualTime) {
 
+    static final int NO_KEY = -1;
+
     ClientMethod filteredBy(Invoker chain) {
         return new ClientMethod(
-                service, descriptor, limit, idempotent, oneWay, filters, chain, endpoints, meters, usualTime);
+                service,
+                descriptor,
+                limit,
+                idempotent,
+                oneWay,
+                waitForReady,
+                keyArgument,
+                filters,
+                chain,
+                endpoints,
+                meters,
+                usualTime);
     }
 
     boolean isStream() {

@@ -1,16 +1,14 @@
 package tern.rpc.client;
 
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
@@ -20,169 +18,160 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
-import tern.rpc.endpoint.Endpoint;
-import tern.rpc.endpoint.EndpointPicker;
-import tern.rpc.endpoint.EndpointSnapshot;
-import tern.rpc.endpoint.EndpointSource;
-import tern.rpc.endpoint.Instance;
+import tern.rpc.cluster.Cluster;
+import tern.rpc.cluster.Hashes;
+import tern.rpc.cluster.Outcomes;
+import tern.rpc.cluster.Target;
+import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.PendingCall;
 
 /**
- * The last step on the client: picks a connection, sends the call, waits, and sends it again if that is safe.
+ * The last step on the client: picks a provider, sends the call, waits, and sends it again if that is safe.
  * Thread-safe.
  */
 final class EndpointInvoker implements AutoCloseable {
 
-    /** The connections of one list of endpoints. */
-    private record Targets(
-            List<ClientConnection> connections,
-            List<Node> nodes,
-            List<Instance> instances,
-            @Nullable EndpointPicker picker) {}
-
     private static final int MAX_ADDRESSES_NAMED = 5;
 
-    /** The picker is asked so often before all nodes are looked at. */
-    private static final int MAX_TURNS = 4;
+    /** The header that names the tag of a call, and the one that forbids providers without a tag. */
+    private static final String TAG = "dubbo.tag";
 
-    /** A node replaces another one if the other has this many times its load. */
-    private static final double CLEARLY = 1.5;
+    private static final String FORCE_TAG = "dubbo.force.tag";
+
+    /** Calls that wait for a provider look for one so often. */
+    private static final long LOOK_EVERY_MILLIS = 10;
 
     private final ServiceKey service;
-    private final EndpointSource source;
-    private final EndpointPicker.Factory pickers;
-    private final Function<Endpoint, ClientConnection> connect;
-    private final Consumer<ClientConnection> release;
+    private final Cluster cluster;
     private final RetryPolicy retries;
     private final NanoClock clock;
-    private final CountDownLatch heard = new CountDownLatch(1);
-    private volatile Targets targets = new Targets(List.of(), List.of(), List.of(), null);
-    private boolean closed; // guarded by this
+    private final Executor executor;
+    private final ScheduledExecutorService timer;
 
     /**
-     * @param connect opens or shares a connection
-     * @param release returns it
+     * @param executor runs the ends of probes
+     * @param timer looks for providers on behalf of calls that wait
      */
     EndpointInvoker(
             ServiceKey service,
-            EndpointSource source,
-            EndpointPicker.Factory pickers,
-            Function<Endpoint, ClientConnection> connect,
-            Consumer<ClientConnection> release,
+            Cluster cluster,
             RetryPolicy retries,
-            NanoClock clock) {
+            NanoClock clock,
+            Executor executor,
+            ScheduledExecutorService timer) {
         this.service = service;
-        this.source = source;
-        this.pickers = pickers;
-        this.connect = connect;
-        this.release = release;
+        this.cluster = cluster;
         this.retries = retries;
         this.clock = clock;
+        this.executor = executor;
+        this.timer = timer;
     }
 
-    /**
-     * Starts to look for endpoints.
-     *
-     * @param atMost the time to wait for the first list, so that the first call finds it
-     */
-    void start(Duration atMost) {
-        source.start(this::endpointsChanged);
-        try {
-            heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    private synchronized void endpointsChanged(EndpointSnapshot snapshot) {
-        if (closed) {
-            return;
-        }
-        List<Instance> instances = snapshot.instances();
-        Map<Endpoint, Node> known = new LinkedHashMap<>();
-        targets.nodes().forEach(node -> known.put(node.connection().endpoint(), node));
-        List<Node> nodes = new ArrayList<>(instances.size());
-        for (Instance instance : instances) {
-            Node kept = known.remove(instance.endpoint());
-            nodes.add(kept != null ? kept : new Node(connect.apply(instance.endpoint()), clock.nanoTime()));
-        }
-        targets = new Targets(
-                nodes.stream().map(Node::connection).toList(),
-                List.copyOf(nodes),
-                instances,
-                instances.isEmpty() ? null : pickers.of(instances));
-        heard.countDown();
-        known.values().forEach(node -> release.accept(node.connection()));
+    Cluster cluster() {
+        return cluster;
     }
 
     /** Sends the call and waits for its answer on this thread. */
     Response callAndWait(ClientMethod method, Invocation call) throws Throwable {
         retries.called();
-        ClientConnection used = null;
+        Target used = null;
         for (int attempt = 1; ; attempt++) {
             checkDeadline(call);
-            Node node = pick(used);
-            used = node.connection();
+            if (isWaiting(method, call)) {
+                awaitProvider(call);
+            }
+            Target target = pick(method, call, used);
+            used = target;
             long started = clock.nanoTime();
             PendingCall pending = new PendingCall(call, method.oneWay(), started, null);
             RpcException failure = null;
-            node.begin(started);
+            target.node().begin(started);
             try {
-                used.send(pending);
+                target.connection().send(pending);
+                probe(method, call, target, started);
                 return pending.await();
             } catch (RpcException e) {
                 failure = e;
             } finally {
-                ended(node, method, failure, started);
+                ended(target, method, failure, started);
             }
             if (!again(method, call, failure, attempt, used, pending)) {
-                throw withOtherAddresses(failure, used);
+                throw explained(failure, used);
             }
         }
     }
 
     /** An attempt has ended; the node learns its outcome. */
-    void ended(Node node, ClientMethod method, @Nullable RpcException failure, long startedNanos) {
+    void ended(Target target, ClientMethod method, @Nullable RpcException failure, long startedNanos) {
         long now = clock.nanoTime();
+        Outcome outcome = Outcomes.of(failure);
         if (method.isStream()) {
-            node.endStream(failure, now);
+            target.node().endStream(outcome, now);
         } else if (method.oneWay() && failure == null) {
-            node.sentOneWay();
+            target.node().sentOneWay();
         } else {
-            node.end(failure, now - startedNanos, now, method.usualTime());
+            target.node().end(outcome, now - startedNanos, now, method.usualTime());
         }
+        cluster.ended(target, outcome, now - startedNanos);
     }
 
     /**
-     * Adds other addresses to the failure of the last attempt, which names one address. If no other address can be
-     * reached either, up to {@value #MAX_ADDRESSES_NAMED} are added with their reasons.
+     * Sends a copy of an idempotent call to a provider that was slow or failed, if such a probe is due. Its outcome
+     * shows whether the provider is cured. Nobody waits for it.
      */
-    RpcException withOtherAddresses(RpcException failure, ClientConnection used) {
-        List<ClientConnection> others = targets.connections().stream()
-                .filter(connection -> connection != used)
-                .toList();
-        if (failure.code() != StatusCode.UNAVAILABLE
-                || failure.wasExecuted() != Executed.NO
-                || others.isEmpty()
-                || used.isAvailable()
-                || others.stream().anyMatch(ClientConnection::isAvailable)) {
+    void probe(ClientMethod method, Invocation call, Target target, long now) {
+        if (!method.idempotent() || method.oneWay()) {
+            return;
+        }
+        Target suspect = cluster.takeProbe(now);
+        if (suspect == null || suspect == target) {
+            return;
+        }
+        suspect.node().begin(now);
+        suspect.connection()
+                .send(new PendingCall(
+                        call.withExecutor(executor),
+                        false,
+                        now,
+                        (response, failure) ->
+                                ended(suspect, method, failure instanceof RpcException rpc ? rpc : null, now)));
+    }
+
+    /**
+     * Adds to the failure of the last attempt, which names one address, why no other provider took the call. Up to
+     * {@value #MAX_ADDRESSES_NAMED} addresses are named with their reasons.
+     */
+    RpcException explained(RpcException failure, Target used) {
+        if (failure.code() != StatusCode.UNAVAILABLE || failure.wasExecuted() != Executed.NO) {
             return failure;
         }
+        List<Target> others =
+                cluster.targets().stream().filter(target -> target != used).toList();
+        String why = cluster.whyAvoided(clock.nanoTime());
+        if (others.isEmpty() || used.isUsable() || others.stream().anyMatch(Target::isUsable)) {
+            return why.isEmpty() ? failure : refusal(failure.status().description() + why);
+        }
         int more = others.size() - MAX_ADDRESSES_NAMED;
-        String text = failure.status().description() + "; the " + (others.size() + 1)
-                + " addresses are all out of reach, also "
-                + others.stream()
-                        .limit(MAX_ADDRESSES_NAMED)
-                        .map(EndpointInvoker::withReason)
-                        .collect(Collectors.joining(", "))
-                + (more > 0 ? " and " + more + " more" : "");
+        return refusal(failure.status().description()
+                + (why.isEmpty()
+                        ? "; the " + (others.size() + 1) + " addresses are all out of reach, also "
+                                + others.stream()
+                                        .limit(MAX_ADDRESSES_NAMED)
+                                        .map(EndpointInvoker::withReason)
+                                        .collect(Collectors.joining(", "))
+                                + (more > 0 ? " and " + more + " more" : "")
+                        : why));
+    }
+
+    private static RpcException refusal(String text) {
         return RpcException.refusal(StatusCode.UNAVAILABLE, text, Executed.NO);
     }
 
-    private static String withReason(ClientConnection connection) {
-        String reason = connection.lastFailure();
-        return connection.endpoint() + (reason.isEmpty() ? "" : " (" + reason + ")");
+    private static String withReason(Target target) {
+        ClientConnection connection = target.node().opened();
+        String reason = connection == null ? "not connected yet" : connection.lastFailure();
+        return target.endpoint() + (reason.isEmpty() ? "" : " (" + reason + ")");
     }
 
     /** Refuses a call after the deadline of the call being served, because nobody waits for it. */
@@ -217,18 +206,16 @@ final class EndpointInvoker implements AutoCloseable {
      * @param used the provider of that attempt
      */
     boolean again(
-            ClientMethod method,
-            Invocation call,
-            RpcException failure,
-            int number,
-            ClientConnection used,
-            PendingCall attempt) {
-        return retries.again(
-                method,
-                failure,
-                number,
-                canGoElsewhere(failure, used, attempt),
-                call.deadline().remainingNanos(clock.nanoTime()));
+            ClientMethod method, Invocation call, RpcException failure, int number, Target used, PendingCall attempt) {
+        long remaining = call.deadline().remainingNanos(clock.nanoTime());
+        if (waitsForReady(method, call)
+                && failure.code() == StatusCode.UNAVAILABLE
+                && failure.wasExecuted() == Executed.NO
+                && !used.isUsable()
+                && remaining > 0) {
+            return true; // there was no connection, so the call still waits for one
+        }
+        return retries.again(method, failure, number, canGoElsewhere(failure, used, attempt), remaining);
     }
 
     /**
@@ -236,121 +223,139 @@ final class EndpointInvoker implements AutoCloseable {
      * is being connected can too. The same provider can if the attempt's connection is gone, because a replacement may
      * be ready before the caller sees the failure.
      */
-    private boolean canGoElsewhere(RpcException failure, ClientConnection used, PendingCall attempt) {
+    private boolean canGoElsewhere(RpcException failure, Target used, PendingCall attempt) {
         boolean unavailable = failure.code() == StatusCode.UNAVAILABLE;
         boolean sameProvider = unavailable && attempt.isCarrierGone();
-        for (ClientConnection candidate : targets.connections()) {
-            if (unavailable && candidate.isConnecting()) {
+        for (Target candidate : cluster.targets()) {
+            if (unavailable && candidate.node().isConnecting()) {
                 return true;
             }
-            if (candidate.isAvailable() && (sameProvider || candidate != used)) {
+            if (candidate.isUsable() && (sameProvider || candidate != used)) {
                 return true;
             }
         }
         return false;
     }
 
+    /** The provider of the next attempt, other than that of the attempt before if possible. */
+    Target pick(ClientMethod method, Invocation call, @Nullable Target except) {
+        return cluster.pick(key(method, call), tag(call), isTagForced(call), except, clock.nanoTime());
+    }
+
+    private static long key(ClientMethod method, Invocation call) {
+        Object key = call.options().key();
+        if (key == null && method.keyArgument() != ClientMethod.NO_KEY) {
+            key = call.arguments()[method.keyArgument()];
+        }
+        return key == null ? 0 : Hashes.ofKey(key);
+    }
+
+    private static String tag(Invocation call) {
+        return call.metadata().isEmpty()
+                ? ""
+                : Objects.requireNonNullElse(call.metadata().get(TAG), "");
+    }
+
+    private static boolean isTagForced(Invocation call) {
+        return !call.metadata().isEmpty()
+                && Boolean.parseBoolean(call.metadata().get(FORCE_TAG));
+    }
+
+    // ---- calls that wait for a provider
+
+    private static boolean waitsForReady(ClientMethod method, Invocation call) {
+        Boolean chosen = call.options().isWaitingForReady();
+        return chosen == null ? method.waitForReady() : chosen;
+    }
+
+    /** Whether the call waits now, because it finds nobody. */
+    boolean isWaiting(ClientMethod method, Invocation call) {
+        return waitsForReady(method, call) && !cluster.canTake(tag(call), isTagForced(call));
+    }
+
+    private void awaitProvider(Invocation call) {
+        while (!cluster.canTake(tag(call), isTagForced(call))) {
+            cluster.attempt();
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LOOK_EVERY_MILLIS));
+            if (Thread.interrupted()) {
+                Thread.currentThread().interrupt();
+                throw RpcException.refusal(
+                        StatusCode.CANCELLED, call + ": the calling thread was interrupted", Executed.NO);
+            }
+            checkWait(call);
+        }
+    }
+
     /**
-     * The node of the next attempt: an available one other than {@code except} that is neither silent nor ejected, if
-     * there is one. The picker proposes it, and a second one by chance replaces it if that has less to do. Otherwise
-     * any available one. Otherwise one that is just connecting. Otherwise the next in turn, which fails the call with
-     * its own reason.
+     * Continues once there is a provider. Fails the call if it is cancelled or its deadline is over before.
+     *
+     * @param cancelled gives the failure of a cancelled call, or null
+     * @param next runs on the call's executor, as {@code failed}
      */
-    Node pick(@Nullable ClientConnection except) {
-        Targets current = targets;
-        List<Node> nodes = current.nodes();
-        EndpointPicker picker = current.picker();
-        if (picker == null) {
-            source.refresh();
+    void whenReady(
+            Invocation call, Supplier<@Nullable RpcException> cancelled, Runnable next, Consumer<RpcException> failed) {
+        cluster.attempt();
+        boolean over = cancelled.get() != null
+                || call.deadline().isExpired(clock.nanoTime())
+                || cluster.canTake(tag(call), isTagForced(call));
+        try {
+            if (over) {
+                call.executor().execute(() -> afterWait(call, cancelled, next, failed));
+            } else {
+                timer.schedule(
+                        () -> whenReady(call, cancelled, next, failed), LOOK_EVERY_MILLIS, TimeUnit.MILLISECONDS);
+            }
+        } catch (RejectedExecutionException e) {
+            next.run(); // the client is closed, which fails the call
+        }
+    }
+
+    private void afterWait(
+            Invocation call, Supplier<@Nullable RpcException> cancelled, Runnable next, Consumer<RpcException> failed) {
+        RpcException reason = cancelled.get();
+        try {
+            checkWait(call);
+        } catch (RpcException late) {
+            reason = reason == null ? late : reason;
+        }
+        if (reason == null) {
+            next.run();
+        } else {
+            failed.accept(reason);
+        }
+    }
+
+    /** Refuses a call whose time was over before there was a provider. */
+    private void checkWait(Invocation call) {
+        if (call.deadline().isExpired(clock.nanoTime())) {
             throw RpcException.refusal(
-                    StatusCode.UNAVAILABLE,
-                    "no address of " + service + " is known; looked at "
-                            + (source.toString().isEmpty() ? "an empty list" : source),
+                    StatusCode.DEADLINE_EXCEEDED,
+                    call + " waited for a provider until its time was over: "
+                            + call.deadline().origin() + "; " + failures(),
                     Executed.NO);
         }
-        Node first = nodes.get(picker.next());
-        if (nodes.size() == 1) {
-            return first;
-        }
-        long now = clock.nanoTime();
-        Node chosen = first;
-        for (int i = 1; i < MAX_TURNS && !isGood(chosen, except, now); i++) {
-            chosen = nodes.get(picker.next()); // by weight, so that one neighbour does not get all calls
-        }
-        if (isGood(chosen, except, now)) {
-            Node other = nodes.get(ThreadLocalRandom.current().nextInt(nodes.size()));
-            return other != chosen && isGood(other, except, now) && other.score(now) * CLEARLY < chosen.score(now)
-                    ? other
-                    : chosen;
-        }
-        Node good = firstOf(nodes, node -> isGood(node, except, now));
-        if (good == null) {
-            good = firstOf(nodes, node -> isUsable(node, except));
-        }
-        return good != null ? good : unavailable(nodes, except, first);
     }
 
-    private static @Nullable Node firstOf(List<Node> nodes, Predicate<Node> wanted) {
-        int start = ThreadLocalRandom.current().nextInt(nodes.size());
-        for (int i = 0; i < nodes.size(); i++) {
-            Node node = nodes.get((start + i) % nodes.size());
-            if (wanted.test(node)) {
-                return node;
-            }
-        }
-        return null;
-    }
-
-    /** A node that is connecting, else the one used before, else the next in turn. */
-    private Node unavailable(List<Node> nodes, @Nullable ClientConnection except, Node first) {
-        Node connecting = null;
-        for (Node node : nodes) {
-            ClientConnection candidate = node.connection();
-            boolean soon = candidate.isConnecting(); // read before the check of availability
-            if (isUsable(node, except)) {
-                return node;
-            }
-            if (candidate != except && soon) {
-                connecting = node;
-            }
-        }
-        if (connecting != null) {
-            return connecting;
-        }
-        if (except != null && (except.isConnecting() || except.isAvailable())) {
-            for (Node node : nodes) {
-                if (node.connection() == except) {
-                    return node;
-                }
-            }
-        }
-        source.refresh();
-        return first;
-    }
-
-    private static boolean isGood(Node node, @Nullable ClientConnection except, long now) {
-        return isUsable(node, except) && !node.isAvoided(now);
-    }
-
-    private static boolean isUsable(Node node, @Nullable ClientConnection except) {
-        return node.connection() != except && node.connection().isAvailable();
-    }
+    // ---- figures
 
     boolean isAvailable() {
-        return targets.connections().stream().anyMatch(ClientConnection::isAvailable);
-    }
-
-    boolean isConnecting() {
-        return targets.connections().stream().anyMatch(ClientConnection::isConnecting);
+        return cluster.isAvailable();
     }
 
     /** Each address with the reason why it cannot be reached, for messages. */
     String failures() {
-        return targets.connections().isEmpty()
-                ? source + ": no address found"
-                : targets.connections().stream()
-                        .map(connection -> connection.endpoint() + ": " + connection.lastFailure())
+        List<Target> targets = cluster.targets();
+        return targets.isEmpty()
+                ? cluster.sourceName() + ": no address found"
+                : targets.stream()
+                        .limit(MAX_ADDRESSES_NAMED)
+                        .map(EndpointInvoker::failure)
                         .collect(Collectors.joining("; "));
+    }
+
+    private static String failure(Target target) {
+        ClientConnection connection = target.node().opened();
+        return target.endpoint() + ": " + (connection == null ? "not connected yet" : connection.lastFailure());
     }
 
     ServiceKey service() {
@@ -358,26 +363,21 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     List<ClientConnection> connections() {
-        return targets.connections();
+        return cluster.targets().stream()
+                .map(target -> target.node().opened())
+                .filter(Objects::nonNull)
+                .toList();
     }
 
     List<Provider> providers() {
-        Targets current = targets;
-        List<Provider> providers = new ArrayList<>();
-        for (int i = 0; i < current.nodes().size(); i++) {
-            providers.add(new Provider(
-                    current.connections().get(i), current.instances().get(i).attributes()));
-        }
-        return providers;
+        return cluster.targets().stream()
+                .filter(target -> target.node().opened() != null)
+                .map(target -> new Provider(target.connection(), target.attributes()))
+                .toList();
     }
 
     @Override
     public void close() {
-        synchronized (this) {
-            closed = true;
-            targets.connections().forEach(release);
-            targets = new Targets(List.of(), List.of(), List.of(), null);
-        }
-        source.close(); // outside the lock, for which its thread may be waiting
+        cluster.close();
     }
 }

@@ -11,12 +11,16 @@ import org.jspecify.annotations.Nullable;
  * @param idempotent whether a call may be repeated after it may have run
  * @param oneWay whether the caller does not wait for an answer
  * @param timeoutFrom the origin of the timeout, usually a property; messages of late calls name it
+ * @param waitForReady whether calls that find no provider wait for one within their deadline
+ * @param hashKey the name of the argument whose value is the key of consistent hashing
  */
 public record MethodSettings(
         @Nullable Duration timeout,
         @Nullable Boolean idempotent,
         @Nullable Boolean oneWay,
-        @Nullable String timeoutFrom) {
+        @Nullable String timeoutFrom,
+        @Nullable Boolean waitForReady,
+        @Nullable String hashKey) {
 
     public static final MethodSettings NONE = new MethodSettings(null, null, null);
 
@@ -31,26 +35,44 @@ public record MethodSettings(
         this(timeout, idempotent, oneWay, null);
     }
 
+    /** Creates settings with the origin of their timeout. */
+    public MethodSettings(
+            @Nullable Duration timeout,
+            @Nullable Boolean idempotent,
+            @Nullable Boolean oneWay,
+            @Nullable String timeoutFrom) {
+        this(timeout, idempotent, oneWay, timeoutFrom, null, null);
+    }
+
     public MethodSettings withTimeout(Duration replaced) {
-        return new MethodSettings(replaced, idempotent, oneWay);
+        return withTimeout(replaced, null);
     }
 
     /** @param from the origin of the timeout, for messages */
-    public MethodSettings withTimeout(Duration replaced, String from) {
-        return new MethodSettings(replaced, idempotent, oneWay, from);
+    public MethodSettings withTimeout(Duration replaced, @Nullable String from) {
+        return new MethodSettings(replaced, idempotent, oneWay, from, waitForReady, hashKey);
     }
 
     public MethodSettings withIdempotent(boolean replaced) {
-        return new MethodSettings(timeout, replaced, oneWay, timeoutFrom);
+        return new MethodSettings(timeout, replaced, oneWay, timeoutFrom, waitForReady, hashKey);
     }
 
     public MethodSettings withOneWay(boolean replaced) {
-        return new MethodSettings(timeout, idempotent, replaced, timeoutFrom);
+        return new MethodSettings(timeout, idempotent, replaced, timeoutFrom, waitForReady, hashKey);
+    }
+
+    public MethodSettings withWaitForReady(boolean replaced) {
+        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, replaced, hashKey);
+    }
+
+    /** @param replaced the name of an argument, which needs class files with parameter names */
+    public MethodSettings withHashKey(String replaced) {
+        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, replaced);
     }
 
     /** Sets the origin of the timeout if it has none yet. */
     MethodSettings from(String origin) {
-        return timeout == null || timeoutFrom != null ? this : new MethodSettings(timeout, idempotent, oneWay, origin);
+        return timeout == null || timeoutFrom != null ? this : withTimeout(timeout, origin);
     }
 
     /** Fills missing values from the next level. */
@@ -59,6 +81,8 @@ public record MethodSettings(
                 timeout != null ? timeout : above.timeout,
                 idempotent != null ? idempotent : above.idempotent,
                 oneWay != null ? oneWay : above.oneWay,
-                timeout != null ? timeoutFrom : above.timeoutFrom);
+                timeout != null ? timeoutFrom : above.timeoutFrom,
+                waitForReady != null ? waitForReady : above.waitForReady,
+                hashKey != null ? hashKey : above.hashKey);
     }
 }

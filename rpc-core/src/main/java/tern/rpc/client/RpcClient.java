@@ -12,30 +12,27 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.CallOptions;
 import tern.rpc.ClientFilter;
-import tern.rpc.Filter;
-import tern.rpc.Invoker;
-import tern.rpc.MethodDescriptor;
-import tern.rpc.MethodType;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
-import tern.rpc.TimeLimit;
+import tern.rpc.cluster.ClusterParts;
+import tern.rpc.cluster.ClusterReport;
+import tern.rpc.cluster.ClusterSettings;
+import tern.rpc.cluster.Nodes;
 import tern.rpc.concurrent.WorkerPool;
-import tern.rpc.endpoint.EndpointPicker;
-import tern.rpc.endpoint.RoundRobinPicker;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.CallToken;
@@ -68,10 +65,14 @@ public final class RpcClient implements AutoCloseable {
     /**
      * The transport of one protocol with the connections that references share, by their keys and trusted certificates.
      */
-    private record Wire(ClientTransport transport, Map<@Nullable Supplier<Tls>, SharedConnections> shared) {
+    private record Wire(ClientTransport transport, Map<@Nullable Supplier<Tls>, Nodes> shared) {
 
-        SharedConnections shared(@Nullable Supplier<Tls> tls, ScheduledExecutorService timer) {
-            return shared.computeIfAbsent(tls, unknown -> new SharedConnections(transport, tls, timer));
+        Nodes shared(@Nullable Supplier<Tls> tls, ClusterParts parts) {
+            return shared.computeIfAbsent(tls, unknown -> nodes(1, tls, parts));
+        }
+
+        Nodes nodes(int connections, @Nullable Supplier<Tls> tls, ClusterParts parts) {
+            return parts.nodes(endpoint -> transport.connect(endpoint, connections, tls));
         }
     }
 
@@ -80,11 +81,13 @@ public final class RpcClient implements AutoCloseable {
     private final Duration timeout;
     private final Duration checkTimeout;
     private final @Nullable Token token;
-    private final EndpointPicker.Factory pickers;
+    private final ClusterSettings cluster;
     private final RpcMeters meters;
     private final NanoClock clock;
     private final WorkerPool callbacks;
     private final ScheduledExecutorService timer;
+    private final ScheduledExecutorService clusterTimer;
+    private final ClusterParts parts;
     private final RetryPolicy retries;
     private final List<EndpointInvoker> references = new CopyOnWriteArrayList<>();
 
@@ -93,7 +96,7 @@ public final class RpcClient implements AutoCloseable {
         this.timeout = builder.timeout;
         this.checkTimeout = builder.checkTimeout;
         this.token = builder.token;
-        this.pickers = builder.pickers;
+        this.cluster = builder.cluster;
         this.meters = builder.meters;
         this.clock = builder.clock;
         this.callbacks = new WorkerPool(
@@ -102,6 +105,9 @@ public final class RpcClient implements AutoCloseable {
                 builder.keepAlive,
                 builder.threadFactory);
         this.timer = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "rpc-client-timer"));
+        this.clusterTimer = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "rpc-client-cluster"));
+        this.parts = new ClusterParts(
+                clock, clusterTimer, ThreadLocalRandom.current().nextLong());
         this.retries = new RetryPolicy(clock);
         builder.transports.forEach(transport ->
                 wires.put(transport.protocol(), new Wire(transport, Collections.synchronizedMap(new HashMap<>()))));
@@ -147,8 +153,9 @@ public final class RpcClient implements AutoCloseable {
      * A referenced service.
      *
      * @param providers its present providers
+     * @param cluster the state of its list and of its providers
      */
-    public record Reference(ServiceKey service, List<Provider> providers) {
+    public record Reference(ServiceKey service, List<Provider> providers, ClusterReport cluster) {
 
         /** The connections to the providers. */
         public List<ClientConnection> connections() {
@@ -159,7 +166,10 @@ public final class RpcClient implements AutoCloseable {
     /** The references created so far, in order. */
     public List<Reference> references() {
         return references.stream()
-                .map(endpoints -> new Reference(endpoints.service(), endpoints.providers()))
+                .map(endpoints -> new Reference(
+                        endpoints.service(),
+                        endpoints.providers(),
+                        endpoints.cluster().report(clock.nanoTime())))
                 .toList();
     }
 
@@ -172,26 +182,21 @@ public final class RpcClient implements AutoCloseable {
      */
     public <T> T refer(ServiceReference<T> reference) {
         ServiceDescriptor service = ServiceDescriptor.of(reference.type());
-        checkMethodNames(reference, service);
+        ReferenceMethods.checkNames(reference, service);
         Wire wire = wire(reference);
         wire.transport().prepare(service);
         service.warnings().forEach(LOG::warn);
         EndpointInvoker endpoints = endpoints(reference, wire);
-        Map<Method, ClientMethod> methods = new HashMap<>();
-        for (Method method : reference.type().getMethods()) {
-            MethodDescriptor descriptor = service.method(method);
-            if (descriptor != null) {
-                methods.put(method, clientMethod(reference, descriptor, endpoints));
-            }
-        }
+        Map<Method, ClientMethod> methods =
+                new ReferenceMethods(filters, timeout, meters).of(reference, service, endpoints);
         references.add(endpoints);
-        endpoints.start(LOOK_UP);
+        endpoints.cluster().start(LOOK_UP);
         if (reference.check()) {
             awaitProvider(reference.key(), endpoints);
         }
         ServiceProxy proxy = new ServiceProxy(
                 reference.type(),
-                Map.copyOf(methods),
+                methods,
                 callbacks,
                 new CallTemplate(reference.key(), CallOptions.none(), clock, token(reference, wire)));
         return reference.type().cast(proxy.newProxy());
@@ -211,88 +216,22 @@ public final class RpcClient implements AutoCloseable {
         return wire;
     }
 
-    private static void checkMethodNames(ServiceReference<?> reference, ServiceDescriptor service) {
-        for (String name : reference.methods().keySet()) {
-            if (service.overloads(name).isEmpty()) {
-                throw new IllegalArgumentException(service.simpleName() + " has no method '" + name
-                        + "', which settings name; it has "
-                        + service.methods().stream()
-                                .map(MethodDescriptor::name)
-                                .distinct()
-                                .collect(Collectors.joining(", ")));
-            }
-        }
-    }
-
     private EndpointInvoker endpoints(ServiceReference<?> reference, Wire wire) {
-        boolean own = reference.connections() > 0;
-        SharedConnections shared = wire.shared(reference.tls(), timer);
+        Nodes nodes = reference.connections() > 0
+                ? wire.nodes(reference.connections(), reference.tls(), parts)
+                : wire.shared(reference.tls(), parts);
         return new EndpointInvoker(
                 reference.key(),
-                reference.source(),
-                pickers,
-                own
-                        ? endpoint -> wire.transport().connect(endpoint, reference.connections(), reference.tls())
-                        : shared::share,
-                own ? shared::closeOwn : shared::giveBack,
-                retries,
-                clock);
-    }
-
-    private ClientMethod clientMethod(
-            ServiceReference<?> reference, MethodDescriptor descriptor, EndpointInvoker endpoints) {
-        MethodSettings marks = new MethodSettings(
-                        descriptor.timeout(),
-                        descriptor.isIdempotent() ? true : null,
-                        descriptor.isOneWay() ? true : null)
-                .from("@RpcMethod(timeout) of " + descriptor);
-        MethodSettings own = reference
-                .methods()
-                .getOrDefault(descriptor.name(), MethodSettings.NONE)
-                .from("the MethodSettings of " + descriptor + " in its ServiceReference");
-        MethodSettings defaults = reference
-                .defaults()
-                .from("the defaults of the ServiceReference to "
-                        + descriptor.service().simpleName());
-        MethodSettings settings = own.or(defaults).or(marks);
-        boolean unary = descriptor.type() == MethodType.UNARY;
-        boolean oneWay = Boolean.TRUE.equals(settings.oneWay());
-        if (oneWay && (descriptor.result().raw() != void.class || !unary)) {
-            throw new IllegalArgumentException(descriptor + " is set to be one-way but "
-                    + (unary ? "returns " + descriptor.result() : "is a stream")
-                    + "; only void methods can be one-way");
-        }
-        TimeLimit set = limit(unary ? settings : own.or(marks));
-        TimeLimit limit = set == null && unary ? new TimeLimit(timeout, "rpc.client.timeout") : set;
-        boolean idempotent = Boolean.TRUE.equals(settings.idempotent());
-        ClientMethod method = new ClientMethod(
-                reference.key(),
-                descriptor,
-                limit,
-                idempotent,
-                oneWay,
-                filters,
-                null,
-                endpoints,
-                meters.client(
-                        reference.key(),
-                        descriptor,
+                parts.cluster(
+                        reference.key().toString(),
                         reference.protocol(),
-                        limit == null ? null : limit.value(),
-                        RetryPolicy.attempts(idempotent)),
-                new UsualTime());
-        return filters.isEmpty() || !unary ? method : method.filteredBy(chain(method));
-    }
-
-    private static @Nullable TimeLimit limit(MethodSettings settings) {
-        return settings.timeout() == null
-                ? null
-                : new TimeLimit(settings.timeout(), String.valueOf(settings.timeoutFrom()));
-    }
-
-    /** The users' filters, outermost first, and then the endpoints. */
-    private Invoker chain(ClientMethod method) {
-        return Filter.chain(filters, call -> ServiceProxy.stage(method, call));
+                        reference.source(),
+                        nodes,
+                        reference.cluster() == null ? cluster : reference.cluster()),
+                retries,
+                clock,
+                callbacks::executeAdmitted,
+                clusterTimer);
     }
 
     private void awaitProvider(ServiceKey service, EndpointInvoker endpoints) {
@@ -316,6 +255,7 @@ public final class RpcClient implements AutoCloseable {
         references.forEach(EndpointInvoker::close);
         references.clear();
         timer.shutdownNow();
+        clusterTimer.shutdownNow();
         wires.values().forEach(wire -> wire.transport().close());
         callbacks.close();
     }
@@ -328,7 +268,7 @@ public final class RpcClient implements AutoCloseable {
         private Duration timeout = DEFAULT_TIMEOUT;
         private Duration checkTimeout = Duration.ofSeconds(3);
         private @Nullable Token token;
-        private EndpointPicker.Factory pickers = RoundRobinPicker::new;
+        private ClusterSettings cluster = ClusterSettings.DEFAULT;
         private RpcMeters meters = RpcMeters.withoutRegistry();
         private NanoClock clock = NanoClock.SYSTEM;
         private Duration keepAlive = Duration.ofSeconds(60);
@@ -382,9 +322,9 @@ public final class RpcClient implements AutoCloseable {
             return this;
         }
 
-        /** Sets the load balancing. Default: round robin by weight. */
-        public Builder pickers(EndpointPicker.Factory replaced) {
-            this.pickers = replaced;
+        /** Sets the choice among providers for references without their own. */
+        public Builder cluster(ClusterSettings replaced) {
+            this.cluster = replaced;
             return this;
         }
 

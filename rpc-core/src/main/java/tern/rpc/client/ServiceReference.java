@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
+import tern.rpc.cluster.ClusterSettings;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.transport.Tls;
 import tern.rpc.transport.Token;
@@ -19,6 +20,7 @@ import tern.rpc.transport.Token;
  * @param connections the number of own sockets to each endpoint; 0 to share the sockets of other references
  * @param check whether a provider must be reachable when the client starts
  * @param methods settings by method name
+ * @param cluster the choice among the providers; null for that of the client
  * @param tls keys and trusted certificates for these providers; null for those of the transport
  * @param token the token sent to these providers; null for that of the client
  */
@@ -31,6 +33,7 @@ public record ServiceReference<T>(
         Map<String, MethodSettings> methods,
         int connections,
         boolean check,
+        @Nullable ClusterSettings cluster,
         @Nullable Supplier<Tls> tls,
         @Nullable Token token) {
 
@@ -68,6 +71,7 @@ public record ServiceReference<T>(
         private MethodSettings defaults = MethodSettings.NONE;
         private int connections;
         private boolean check;
+        private @Nullable ClusterSettings cluster;
         private @Nullable Supplier<Tls> tls;
         private @Nullable Token token;
 
@@ -121,6 +125,17 @@ public record ServiceReference<T>(
             return this;
         }
 
+        /** Sets the choice among the providers. Default: that of the client. */
+        public Builder<T> cluster(ClusterSettings replaced) {
+            this.cluster = replaced;
+            return this;
+        }
+
+        /** Lets calls that find no provider wait for one within their deadline. Default: they fail at once. */
+        public Builder<T> waitForReady() {
+            return defaults(defaults.withWaitForReady(true));
+        }
+
         /**
          * Sets keys and trusted certificates for these providers, read for every new connection. Only references with
          * the same supplier share connections. Default: those of the transport.
@@ -139,7 +154,7 @@ public record ServiceReference<T>(
         public ServiceReference<T> build() {
             ServiceKey key = new ServiceKey(ServiceDescriptor.of(type).name(), group, version);
             return new ServiceReference<>(
-                    type, key, source, protocol, defaults, methods, connections, check, tls, token);
+                    type, key, source, protocol, defaults, methods, connections, check, cluster, tls, token);
         }
     }
 }

@@ -13,11 +13,11 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
+import tern.rpc.cluster.Target;
 import tern.rpc.stream.InboundPublisher;
 import tern.rpc.stream.MessageSink;
 import tern.rpc.stream.MessageWriter;
 import tern.rpc.stream.SerialExecutor;
-import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.Message;
 import tern.rpc.transport.PendingCall;
@@ -66,7 +66,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private int asked; // answers requested before the attempt is committed
 
     private int number; // number of the attempt; used, like the next field, by the thread of the present attempt
-    private @Nullable ClientConnection used;
+    private @Nullable Target used;
 
     StreamAttempts(ClientMethod method, SerialExecutor serial, Listener listener) {
         this.method = method;
@@ -96,17 +96,29 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     }
 
     private void next(Invocation call) {
+        if (cancelled == null && endpoints.isWaiting(method, call)) {
+            endpoints.whenReady(
+                    call.withExecutor(serial::execute),
+                    () -> cancelled,
+                    () -> nextNow(call),
+                    failure -> end(null, failure));
+        } else {
+            nextNow(call);
+        }
+    }
+
+    private void nextNow(Invocation call) {
         number++;
-        Node node;
+        Target target;
         try {
             endpoints.checkDeadline(call);
-            node = endpoints.pick(used);
-        } catch (Throwable e) { // also thrown by a picker or resolver
+            target = endpoints.pick(method, call, used);
+        } catch (Throwable e) { // also thrown by a balancer or source
             end(null, e);
             return;
         }
-        used = node.connection();
-        Attempt fresh = new Attempt(call, node);
+        used = target;
+        Attempt fresh = new Attempt(call, target);
         attempt = fresh;
         fresh.open();
     }
@@ -115,15 +127,13 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private final class Attempt implements ClientStream.Receiver, PendingCall.Completion, Executor {
 
         private final Invocation call;
-        private final Node node;
-        private final ClientConnection connection;
+        private final Target target;
         private final PendingCall pending;
         private final AtomicBoolean completed = new AtomicBoolean();
 
-        Attempt(Invocation call, Node node) {
+        Attempt(Invocation call, Target target) {
             this.call = call;
-            this.node = node;
-            this.connection = node.connection();
+            this.target = target;
             Object[] request = descriptor.type().clientStreams()
                     ? NO_REQUEST
                     : Arrays.copyOf(call.arguments(), descriptor.parameters().size());
@@ -131,7 +141,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
 
         void open() {
-            node.beginStream();
+            target.node().beginStream();
             RpcException reason = cancelled;
             if (reason != null) {
                 pending.fail(reason);
@@ -139,7 +149,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             }
             ClientStream opened;
             try {
-                opened = connection.open(pending, this);
+                opened = target.connection().open(pending, this);
             } catch (Throwable e) {
                 completed(null, e);
                 return;
@@ -180,16 +190,14 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             if (!completed.compareAndSet(false, true)) {
                 return;
             }
-            endpoints.ended(node, method, failure instanceof RpcException rpc ? rpc : null, pending.startedNanos());
+            endpoints.ended(target, method, failure instanceof RpcException rpc ? rpc : null, pending.startedNanos());
             if (failure instanceof RpcException rpc
                     && rpc.wasExecuted() == Executed.NO
                     && giveUpStream()
-                    && endpoints.again(method, call, rpc, number, connection, pending)) {
+                    && endpoints.again(method, call, rpc, number, target, pending)) {
                 next(call);
             } else {
-                end(
-                        response,
-                        failure instanceof RpcException rpc ? endpoints.withOtherAddresses(rpc, connection) : failure);
+                end(response, failure instanceof RpcException rpc ? endpoints.explained(rpc, target) : failure);
             }
         }
     }

@@ -7,7 +7,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
@@ -53,6 +55,7 @@ public final class DnsEndpoints implements EndpointSource {
     private final List<List<Instance>> known = new ArrayList<>(); // guarded by this; one list per name
     private final boolean[] unresolved; // guarded by this; by name
 
+    private final Set<String> refused = new HashSet<>(); // guarded by this; warned of
     private @Nullable EndpointSnapshot told; // guarded by this
     private volatile @Nullable ScheduledFuture<?> task;
     private volatile @Nullable Consumer<EndpointSnapshot> listener; // null before the start and once closed
@@ -117,11 +120,24 @@ public final class DnsEndpoints implements EndpointSource {
     private List<Instance> addresses(Instance name) throws UnknownHostException {
         Endpoint asked = name.endpoint();
         return Arrays.stream(lookup.addressesOf(asked.host()))
+                .filter(address -> isUsable(address, asked.host()))
                 .map(address -> new Instance(
                         new Endpoint(address.getHostAddress(), asked.port(), asked.name(), asked.protocol()),
                         name.attributes()))
                 .sorted(Comparator.comparing(instance -> instance.endpoint().host()))
                 .toList();
+    }
+
+    /** Leaves out addresses that cannot be a provider. A connection to 0.0.0.0 would reach this machine. */
+    private boolean isUsable(InetAddress address, String host) {
+        boolean usable = !address.isAnyLocalAddress() && !address.isMulticastAddress();
+        if (!usable && refused.add(host + " " + address.getHostAddress())) {
+            LOG.warn(
+                    "Host {} resolves to {}, which cannot be a provider and is left out; look at its DNS entry",
+                    host,
+                    address.getHostAddress());
+        }
+        return usable;
     }
 
     private boolean failedFirst(int name) {

@@ -49,8 +49,8 @@ public record EndpointSnapshot(State state, List<Instance> instances, Instant si
         return new EndpointSnapshot(State.STALE, instances, since, why);
     }
 
-    /** Whether both have the same state and the same instances in the same order. */
+    /** Whether both have the same state and reason, and the same instances in the same order. */
     public boolean saysTheSameAs(EndpointSnapshot other) {
-        return state == other.state && instances.equals(other.instances);
+        return state == other.state && why.equals(other.why) && instances.equals(other.instances);
     }
 }

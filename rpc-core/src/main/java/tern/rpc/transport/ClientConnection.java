@@ -48,6 +48,14 @@ public interface ClientConnection extends AutoCloseable {
     ClientStream open(PendingCall call, ClientStream.Receiver receiver);
 
     /**
+     * Whether the server was ever heard. A process that only accepts connections may be frozen. True if this is not
+     * known.
+     */
+    default boolean wasHeard() {
+        return true;
+    }
+
+    /**
      * Whether bytes of the server have arrived after this time.
      *
      * @param nanos a time on the clock of {@link System#nanoTime()}
@@ -57,13 +65,17 @@ public interface ClientConnection extends AutoCloseable {
         return false;
     }
 
-    /** Whether {@link #probe} makes a living server send something. */
-    default boolean canProbe() {
-        return false;
-    }
-
-    /** Asks the server for a sign of life, which {@link #isHeardAfter} tells. Does nothing if that is not possible. */
+    /**
+     * Asks the server for a sign of life, which {@link #isHeardAfter} tells. Does nothing if that is not possible, or if
+     * a sign is still awaited.
+     */
     default void probe() {}
+
+    /**
+     * Starts an attempt to connect if there is no connection and no attempt is running. A connection limits the rate of
+     * such attempts, so this may be called often. Calls do not wait for the attempt.
+     */
+    default void connectSoon() {}
 
     /** Fails pending calls and stops connecting. */
     @Override

@@ -4,16 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import tern.rpc.CallOptions;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
@@ -36,14 +39,24 @@ class EndpointInvokerTest {
     /** A service for the tests. */
     public interface Service {
         void call();
+
+        CompletableFuture<String> later();
     }
 
     /** A connection whose state and reaction to calls the test sets. */
     private static final class Connection extends IdleConnection {
         private BiConsumer<Connection, PendingCall> taking = (taken, call) -> call.answer(Answer.NOTHING);
+        private int attempts;
+        private int attemptsUntilAvailable = Integer.MAX_VALUE;
 
         Connection(Endpoint endpoint) {
             super(endpoint);
+        }
+
+        @Override
+        public void connectSoon() {
+            attempts++;
+            available |= attempts >= attemptsUntilAvailable;
         }
 
         @Override
@@ -232,5 +245,80 @@ class EndpointInvokerTest {
 
         assertThat(catchThrowableOfType(RpcException.class, proxy::call).code()).isEqualTo(StatusCode.UNAVAILABLE);
         assertThat(asked).containsExactly(ONE);
+    }
+
+    private Service patient(Duration timeout) {
+        connection(ONE).available = false;
+        return client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE)))
+                .protocol("fake")
+                .timeout(timeout)
+                .waitForReady()
+                .build());
+    }
+
+    @Test
+    void callThatWaitsForReadyStartsAttemptsUntilThereIsAProvider() {
+        connection(ONE).attemptsUntilAvailable = 3;
+
+        patient(Duration.ofSeconds(20)).call();
+
+        assertThat(connection(ONE).attempts).isEqualTo(3);
+    }
+
+    @Test
+    void asynchronousCallWaitsForReadyToo() {
+        connection(ONE).attemptsUntilAvailable = 3;
+
+        assertThat(patient(Duration.ofSeconds(20)).later()).succeedsWithin(Duration.ofSeconds(20));
+    }
+
+    @Test
+    void callThatWaitsInVainNamesTheProviderAndTheTimeout() {
+        assertThatThrownBy(patient(Duration.ofMillis(50))::call)
+                .hasMessageContaining("waited for a provider until its time was over")
+                .hasMessageContaining("one:1: ");
+    }
+
+    @Test
+    void optionsOfACallWinOverTheReference() {
+        refuses(ONE, StatusCode.UNAVAILABLE, () -> {});
+        Service proxy = patient(Duration.ofSeconds(20));
+
+        assertThatThrownBy(CallOptions.none().waitForReady(false).on(proxy)::call)
+                .hasMessageContaining("on purpose");
+    }
+
+    @Test
+    void idempotentCallIsCopiedToAProviderThatFailed() {
+        // The caller gets the answer of the good provider, and the copy shows that the other one is cured.
+        Service proxy = client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE, TWO)))
+                .protocol("fake")
+                .method("call", MethodSettings.NONE.withIdempotent(true))
+                .build());
+        connection(ONE).taking = (connection, call) -> {
+            asked.add(ONE);
+            call.fail(RpcException.refusal(StatusCode.UNAVAILABLE, "on purpose", Executed.YES));
+        };
+        int failed = 0;
+        for (int i = 0; i < 200; i++) {
+            try {
+                proxy.call();
+            } catch (RpcException e) {
+                failed++;
+            }
+        }
+
+        assertThat(failed).isEqualTo(1);
+        assertThat(asked).as("calls at the failing provider").isNotEmpty();
+    }
+
+    @Test
+    void hashKeyThatNoMethodHasIsRefused() {
+        assertThatThrownBy(() -> client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE)))
+                        .protocol("fake")
+                        .defaults(MethodSettings.NONE.withHashKey("user"))
+                        .build()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("has a parameter 'user', which its hash key names");
     }
 }

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
@@ -14,7 +17,9 @@ import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 import tern.rpc.StatusCode;
 import tern.rpc.TimeLimit;
-import tern.rpc.endpoint.RoundRobinPicker;
+import tern.rpc.cluster.ClusterParts;
+import tern.rpc.cluster.ClusterSettings;
+import tern.rpc.cluster.UsualTime;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.metrics.RpcMeters;
 
@@ -25,28 +30,41 @@ class RetryPolicyTest {
     }
 
     private final AtomicLong now = new AtomicLong();
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private final RetryPolicy policy = new RetryPolicy(now::get);
+
+    @AfterEach
+    void stopTimer() {
+        timer.shutdownNow();
+    }
 
     private ClientMethod method(boolean idempotent) {
         MethodDescriptor descriptor =
                 ServiceDescriptor.of(Service.class).methods().get(0);
         ServiceKey key = new ServiceKey(Service.class.getName(), "", "");
+        ClusterParts parts = new ClusterParts(NanoClock.SYSTEM, timer, 1);
         EndpointInvoker endpoints = new EndpointInvoker(
                 key,
-                new StaticEndpoints(List.of()),
-                RoundRobinPicker::new,
-                endpoint -> {
-                    throw new AssertionError("nothing to connect to");
-                },
-                connection -> {},
+                parts.cluster(
+                        "a service",
+                        "memory",
+                        new StaticEndpoints(List.of()),
+                        parts.nodes(endpoint -> {
+                            throw new AssertionError("nothing to connect to");
+                        }),
+                        ClusterSettings.DEFAULT),
                 policy,
-                NanoClock.SYSTEM);
+                NanoClock.SYSTEM,
+                Runnable::run,
+                timer);
         return new ClientMethod(
                 key,
                 descriptor,
                 new TimeLimit(Duration.ofSeconds(1), "a test"),
                 idempotent,
                 false,
+                false,
+                ClientMethod.NO_KEY,
                 List.of(),
                 null,
                 endpoints,

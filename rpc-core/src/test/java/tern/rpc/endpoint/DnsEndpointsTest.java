@@ -26,7 +26,10 @@ class DnsEndpointsTest {
     private final AtomicReference<List<String>> answer = new AtomicReference<>(List.of());
     private final BlockingQueue<EndpointSnapshot> told = new LinkedBlockingQueue<>();
     private final DnsEndpoints resolver = new DnsEndpoints(
-            List.of(Instance.of(new Endpoint("orders.internal", 20880), 50)), this::lookup, executor, Duration.ofDays(1));
+            List.of(Instance.of(new Endpoint("orders.internal", 20880), 50)),
+            this::lookup,
+            executor,
+            Duration.ofDays(1));
 
     @AfterEach
     void close() {
@@ -73,6 +76,15 @@ class DnsEndpointsTest {
     }
 
     @Test
+    void addressesThatCannotBeAProviderAreLeftOut() throws Exception {
+        answer.set(List.of("0.0.0.0", "10.0.0.1", "::", "224.0.0.1"));
+
+        resolver.start(told::add);
+
+        assertThat(next()).containsExactly(instance("10.0.0.1"));
+    }
+
+    @Test
     void changedAddressesAreToldAfterARefresh() throws Exception {
         answer.set(List.of("10.0.0.1"));
         resolver.start(told::add);
@@ -116,7 +128,9 @@ class DnsEndpointsTest {
         failing.start(told::add);
 
         assertThat(next()).extracting(instance -> instance.endpoint().name()).containsExactly("orders.internal");
-        assertThat(next()).extracting(instance -> instance.endpoint().name()).containsExactly("broken.internal", "orders.internal");
+        assertThat(next())
+                .extracting(instance -> instance.endpoint().name())
+                .containsExactly("broken.internal", "orders.internal");
         failing.close();
     }
 

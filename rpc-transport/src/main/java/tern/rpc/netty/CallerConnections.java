@@ -43,6 +43,9 @@ final class CallerConnections implements CallerConnection.Owner {
 
         void connected();
 
+        /** A complete answer was read. */
+        void heard();
+
         /**
          * A connection has ended.
          *
@@ -133,6 +136,7 @@ final class CallerConnections implements CallerConnection.Owner {
 
     @Override
     public void released(CallerConnection connection) {
+        owner.heard();
         idle.addFirst(connection);
         if (closed) {
             connection.close("the client is closed");

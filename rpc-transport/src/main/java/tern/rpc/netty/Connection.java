@@ -57,6 +57,9 @@ public final class Connection implements PendingCall.Carrier {
     interface Owner {
         void changed(Connection connection, State state);
 
+        /** The first bytes of the server were read. */
+        default void heardFirst(Connection connection) {}
+
         /** A connection that carries one call at a time is free for the next. */
         default void released(Connection connection) {}
 
@@ -85,6 +88,8 @@ public final class Connection implements PendingCall.Carrier {
     private boolean refused; // written before the state, so visible to threads that see the state
     private volatile State state = State.CONNECTING;
     private volatile String closeReason = "";
+    private volatile boolean isPinged; // two threads may send one heartbeat each
+    private volatile long pingedNanos;
     private volatile @Nullable Channel channel;
     private volatile @Nullable EventLoop eventLoop;
 
@@ -401,8 +406,11 @@ public final class Connection implements PendingCall.Carrier {
 
     /** Bytes were read. Runs on the event loop. */
     public void heard() {
-        heard = true;
         keepAlive.heard();
+        if (!heard) {
+            heard = true;
+            owner.heardFirst(this);
+        }
         Channel open = channel;
         if (state == State.CONNECTING && isOpened && open != null) {
             ready(open);
@@ -437,6 +445,15 @@ public final class Connection implements PendingCall.Carrier {
     /** Whether the server was heard after this time. Any thread may call this. */
     boolean isHeardAfter(long nanos) {
         return keepAlive.isHeardAfter(nanos);
+    }
+
+    /** Sends a heartbeat unless the answer to the last one is still awaited. Any thread may call this. */
+    void pingOnce() {
+        if (!isPinged || isHeardAfter(pingedNanos)) {
+            isPinged = true;
+            pingedNanos = System.nanoTime();
+            ping();
+        }
     }
 
     /** Sends a heartbeat if the protocol has one. */

@@ -55,6 +55,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final AttemptPace pace;
     private volatile boolean available;
     private volatile boolean closed;
+    private volatile boolean heard;
     private volatile String lastFailure = "";
     private volatile String lastReason = ""; // reason of the last loss, kept also after a reconnect
 
@@ -180,6 +181,13 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         return connecting;
     }
 
+    @Override
+    public void connectSoon() {
+        if (!available && !isConnecting()) {
+            attemptNow();
+        }
+    }
+
     /** A call found no connection. */
     private void attemptNow() {
         if (!closed && pace.isDue()) {
@@ -215,6 +223,16 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
             default -> throw new IllegalStateException(state.name());
         }
         available = !closed && isAny(State.READY);
+    }
+
+    @Override
+    public void heardFirst(Connection connection) {
+        heard = true; // for good, because replacements are ready only when they were heard
+    }
+
+    @Override
+    public boolean wasHeard() {
+        return heard;
     }
 
     private boolean isAnyConnecting() {
@@ -317,15 +335,10 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     }
 
     @Override
-    public boolean canProbe() {
-        return true;
-    }
-
-    @Override
     public void probe() {
         for (int i = 0; i < current.length(); i++) {
             if (current.get(i).state() == State.READY) {
-                current.get(i).ping();
+                current.get(i).pingOnce();
             }
         }
     }

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +59,9 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private boolean retrying; // guarded by this
     private volatile boolean available;
     private volatile boolean closed;
+    private final AtomicReference<@Nullable SpareConnection> spare = new AtomicReference<>();
+    private volatile long heardNanos; // time of the last complete answer; valid if anyHeard
+    private volatile boolean anyHeard;
     private volatile String lastFailure = "";
     private volatile String lastReason = ""; // reason of the last failure, kept also after a reconnect
 
@@ -134,7 +138,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         Connection free = takeIdle();
         if (free != null) {
             if (!free.send(call)) {
-                released(free);
+                free(free);
             }
             return;
         }
@@ -247,7 +251,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
 
     private void connected(Connection connection) {
         if (unused.remove(connection)) {
-            released(connection);
+            free(connection);
         }
         reachable();
         begunByCalls.remove(connection);
@@ -261,7 +265,43 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     }
 
     @Override
+    public void connectSoon() {
+        if (!available && connecting.isEmpty()) {
+            attemptNow();
+        }
+    }
+
+    @Override
+    public boolean isHeardAfter(long nanos) {
+        return anyHeard && heardNanos - nanos > 0;
+    }
+
+    @Override
+    public void heard() {
+        heardNanos = System.nanoTime();
+        anyHeard = true;
+    }
+
+    /** Sends a small request on a connection of its own, because the protocol has no heartbeat. */
+    @Override
+    public void probe() {
+        SpareConnection running = spare.get();
+        if (closed || (running != null && !running.isOver())) {
+            return;
+        }
+        SpareConnection begun = new SpareConnection(endpoint, settings, protocol, tls, this::heard);
+        if (spare.compareAndSet(running, begun)) {
+            begun.begin(loops);
+        }
+    }
+
+    @Override
     public void released(Connection connection) {
+        heard();
+        free(connection);
+    }
+
+    private void free(Connection connection) {
         idle.addFirst(new Idle(connection, System.nanoTime()));
         tidyLater();
     }
@@ -353,6 +393,10 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     public void close() {
         closed = true;
         available = false;
+        SpareConnection running = spare.get();
+        if (running != null) {
+            running.close();
+        }
         all.forEach(connection -> connection.close("the client is closed"));
         if (callers != null) {
             callers.close();

@@ -2,6 +2,7 @@ package tern.rpc.spring.autoconfigure;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -23,18 +24,23 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
     private static final String EXPECTED =
             "host:port, [ipv6]:port or protocol://host:port with a port from 1 to 65535, each optionally with ?weight=50, or"
                     + " local";
+    private static final String EXPECTED_ATTRIBUTES =
+            EXPECTED + "; attributes are weight=50, zone=<name> and tag=<name>, joined by &";
     private static final int MAX_PORT = 65_535;
     private static final Pattern LOCAL = Pattern.compile("local(:/{2,3})?");
     private static final Pattern LOCAL_WITH_MORE = Pattern.compile("local(:/.*|\\?.*)?");
     private static final String OWN_PORT = "${local.rpc.port}";
 
     /** The server of the same application, in memory. */
-    static final Addresses OWN_SERVER = new Addresses(InMemoryTransport.PROTOCOL, List.of(Instance.of(new Endpoint("local", 0))));
+    static final Addresses OWN_SERVER =
+            new Addresses(InMemoryTransport.PROTOCOL, List.of(Instance.of(new Endpoint("local", 0))));
 
     private static final Pattern FORM = Pattern.compile("(?:(?<protocol>[a-z][a-z0-9+.-]*)://)?"
             + "(?:\\[(?<ipv6>[0-9a-fA-F:.%]+)]|(?<host>[\\w.-]+))"
             + "(?::(?<port>\\d{1,5}))?/?"
-            + "(?:\\?weight=(?<weight>\\d{1,9}))?");
+            + "(?:\\?(?<attributes>[^?#]*))?");
+    private static final Pattern ATTRIBUTE =
+            Pattern.compile("weight=(?<weight>\\d{1,9})|zone=(?<zone>[^&=]+)|tag=(?<tag>[^&=]+)");
     private static final Pattern IPV4 = Pattern.compile("[0-9.]+");
 
     Addresses {
@@ -74,7 +80,7 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
                         property, withoutUser(String.join(",", urls)), "one protocol for all addresses of a service");
             }
             protocol = named == null ? protocol : named;
-            endpoints.add(instance(form));
+            endpoints.add(instance(property, url, form));
         }
         return new Addresses(protocol, endpoints);
     }
@@ -101,12 +107,30 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
         return end < 0 ? url : "…" + url.substring(end);
     }
 
-    private static Instance instance(Matcher form) {
+    private static Instance instance(String property, String url, Matcher form) {
         String host = form.group("ipv6") == null ? form.group("host") : form.group("ipv6");
-        String weight = form.group("weight");
-        return Instance.of(
-                new Endpoint(host, port(form)),
-                weight == null ? Attributes.DEFAULT_WEIGHT : Integer.parseInt(weight));
+        return new Instance(new Endpoint(host, port(form)), attributes(property, url, form.group("attributes")));
+    }
+
+    private static Attributes attributes(String property, String url, @Nullable String text) {
+        Attributes attributes = Attributes.DEFAULT;
+        if (text == null) {
+            return attributes;
+        }
+        for (String part : text.split("&", -1)) {
+            Matcher attribute = ATTRIBUTE.matcher(part);
+            if (!attribute.matches()) {
+                throw new InvalidPropertyException(property, "'" + withoutUser(url) + "'", EXPECTED_ATTRIBUTES);
+            }
+            if (attribute.group("weight") != null) {
+                attributes = attributes.withWeight(Integer.parseInt(attribute.group("weight")));
+            } else if (attribute.group("zone") != null) {
+                attributes = attributes.withZone(attribute.group("zone"));
+            } else {
+                attributes = attributes.withTags(Map.of(Attributes.TAG, attribute.group("tag")));
+            }
+        }
+        return attributes;
     }
 
     private static int port(Matcher form) {

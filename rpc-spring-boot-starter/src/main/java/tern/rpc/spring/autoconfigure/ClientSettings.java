@@ -28,6 +28,7 @@ import tern.rpc.transport.Token;
  * The validated settings of the client.
  *
  * @param url the addresses of references without their own
+ * @param choice the choice among providers of references without their own
  * @param token the token of references without their own
  * @param tls keys and trusted certificates of references with their own, by the name of the reference as written in the
  *     properties
@@ -39,6 +40,8 @@ record ClientSettings(
         Duration checkTimeout,
         Duration resolveInterval,
         Addresses url,
+        Choice choice,
+        boolean waitForReady,
         @Nullable Token token,
         Map<String, RpcClientProperties.Service> services,
         Map<String, Supplier<Tls>> tls,
@@ -62,6 +65,8 @@ record ClientSettings(
                 PropertyCheck.notNegative("rpc.client.check-timeout", client.checkTimeout()),
                 PropertyCheck.moreThanZero("rpc.client.resolve-interval", client.resolveInterval()),
                 Addresses.parse("rpc.client.url", client.url()),
+                Choice.of(client),
+                client.waitForReady(),
                 client.token() == null ? null : SettingCheck.usable("rpc.client.token", client.token()),
                 client.services(),
                 tls(client.services(), bundles),
@@ -113,8 +118,27 @@ record ClientSettings(
         if (service.connections() != null) {
             PropertyCheck.between(prefix + ".connections", service.connections(), 0, 1_024);
         }
-        service.methods()
-                .forEach((method, settings) -> checkTimeout(prefix + ".methods." + method, settings.timeout()));
+        checkName(prefix + ".tag", service.tag());
+        checkName(prefix + ".hash-key", service.hashKey());
+        service.methods().forEach((method, settings) -> {
+            checkTimeout(prefix + ".methods." + method, settings.timeout());
+            checkName(prefix + ".methods." + method + ".hash-key", settings.hashKey());
+        });
+    }
+
+    private static void checkName(String property, @Nullable String name) {
+        if (name != null) {
+            Choice.notBlank(property, name);
+        }
+    }
+
+    /** The choices among providers of all services in the properties, and that of the client. */
+    List<Choice> choices() {
+        return Stream.concat(
+                        Stream.of(choice),
+                        services.entrySet().stream()
+                                .map(service -> choice.with(service.getValue(), PREFIX + service.getKey())))
+                .toList();
     }
 
     private static void checkTimeout(String prefix, @Nullable Duration timeout) {
@@ -154,6 +178,7 @@ record ClientSettings(
                 methods(configured),
                 connections(service, annotation, where),
                 either(service.check(), annotation.check()),
+                choice.with(service, PREFIX + configured.getKey()),
                 tls.get(configured.getKey()),
                 service.token());
     }
@@ -213,7 +238,16 @@ record ClientSettings(
         return annotated.isEmpty() ? DEFAULT_PROTOCOL : annotated;
     }
 
-    private static MethodSettings defaults(
+    private MethodSettings defaults(
+            Map.Entry<String, RpcClientProperties.Service> configured, String annotated, String where) {
+        RpcClientProperties.Service service = configured.getValue();
+        MethodSettings timeout = timeout(configured, annotated, where);
+        MethodSettings waiting =
+                either(service.waitForReady(), waitForReady) ? timeout.withWaitForReady(true) : timeout;
+        return service.hashKey() == null ? waiting : waiting.withHashKey(service.hashKey());
+    }
+
+    private static MethodSettings timeout(
             Map.Entry<String, RpcClientProperties.Service> configured, String annotated, String where) {
         Duration timeout = configured.getValue().timeout();
         if (timeout != null) {
@@ -246,7 +280,9 @@ record ClientSettings(
                                 method.oneWay(),
                                 method.timeout() == null
                                         ? null
-                                        : PREFIX + configured.getKey() + ".methods." + name + ".timeout")));
+                                        : PREFIX + configured.getKey() + ".methods." + name + ".timeout",
+                                method.waitForReady(),
+                                method.hashKey())));
         return methods;
     }
 

@@ -3,12 +3,14 @@ package tern.rpc.spring.autoconfigure;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.ServiceKey;
 import tern.rpc.client.MethodSettings;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
+import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.DnsEndpoints;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
@@ -33,6 +35,7 @@ record ReferenceSettings(
         Map<String, MethodSettings> methods,
         int connections,
         boolean check,
+        Choice choice,
         @Nullable Supplier<Tls> tls,
         @Nullable Token token) {
 
@@ -41,14 +44,16 @@ record ReferenceSettings(
         return protocol.equals(InMemoryTransport.PROTOCOL);
     }
 
-    ServiceReference<?> referenceFor(RpcClient client) {
+    /** @param beans the balancer of this name that the application defines, or null */
+    ServiceReference<?> referenceFor(RpcClient client, Function<String, Balancer.@Nullable Factory> beans) {
         ServiceReference.Builder<?> reference = ServiceReference.to(type, source(client))
                 .group(key.group())
                 .version(key.version())
                 .protocol(protocol)
                 .defaults(defaults)
                 .connections(connections)
-                .check(check);
+                .check(check)
+                .cluster(choice.settings(beans));
         methods.forEach(reference::method);
         if (tls != null) {
             reference.tls(tls);

@@ -19,6 +19,11 @@ import tern.rpc.transport.Token;
  * @param reconnectMax Longest pause between attempts to connect to a provider that cannot be reached.
  * @param checkTimeout Longest time that the start waits for the provider of a reference with check.
  * @param resolveInterval Time after which host names are looked up again.
+ * @param loadBalancing Choice among several providers: p2c, round-robin, consistent-hash, or the name of a bean of type
+ *     Balancer.Factory.
+ * @param zone Zone of this application, whose providers get its calls first; none when not set.
+ * @param subset Most providers of one service that this application connects to, 0 for all.
+ * @param waitForReady Whether calls that find no provider wait for one within their timeout.
  * @param token Token shown to providers with every call, which only TLS keeps secret on the way; none when not set.
  * @param ssl TLS to providers.
  * @param services Settings of references, by their name or by the simple name of their interface.
@@ -32,6 +37,10 @@ record RpcClientProperties(
         @DefaultValue("30s") Duration reconnectMax,
         @DefaultValue("3s") Duration checkTimeout,
         @DefaultValue("30s") Duration resolveInterval,
+        @DefaultValue("p2c") String loadBalancing,
+        @Nullable String zone,
+        @DefaultValue("100") int subset,
+        @DefaultValue("false") boolean waitForReady,
         @Nullable Token token,
         @DefaultValue Ssl ssl,
         @DefaultValue Map<String, Service> services) {
@@ -57,6 +66,10 @@ record RpcClientProperties(
      * @param timeout Longest time that a call may take, all attempts together.
      * @param connections Number of sockets of its own to each provider; 0 to share one with other references.
      * @param check Whether the start fails when no provider can be reached.
+     * @param loadBalancing Choice among several providers.
+     * @param tag Tag of calls without their own; providers with this tag get them.
+     * @param waitForReady Whether calls that find no provider wait for one within their timeout.
+     * @param hashKey Name of the argument whose value decides the provider with consistent-hash.
      * @param token Token shown to the providers of this service; that of the client when not set.
      * @param ssl TLS to the providers of this service.
      * @param methods Settings of methods, by name.
@@ -68,11 +81,16 @@ record RpcClientProperties(
             @Nullable Duration timeout,
             @Nullable Integer connections,
             @Nullable Boolean check,
+            @Nullable String loadBalancing,
+            @Nullable String tag,
+            @Nullable Boolean waitForReady,
+            @Nullable String hashKey,
             @Nullable Token token,
             @DefaultValue Ssl ssl,
             @DefaultValue Map<String, Method> methods) {
 
-        static final Service NONE = new Service(List.of(), null, null, null, null, null, null, Ssl.NONE, Map.of());
+        static final Service NONE =
+                new Service(List.of(), null, null, null, null, null, null, null, null, null, null, Ssl.NONE, Map.of());
     }
 
     /**
@@ -81,9 +99,13 @@ record RpcClientProperties(
      * @param timeout Longest time that a call may take, all attempts together.
      * @param idempotent Whether a call may be sent again when it may have run.
      * @param oneWay Whether no answer is waited for.
+     * @param waitForReady Whether calls that find no provider wait for one within their timeout.
+     * @param hashKey Name of the argument whose value decides the provider with consistent-hash.
      */
     record Method(
             @Nullable Duration timeout,
             @Nullable Boolean idempotent,
-            @Nullable Boolean oneWay) {}
+            @Nullable Boolean oneWay,
+            @Nullable Boolean waitForReady,
+            @Nullable String hashKey) {}
 }

@@ -13,6 +13,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import tern.rpc.RpcException;
 import tern.rpc.client.RpcClient;
+import tern.rpc.endpoint.Balancer;
 import tern.rpc.settings.RpcStartException;
 import tern.rpc.spring.RpcReference;
 
@@ -98,9 +99,15 @@ public final class RpcReferences implements SmartInitializingSingleton {
         return resolved == null ? "" : resolved.trim();
     }
 
-    private static Object refer(RpcClient made, ReferenceSettings wanted, String where) {
+    private Balancer.@Nullable Factory balancer(String name) {
+        return beans.containsBean(name) && beans.isTypeMatch(name, Balancer.Factory.class)
+                ? beans.getBean(name, Balancer.Factory.class)
+                : null;
+    }
+
+    private Object refer(RpcClient made, ReferenceSettings wanted, String where) {
         try {
-            return made.refer(wanted.referenceFor(made));
+            return made.refer(wanted.referenceFor(made, this::balancer));
         } catch (IllegalArgumentException e) {
             throw new RpcStartException(
                     where + " cannot refer to " + wanted.key() + ": " + e.getMessage(),
@@ -120,6 +127,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
      */
     @Override
     public synchronized void afterSingletonsInstantiated() {
+        settings.choices().forEach(choice -> choice.settings(this::balancer)); // fails if one is not known
         if (initializesLazily) {
             return;
         }

@@ -78,17 +78,21 @@ class RpcMethodSettingsTest {
                 Duration.ofSeconds(5),
                 2,
                 true,
+                "round-robin",
+                "gray",
+                true,
+                null,
                 null,
                 RpcClientProperties.Ssl.NONE,
-                Map.of("count", new RpcClientProperties.Method(Duration.ofSeconds(1), true, null)));
+                Map.of("count", new RpcClientProperties.Method(Duration.ofSeconds(1), true, null, null, "user")));
 
         ReferenceSettings settings = reference("annotated", Map.of("counter", service));
 
         assertThat(settings.endpoints()).hasToString("[10.0.0.1:1]");
         assertThat(settings.key()).hasToString("g/" + CounterService.class.getName() + ":v");
         assertThat(settings.defaults())
-                .isEqualTo(
-                        new MethodSettings(Duration.ofSeconds(5), null, null, "rpc.client.services.counter.timeout"));
+                .isEqualTo(new MethodSettings(Duration.ofSeconds(5), null, null, "rpc.client.services.counter.timeout")
+                        .withWaitForReady(true));
         assertThat(settings.methods())
                 .isEqualTo(Map.of(
                         "count",
@@ -96,7 +100,11 @@ class RpcMethodSettingsTest {
                                 Duration.ofSeconds(1),
                                 true,
                                 null,
-                                "rpc.client.services.counter.methods.count.timeout")));
+                                "rpc.client.services.counter.methods.count.timeout",
+                                null,
+                                "user")));
+        assertThat(settings.choice())
+                .isEqualTo(new Choice("round-robin", "rpc.client.services.counter.load-balancing", "", "gray", 100));
         assertThat(settings.connections()).isEqualTo(2);
         assertThat(settings.check()).isTrue();
     }
@@ -116,7 +124,19 @@ class RpcMethodSettingsTest {
     void everySpellingOfTheInterfaceNamesItsSettings() {
         for (String name : List.of("counter-service", "counterService", "CounterService", "counterservice")) {
             RpcClientProperties.Service service = new RpcClientProperties.Service(
-                    List.of("10.0.0.9:9"), null, null, null, null, null, null, RpcClientProperties.Ssl.NONE, Map.of());
+                    List.of("10.0.0.9:9"),
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    null,
+                    RpcClientProperties.Ssl.NONE,
+                    Map.of());
 
             assertThat(reference("plain", Map.of(name, service)).endpoints())
                     .as(name)
@@ -133,6 +153,10 @@ class RpcMethodSettingsTest {
                 Duration.ofSeconds(30),
                 Duration.ofSeconds(3),
                 Duration.ofSeconds(30),
+                "p2c",
+                null,
+                100,
+                false,
                 null,
                 RpcClientProperties.Ssl.NONE,
                 services);

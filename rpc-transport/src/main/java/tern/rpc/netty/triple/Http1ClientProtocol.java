@@ -2,10 +2,10 @@ package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandler;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import org.jspecify.annotations.Nullable;
 import tern.rpc.Invocation;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
@@ -181,8 +181,21 @@ public final class Http1ClientProtocol implements ClientProtocol {
         };
     }
 
+    /** A request that every server answers and that does nothing. For connections that carry no calls. */
     @Override
-    public @Nullable WriteCommand ping(Connection connection) {
-        return null;
+    public WriteCommand ping(Connection connection) {
+        byte[] request = ("OPTIONS * HTTP/1.1\r\nhost: " + connection.endpoint() + "\r\ncontent-length: 0\r\n\r\n")
+                .getBytes(StandardCharsets.US_ASCII);
+        return new WriteCommand() {
+            @Override
+            public int bytes() {
+                return request.length;
+            }
+
+            @Override
+            protected void write(WriteBatch batch) {
+                batch.append(request, request.length);
+            }
+        };
     }
 }

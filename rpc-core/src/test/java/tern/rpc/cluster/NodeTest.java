@@ -1,4 +1,4 @@
-package tern.rpc.client;
+package tern.rpc.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,6 +8,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.PendingCall;
@@ -19,11 +20,17 @@ class NodeTest {
     private final Peer peer = new Peer();
     private final UsualTime usual = new UsualTime();
     private long now = -5_000; // a monotonic clock may start below zero
-    private final Node node = new Node(peer, now);
+    private final Node node = node();
+
+    private Node node() {
+        Node made = new Node(peer.endpoint(), () -> peer, now);
+        made.connection();
+        return made;
+    }
 
     /** A connection whose last received frame the test sets. */
     private static final class Peer implements ClientConnection {
-        boolean canProbe = true;
+        boolean available = true;
         int probes;
         long heardNanos = Long.MIN_VALUE / 2;
 
@@ -34,7 +41,7 @@ class NodeTest {
 
         @Override
         public boolean isAvailable() {
-            return true;
+            return available;
         }
 
         @Override
@@ -68,11 +75,6 @@ class NodeTest {
         }
 
         @Override
-        public boolean canProbe() {
-            return canProbe;
-        }
-
-        @Override
         public void probe() {
             probes++;
         }
@@ -93,15 +95,19 @@ class NodeTest {
         }
     }
 
+    private boolean isAvoided() {
+        return node.isStalled(now) || node.isEjected(now);
+    }
+
     private void call(double millis) {
         node.begin(now);
         now += (long) (millis * ONE_MS);
-        node.end(null, (long) (millis * ONE_MS), now, usual);
+        node.end(Outcome.ANSWERED, (long) (millis * ONE_MS), now, usual);
     }
 
     private void fail(StatusCode code) {
         node.begin(now);
-        node.end(RpcException.refusal(code, "a test", Executed.MAYBE), 1_000_000, now, usual);
+        node.end(Outcomes.of(RpcException.refusal(code, "a test", Executed.MAYBE)), 1_000_000, now, usual);
     }
 
     @Test
@@ -110,8 +116,8 @@ class NodeTest {
             call(5);
         }
 
-        assertThat(node.isAvoided(now)).isFalse();
-        assertThat(node.score(now)).isEqualTo(1);
+        assertThat(isAvoided()).isFalse();
+        assertThat(node.cost(now)).isLessThan(1.01);
         assertThat(peer.probes).isZero();
     }
 
@@ -120,10 +126,10 @@ class NodeTest {
         call(5);
         node.begin(now);
         now += 99 * ONE_MS;
-        assertThat(node.isAvoided(now)).isFalse();
+        assertThat(isAvoided()).isFalse();
 
         now += ONE_MS;
-        assertThat(node.isAvoided(now)).isTrue();
+        assertThat(isAvoided()).isTrue();
         assertThat(peer.probes).isOne();
     }
 
@@ -134,10 +140,10 @@ class NodeTest {
         }
         node.begin(now);
         now += 490 * ONE_MS;
-        assertThat(node.isAvoided(now)).isFalse();
+        assertThat(isAvoided()).isFalse();
 
         now += 20 * ONE_MS;
-        assertThat(node.isAvoided(now)).isTrue();
+        assertThat(isAvoided()).isTrue();
     }
 
     @Test
@@ -145,12 +151,11 @@ class NodeTest {
         call(5);
         node.begin(now);
         now += 200 * ONE_MS;
-        assertThat(node.isAvoided(now)).isTrue();
-        node.end(RpcException.refusal(StatusCode.DEADLINE_EXCEEDED, "late", Executed.MAYBE), 200 * ONE_MS, now, usual);
+        assertThat(isAvoided()).isTrue();
+        node.end(Outcome.FAILED, 200 * ONE_MS, now, usual);
         now += TimeUnit.MINUTES.toNanos(1);
 
-        assertThat(node.isAvoided(now)).isTrue();
-        assertThat(peer.probes).isOne();
+        assertThat(isAvoided()).isTrue();
     }
 
     @Test
@@ -158,11 +163,11 @@ class NodeTest {
         call(5);
         node.begin(now);
         now += 200 * ONE_MS;
-        assertThat(node.isAvoided(now)).isTrue();
+        assertThat(isAvoided()).isTrue();
         now += ONE_MS;
         peer.heardNanos = now;
 
-        assertThat(node.isAvoided(now)).isFalse();
+        assertThat(isAvoided()).isFalse();
     }
 
     @Test
@@ -171,26 +176,13 @@ class NodeTest {
         node.begin(now);
         for (int i = 0; i < 49; i++) {
             now += 100 * ONE_MS;
-            node.isAvoided(now);
+            isAvoided();
             now += ONE_MS;
             peer.heardNanos = now;
-            node.isAvoided(now);
+            isAvoided();
         }
 
         assertThat(peer.probes).isOne();
-    }
-
-    @Test
-    void nodeThatCannotBeProbedGetsATrialCallAfterFiveSeconds() {
-        peer.canProbe = false;
-        call(5);
-        node.begin(now);
-        now += 200 * ONE_MS;
-        assertThat(node.isAvoided(now)).isTrue();
-        now += TimeUnit.SECONDS.toNanos(5);
-
-        assertThat(node.isAvoided(now)).as("the trial").isFalse();
-        assertThat(node.isAvoided(now)).as("the next call").isTrue();
     }
 
     @Test
@@ -198,22 +190,28 @@ class NodeTest {
         for (int i = 0; i < 4; i++) {
             fail(StatusCode.UNAVAILABLE);
         }
-        assertThat(node.isAvoided(now)).isFalse();
+        assertThat(isAvoided()).isFalse();
 
         fail(StatusCode.UNAVAILABLE);
-        assertThat(node.isAvoided(now)).isTrue();
+        assertThat(isAvoided()).isTrue();
         now += TimeUnit.SECONDS.toNanos(10);
-        assertThat(node.isAvoided(now)).isFalse();
+        assertThat(isAvoided()).isFalse();
     }
 
     @Test
     void nodeThatFailsAgainIsEjectedForLonger() {
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < 5; i++) {
             fail(StatusCode.UNAVAILABLE);
         }
-        now += TimeUnit.SECONDS.toNanos(19);
+        now += TimeUnit.SECONDS.toNanos(10);
+        for (int i = 0; i < 5; i++) {
+            fail(StatusCode.UNAVAILABLE);
+        }
 
-        assertThat(node.isAvoided(now)).isTrue();
+        now += TimeUnit.SECONDS.toNanos(19);
+        assertThat(isAvoided()).isTrue();
+        now += TimeUnit.SECONDS.toNanos(1);
+        assertThat(isAvoided()).isFalse();
     }
 
     @Test
@@ -224,22 +222,72 @@ class NodeTest {
             fail(StatusCode.CANCELLED);
         }
 
-        assertThat(node.isAvoided(now)).isFalse();
+        assertThat(isAvoided()).isFalse();
     }
 
     @Test
     void slowNodeScoresWorseAndIsForgivenWithTime() {
-        Node healthy = new Node(peer, now);
+        Node healthy = node();
         for (int i = 0; i < 100; i++) {
             healthy.begin(now);
-            healthy.end(null, 5 * ONE_MS, now, usual);
+            healthy.end(Outcome.ANSWERED, 5 * ONE_MS, now, usual);
         }
         call(50);
 
-        double slow = node.score(now);
-        assertThat(slow).isGreaterThan(5 * healthy.score(now));
-        now += TimeUnit.SECONDS.toNanos(15);
-        assertThat(node.score(now)).isEqualTo(1);
+        double slow = node.cost(now);
+        assertThat(slow).isGreaterThan(5 * healthy.cost(now));
+        now += TimeUnit.SECONDS.toNanos(60);
+        assertThat(node.cost(now)).isLessThan(1.1);
+    }
+
+    @Test
+    void twoGoodAnswersInARowCureASlowNode() {
+        for (int i = 0; i < 20; i++) {
+            call(5);
+        }
+        call(80);
+        assertThat(node.cost(now)).isGreaterThan(5);
+
+        call(5);
+        assertThat(node.cost(now)).isGreaterThan(5);
+        call(5);
+        assertThat(node.cost(now)).isLessThan(1.5);
+    }
+
+    @Test
+    void failuresAreForgottenWhenTheProcessIsReplaced() {
+        for (int i = 0; i < 5; i++) {
+            fail(StatusCode.UNAVAILABLE);
+        }
+        peer.available = false;
+        node.look(now);
+        assertThat(isAvoided()).isTrue();
+
+        peer.available = true;
+        node.look(now);
+        assertThat(isAvoided()).isFalse();
+        assertThat(node.cost(now)).isEqualTo(1);
+    }
+
+    @Test
+    void callsThatFindNoConnectionDoNotEject() {
+        peer.available = false;
+        for (int i = 0; i < 20; i++) {
+            fail(StatusCode.UNAVAILABLE);
+        }
+
+        assertThat(isAvoided()).isFalse();
+    }
+
+    @Test
+    void halfOfTwentyFailedCallsEjectAlsoIfTheyAreNotInARow() {
+        for (int i = 0; i < 10; i++) {
+            call(1);
+            fail(StatusCode.DEADLINE_EXCEEDED);
+        }
+
+        assertThat(isAvoided()).isTrue();
+        assertThat(node.ejection().why()).isEqualTo("10 of 20 calls failed");
     }
 
     @Test
@@ -247,7 +295,7 @@ class NodeTest {
         node.beginStream();
         now += TimeUnit.HOURS.toNanos(1);
 
-        assertThat(node.isAvoided(now)).isFalse();
-        assertThat(node.score(now)).isEqualTo(2);
+        assertThat(isAvoided()).isFalse();
+        assertThat(node.inFlight()).isEqualTo(1);
     }
 }

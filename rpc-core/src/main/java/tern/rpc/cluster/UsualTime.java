@@ -1,10 +1,10 @@
-package tern.rpc.client;
+package tern.rpc.cluster;
 
 /**
  * The usual response time of one method over all providers, by an exponential mean of about 64 calls. A single slow
  * call counts at most like three usual ones. Thread-safe; a lost update is tolerated.
  */
-final class UsualTime {
+public final class UsualTime {
 
     private static final int CALLS = 64;
     private static final int MAX_TIMES = 3;

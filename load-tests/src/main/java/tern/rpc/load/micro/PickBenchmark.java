@@ -1,0 +1,128 @@
+package tern.rpc.load.micro;
+
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import tern.rpc.NanoClock;
+import tern.rpc.cluster.Cluster;
+import tern.rpc.cluster.ClusterParts;
+import tern.rpc.cluster.ClusterSettings;
+import tern.rpc.cluster.Policies;
+import tern.rpc.cluster.Target;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.PendingCall;
+
+/** The choice of a provider, without the call. The clock stands still, so the time to read it is not measured. */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+public class PickBenchmark {
+
+    private static final int PORT = 20_880;
+    private static final int PER_NETWORK = 250;
+
+    @Param({"10", "100", "1000"})
+    private int providers;
+
+    @Param({"p2c", "round-robin"})
+    private String policy = "";
+
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+    private Cluster cluster = cluster(1, Policies.P2C);
+    private long now;
+
+    /** An open connection that carries nothing. */
+    private record Open(Endpoint endpoint) implements ClientConnection {
+        @Override
+        public boolean isAvailable() {
+            return true;
+        }
+
+        @Override
+        public boolean isConnecting() {
+            return false;
+        }
+
+        @Override
+        public String lastFailure() {
+            return "";
+        }
+
+        @Override
+        public int inFlight() {
+            return 0;
+        }
+
+        @Override
+        public long queuedBytes() {
+            return 0;
+        }
+
+        @Override
+        public long lateAnswers() {
+            return 0;
+        }
+
+        @Override
+        public void send(PendingCall call) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void close() {
+            // nothing is open
+        }
+    }
+
+    private Cluster cluster(int size, String named) {
+        ClusterParts parts = new ClusterParts(NanoClock.SYSTEM, timer, 1);
+        Cluster made = parts.cluster(
+                "a service",
+                "none",
+                new StaticEndpoints(IntStream.range(0, size)
+                        .mapToObj(i -> new Endpoint("10.0." + i / PER_NETWORK + "." + i % PER_NETWORK, PORT))
+                        .toList()),
+                parts.nodes(Open::new),
+                ClusterSettings.DEFAULT.withSubset(0).withPolicy(Policies.named(named)));
+        made.start(Duration.ZERO);
+        made.targets().forEach(Target::connection);
+        return made;
+    }
+
+    @Setup
+    public void prepare() {
+        cluster = cluster(providers, policy);
+        now = System.nanoTime();
+        cluster.pick(0, "", false, null, now); // the survey, which is due ten times a second
+    }
+
+    @TearDown
+    public void close() {
+        cluster.close();
+        timer.shutdownNow();
+    }
+
+    @Benchmark
+    public Target pick() {
+        return cluster.pick(0, "", false, null, now);
+    }
+}

@@ -1,0 +1,138 @@
+package tern.rpc.client;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.ClientFilter;
+import tern.rpc.Filter;
+import tern.rpc.Invoker;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.TimeLimit;
+import tern.rpc.cluster.UsualTime;
+import tern.rpc.metrics.RpcMeters;
+
+/** Combines the settings of the methods of a reference, and checks them. Immutable. */
+final class ReferenceMethods {
+
+    private final List<ClientFilter> filters;
+    private final Duration timeout;
+    private final RpcMeters meters;
+
+    /** @param timeout the timeout of methods without their own */
+    ReferenceMethods(List<ClientFilter> filters, Duration timeout, RpcMeters meters) {
+        this.filters = filters;
+        this.timeout = timeout;
+        this.meters = meters;
+    }
+
+    /** @throws IllegalArgumentException if a setting is wrong; the message names the method */
+    Map<Method, ClientMethod> of(ServiceReference<?> reference, ServiceDescriptor service, EndpointInvoker endpoints) {
+        Map<Method, ClientMethod> methods = new HashMap<>();
+        for (Method method : reference.type().getMethods()) {
+            MethodDescriptor descriptor = service.method(method);
+            if (descriptor != null) {
+                methods.put(method, clientMethod(reference, descriptor, endpoints));
+            }
+        }
+        checkHashKey(reference, methods.values());
+        return Map.copyOf(methods);
+    }
+
+    /** @throws IllegalArgumentException if settings name a method that the service does not have */
+    static void checkNames(ServiceReference<?> reference, ServiceDescriptor service) {
+        for (String name : reference.methods().keySet()) {
+            if (service.overloads(name).isEmpty()) {
+                throw new IllegalArgumentException(service.simpleName() + " has no method '" + name
+                        + "', which settings name; it has "
+                        + service.methods().stream()
+                                .map(MethodDescriptor::name)
+                                .distinct()
+                                .collect(Collectors.joining(", ")));
+            }
+        }
+    }
+
+    private static void checkHashKey(ServiceReference<?> reference, Collection<ClientMethod> methods) {
+        String key = reference.defaults().hashKey();
+        if (key != null && methods.stream().allMatch(method -> method.keyArgument() == ClientMethod.NO_KEY)) {
+            throw new IllegalArgumentException("no method of " + reference.key() + " has a parameter '" + key
+                    + "', which its hash key names; compile the interface with -parameters");
+        }
+    }
+
+    private ClientMethod clientMethod(
+            ServiceReference<?> reference, MethodDescriptor descriptor, EndpointInvoker endpoints) {
+        MethodSettings marks = new MethodSettings(
+                        descriptor.timeout(),
+                        descriptor.isIdempotent() ? true : null,
+                        descriptor.isOneWay() ? true : null)
+                .from("@RpcMethod(timeout) of " + descriptor);
+        MethodSettings own = reference
+                .methods()
+                .getOrDefault(descriptor.name(), MethodSettings.NONE)
+                .from("the MethodSettings of " + descriptor + " in its ServiceReference");
+        MethodSettings defaults = reference
+                .defaults()
+                .from("the defaults of the ServiceReference to "
+                        + descriptor.service().simpleName());
+        MethodSettings settings = own.or(defaults).or(marks);
+        boolean unary = descriptor.type() == MethodType.UNARY;
+        boolean oneWay = Boolean.TRUE.equals(settings.oneWay());
+        if (oneWay && (descriptor.result().raw() != void.class || !unary)) {
+            throw new IllegalArgumentException(descriptor + " is set to be one-way but "
+                    + (unary ? "returns " + descriptor.result() : "is a stream")
+                    + "; only void methods can be one-way");
+        }
+        TimeLimit set = limit(unary ? settings : own.or(marks));
+        TimeLimit limit = set == null && unary ? new TimeLimit(timeout, "rpc.client.timeout") : set;
+        boolean idempotent = Boolean.TRUE.equals(settings.idempotent());
+        ClientMethod method = new ClientMethod(
+                reference.key(),
+                descriptor,
+                limit,
+                idempotent,
+                oneWay,
+                Boolean.TRUE.equals(settings.waitForReady()),
+                keyArgument(descriptor, settings.hashKey(), own.hashKey() != null),
+                filters,
+                null,
+                endpoints,
+                meters.client(
+                        reference.key(),
+                        descriptor,
+                        reference.protocol(),
+                        limit == null ? null : limit.value(),
+                        RetryPolicy.attempts(idempotent)),
+                new UsualTime());
+        return filters.isEmpty() || !unary ? method : method.filteredBy(chain(method));
+    }
+
+    /** The index of the argument; the methods of a reference without such an argument have no key. */
+    private static int keyArgument(MethodDescriptor descriptor, @Nullable String name, boolean required) {
+        int index =
+                name == null ? ClientMethod.NO_KEY : descriptor.parameterNames().indexOf(name);
+        if (required && index < 0) {
+            throw new IllegalArgumentException(descriptor + " has no parameter '" + name
+                    + "', which its hash key names; it has " + descriptor.parameterNames());
+        }
+        return index;
+    }
+
+    private static @Nullable TimeLimit limit(MethodSettings settings) {
+        return settings.timeout() == null
+                ? null
+                : new TimeLimit(settings.timeout(), String.valueOf(settings.timeoutFrom()));
+    }
+
+    /** The users' filters, outermost first, and then the endpoints. */
+    private Invoker chain(ClientMethod method) {
+        return Filter.chain(filters, call -> ServiceProxy.stage(method, call));
+    }
+}

@@ -1,0 +1,392 @@
+package tern.rpc.cluster;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
+import tern.rpc.endpoint.Candidate;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.EndpointSnapshot;
+import tern.rpc.endpoint.EndpointSource;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Outcome;
+import tern.rpc.transport.ClientConnection;
+
+/**
+ * The providers of one reference, from the list of its source to the choice for one attempt. The steps are: keep the
+ * last good list, route by tags, choose a subset, connect, score, and pick. A change swaps one immutable object.
+ * Thread-safe.
+ */
+public final class Cluster implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Cluster.class);
+
+    /** The pause between checks whether held providers still answer. */
+    private static final long LOOK_MILLIS = 1_000;
+
+    private final String service;
+    private final String protocol;
+    private final EndpointSource source;
+    private final SharedSources sources;
+    private final Nodes nodes;
+    private final ClusterSettings settings;
+    private final Subset subset;
+    private final NanoClock clock;
+    private final ScheduledExecutorService timer;
+    private final Figures figures = new Figures();
+    private final Survey survey;
+    private final CountDownLatch heard = new CountDownLatch(1);
+
+    private volatile Routes routes;
+    private volatile LastGood list;
+    private volatile SharedSources.@Nullable Subscription subscription;
+    private boolean looking; // guarded by this, as the next one; whether held providers are looked at
+    private boolean closed;
+
+    /**
+     * @param service the name for messages
+     * @param protocol the protocol of the reference; endpoints with another one are left out
+     * @param timer runs short tasks
+     * @param client a number that differs between clients
+     */
+    Cluster(
+            String service,
+            String protocol,
+            EndpointSource source,
+            SharedSources sources,
+            Nodes nodes,
+            ClusterSettings settings,
+            NanoClock clock,
+            ScheduledExecutorService timer,
+            long client) {
+        this.service = service;
+        this.protocol = protocol;
+        this.source = source;
+        this.sources = sources;
+        this.nodes = nodes;
+        this.settings = settings;
+        this.subset = new Subset(client, settings.subset());
+        this.clock = clock;
+        this.timer = timer;
+        this.routes = new Routes(List.of(), settings);
+        this.list = LastGood.before(EndpointSnapshot.unknown(Instant.now(), ""), clock.nanoTime());
+        this.survey = new Survey(settings.zone(), nodes, figures, clock.nanoTime());
+    }
+
+    /**
+     * Starts to look for providers.
+     *
+     * @param atMost the time to wait for the first list, so that the first call finds it
+     */
+    public void start(Duration atMost) {
+        subscription = sources.subscribe(source, this::changed);
+        try {
+            heard.await(atMost.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    // ---- the list
+
+    private synchronized void changed(EndpointSnapshot snapshot) {
+        if (closed) {
+            return;
+        }
+        use(list.after(snapshot, this::answers, clock.nanoTime()));
+        if (snapshot.state() != EndpointSnapshot.State.UNKNOWN
+                || !snapshot.why().isEmpty()) {
+            heard.countDown();
+        }
+    }
+
+    private boolean answers(Endpoint endpoint) {
+        long now = clock.nanoTime();
+        for (Target target : routes.all()) {
+            if (target.endpoint().equals(endpoint)) {
+                return (target.node().isUsable() || target.node().isConnecting())
+                        && !target.node().isStalled(now);
+            }
+        }
+        return false;
+    }
+
+    private synchronized void look() {
+        looking = false;
+        if (closed) {
+            return;
+        }
+        LastGood later = list.later(this::answers, clock.nanoTime());
+        if (later.held().size() < list.held().size()) {
+            use(later);
+        } else {
+            lookLater();
+        }
+    }
+
+    private void lookLater() {
+        if (looking || list.held().isEmpty()) {
+            return;
+        }
+        looking = true;
+        try {
+            timer.schedule(this::look, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("The client of {} is closed", service, e);
+        }
+    }
+
+    private void use(LastGood next) {
+        LastGood before = list;
+        if (next.listed() != before.listed() || next.held() != before.held()) {
+            connect(next);
+        }
+        list = next;
+        tell(before, next);
+        lookLater();
+    }
+
+    private void tell(LastGood before, LastGood next) {
+        if (before.held().isEmpty() && !next.held().isEmpty()) {
+            LOG.warn(
+                    "{}: {} lists {} providers; {} more still answer and are kept",
+                    service,
+                    name(),
+                    next.listed().size(),
+                    next.held().size());
+        } else if (!before.held().isEmpty() && next.held().isEmpty()) {
+            LOG.info("{}: no provider is kept any more that {} does not list", service, name());
+        }
+        EndpointSnapshot.State last = before.snapshot().state();
+        boolean isUsualStart = last == EndpointSnapshot.State.UNKNOWN
+                && next.snapshot().state() == EndpointSnapshot.State.FRESH
+                && before.snapshot().why().isEmpty();
+        if (last != next.snapshot().state() && !isUsualStart) {
+            LOG.info(
+                    "{}: the list of {} is {}{}",
+                    service,
+                    name(),
+                    next.snapshot().state(),
+                    why(next.snapshot()));
+        }
+    }
+
+    private static String why(EndpointSnapshot snapshot) {
+        return snapshot.why().isEmpty() ? "" : ": " + snapshot.why();
+    }
+
+    private String name() {
+        String name = source.toString();
+        return name.isEmpty() ? "an empty list" : name;
+    }
+
+    private void connect(LastGood next) {
+        Map<Endpoint, Target> before = new HashMap<>();
+        routes.all().forEach(target -> before.put(target.endpoint(), target));
+        Map<Endpoint, Target> chosen = new LinkedHashMap<>();
+        for (Instance instance : chosen(next.listed())) {
+            chosen.put(instance.endpoint(), target(instance, false, before));
+        }
+        for (Instance instance : next.held()) {
+            Instance last = next.emptied() ? instance : lastResort(instance);
+            chosen.computeIfAbsent(last.endpoint(), unlisted -> target(last, true, before));
+        }
+        routes = new Routes(List.copyOf(chosen.values()), settings);
+        before.values().forEach(gone -> nodes.giveBack(gone.node()));
+    }
+
+    /** The listed providers that this client connects to, of each tag. */
+    private List<Instance> chosen(List<Instance> listed) {
+        Map<String, List<Instance>> byTag = new LinkedHashMap<>();
+        for (Instance instance : listed) {
+            String spoken = instance.endpoint().protocol();
+            if (spoken.isEmpty() || spoken.equals(protocol)) {
+                byTag.computeIfAbsent(instance.attributes().tag(), unseen -> new ArrayList<>())
+                        .add(instance);
+            }
+        }
+        List<Instance> chosen = new ArrayList<>();
+        byTag.values().forEach(tagged -> chosen.addAll(subset.of(nearest(tagged))));
+        return chosen;
+    }
+
+    /** The providers of the own zone if there are enough of them for a subset, else all. */
+    private List<Instance> nearest(List<Instance> instances) {
+        if (settings.zone().isEmpty() || settings.subset() == 0 || instances.size() <= settings.subset()) {
+            return instances;
+        }
+        List<Instance> near = instances.stream()
+                .filter(instance -> instance.attributes().zone().equals(settings.zone()))
+                .toList();
+        return near.size() < settings.subset() ? instances : near;
+    }
+
+    /** While others are listed, a provider that is not listed is tried last. */
+    private static Instance lastResort(Instance held) {
+        return new Instance(held.endpoint(), held.attributes().withWeight(0));
+    }
+
+    private Target target(Instance instance, boolean isHeld, Map<Endpoint, Target> before) {
+        Target target = before.remove(instance.endpoint());
+        if (target == null) {
+            target = new Target(nodes.share(instance.endpoint()), figures, instance.attributes());
+        }
+        target.attributes(instance.attributes(), isHeld);
+        return target;
+    }
+
+    // ---- the choice
+
+    /**
+     * The provider of the next attempt: one that is good, else one that is avoided, else one that is being connected,
+     * else any, which fails the call with its own reason.
+     *
+     * @param key the hash of the call's key; 0 if it has none
+     * @param tag the tag of the call; empty for that of the reference
+     * @param forceTag whether providers without a tag must not take a call with one
+     * @param excluded the provider of the attempt before
+     * @throws tern.rpc.RpcException UNAVAILABLE if no provider is known
+     */
+    public Target pick(long key, String tag, boolean forceTag, @Nullable Target excluded, long now) {
+        Routes present = routes;
+        Group group = present.group(tag.isEmpty() ? settings.tag() : tag, forceTag);
+        if (group == null) {
+            refresh();
+            throw ClusterTexts.nobody(service, name(), tag.isEmpty() ? settings.tag() : tag, present, list, now);
+        }
+        List<Target> targets = group.targets();
+        if (targets.size() == 1) {
+            return targets.get(0);
+        }
+        if (survey.isDue(now)) {
+            survey.run(present.all(), now);
+        }
+        Target trial = survey.takeTrial();
+        if (trial != null && trial != excluded && trial.isUsable() && targets.contains(trial)) {
+            return trial;
+        }
+        Candidate picked = group.pick(key, excluded, now, figures);
+        return picked instanceof Target target && target.isUsable() ? target : unavailable(targets, excluded);
+    }
+
+    private Target unavailable(List<Target> targets, @Nullable Target excluded) {
+        Target connecting = null;
+        int start = ThreadLocalRandom.current().nextInt(targets.size());
+        for (int i = 0; i < targets.size(); i++) {
+            Target target = targets.get((start + i) % targets.size());
+            boolean soon = target.node().isConnecting(); // read before the check of availability
+            if (target != excluded && target.isUsable()) {
+                return target;
+            }
+            if (target != excluded && soon) {
+                connecting = target;
+            }
+        }
+        if (connecting != null) {
+            return connecting;
+        }
+        if (excluded != null && (excluded.node().isConnecting() || excluded.isUsable())) {
+            return excluded;
+        }
+        refresh();
+        Target any = targets.get(start);
+        return any == excluded ? targets.get((start + 1) % targets.size()) : any;
+    }
+
+    /**
+     * A slow or failing provider that shall get a copy of an idempotent call, whose caller does not wait for it. It
+     * returns a provider once a second at most; null if there is none.
+     */
+    public @Nullable Target takeProbe(long now) {
+        return survey.takeProbe(now);
+    }
+
+    /** An attempt has ended. */
+    public void ended(Target target, Outcome outcome, long tookNanos) {
+        Group group = routes.group(target.attributes().tag(), true);
+        if (group != null) {
+            group.ended(target, outcome, tookNanos);
+        }
+    }
+
+    /** Asks the source for a new look-up soon. */
+    public void refresh() {
+        SharedSources.Subscription present = subscription;
+        if (present != null) {
+            present.refresh();
+        }
+    }
+
+    /** Starts attempts to connect to providers that are out of reach, at a limited rate. */
+    public void attempt() {
+        for (Target target : routes.all()) {
+            ClientConnection connection = target.node().opened();
+            if (connection != null && !connection.isAvailable() && !connection.isConnecting()) {
+                connection.connectSoon();
+            }
+        }
+    }
+
+    // ---- figures
+
+    public List<Target> targets() {
+        return routes.all();
+    }
+
+    /** Whether there is a connection to some provider. */
+    public boolean isAvailable() {
+        return routes.all().stream()
+                .map(target -> target.node().opened())
+                .anyMatch(connection -> connection != null && connection.isAvailable());
+    }
+
+    /** Whether a call with this tag would be sent at once or waits for a connection that is being opened. */
+    public boolean canTake(String tag, boolean forceTag) {
+        Group group = routes.group(tag.isEmpty() ? settings.tag() : tag, forceTag);
+        return group != null
+                && group.targets().stream()
+                        .anyMatch(target -> target.isUsable() || target.node().isConnecting());
+    }
+
+    /** The last list of the source, and the providers that are held. */
+    public ClusterReport report(long now) {
+        return ClusterReport.of(name(), list, routes.all(), now);
+    }
+
+    /**
+     * A text to add to the failure of a call if no provider is good; empty if there is another reason.
+     */
+    public String whyAvoided(long now) {
+        return ClusterTexts.avoided(routes.all(), now);
+    }
+
+    /** The source in messages. */
+    public String sourceName() {
+        return source.toString();
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            closed = true;
+            routes.all().forEach(target -> nodes.giveBack(target.node()));
+            routes = new Routes(List.of(), settings);
+        }
+        SharedSources.Subscription present = subscription;
+        if (present != null) {
+            present.close(); // outside the lock, for which its thread may be waiting
+        }
+    }
+}

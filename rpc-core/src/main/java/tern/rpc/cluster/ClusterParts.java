@@ -1,0 +1,44 @@
+package tern.rpc.cluster;
+
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Function;
+import tern.rpc.NanoClock;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.EndpointSource;
+import tern.rpc.transport.ClientConnection;
+
+/** The parts that all clusters of a client share. Thread-safe. */
+public final class ClusterParts {
+
+    private final NanoClock clock;
+    private final ScheduledExecutorService timer;
+    private final SharedSources sources;
+    private final ConnectPace pace;
+    private final long client;
+
+    /**
+     * @param timer runs short tasks
+     * @param client a number that differs between clients
+     */
+    public ClusterParts(NanoClock clock, ScheduledExecutorService timer, long client) {
+        this.clock = clock;
+        this.timer = timer;
+        this.client = client;
+        this.sources = new SharedSources(clock, timer);
+        this.pace = new ConnectPace(ConnectPace.AT_ONCE, ConnectPace.PER_SECOND, clock.nanoTime());
+    }
+
+    /** @param connect opens a connection and returns at once */
+    public Nodes nodes(Function<Endpoint, ClientConnection> connect) {
+        return new Nodes(connect, pace, clock, timer);
+    }
+
+    /**
+     * @param service the name for messages
+     * @param protocol the protocol of the reference; endpoints with another one are left out
+     */
+    public Cluster cluster(
+            String service, String protocol, EndpointSource source, Nodes nodes, ClusterSettings settings) {
+        return new Cluster(service, protocol, source, sources, nodes, settings, clock, timer, client);
+    }
+}

@@ -1,0 +1,42 @@
+package tern.rpc.cluster;
+
+import tern.rpc.endpoint.Balancer;
+
+/**
+ * How a reference chooses among its providers.
+ *
+ * @param policy creates the balancer
+ * @param zone the zone of the client, whose providers come first; empty for none
+ * @param tag the tag of calls without their own; empty for none
+ * @param subset the most providers that the client connects to; 0 for all
+ */
+public record ClusterSettings(Balancer.Factory policy, String zone, String tag, int subset) {
+
+    /** The default for {@link #subset()}. */
+    public static final int DEFAULT_SUBSET = 100;
+
+    public static final ClusterSettings DEFAULT =
+            new ClusterSettings(Policies.named(Policies.P2C), "", "", DEFAULT_SUBSET);
+
+    public ClusterSettings {
+        if (subset < 0) {
+            throw new IllegalArgumentException("subset is " + subset + "; expected 0 for all, or more");
+        }
+    }
+
+    public ClusterSettings withPolicy(Balancer.Factory replaced) {
+        return new ClusterSettings(replaced, zone, tag, subset);
+    }
+
+    public ClusterSettings withZone(String replaced) {
+        return new ClusterSettings(policy, replaced, tag, subset);
+    }
+
+    public ClusterSettings withTag(String replaced) {
+        return new ClusterSettings(policy, zone, replaced, subset);
+    }
+
+    public ClusterSettings withSubset(int replaced) {
+        return new ClusterSettings(policy, zone, tag, replaced);
+    }
+}

@@ -1,0 +1,69 @@
+package tern.rpc.cluster;
+
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Balancer;
+import tern.rpc.endpoint.Candidate;
+
+/**
+ * Sends calls with the same key to the same provider, by rendezvous hash in proportion to the weights. A provider with
+ * more than 1.25 times the mean number of calls in flight, and one that is not usable or avoided, is passed over for
+ * the next one of the key. A change of the list moves only the keys of the providers that came or went. Looks at all
+ * providers of the subset. Thread-safe.
+ */
+final class ConsistentHash implements Balancer {
+
+    private static final double LOAD_BOUND = 1.25;
+
+    /** Calls in flight that are always allowed, because means of few calls say nothing. */
+    private static final int FEW = 2;
+
+    private final Target[] targets;
+    private final long[] hashes;
+    private final double[] shares;
+
+    ConsistentHash(List<Candidate> candidates) {
+        targets = Targets.of(candidates);
+        shares = WeightedChoice.shares(candidates);
+        hashes = new long[targets.length];
+        for (int i = 0; i < hashes.length; i++) {
+            hashes[i] = Hashes.of(targets[i].endpoint());
+        }
+    }
+
+    @Override
+    public @Nullable Candidate pick(long key, @Nullable Candidate excluded, long now) {
+        long hashed = key == 0 ? ThreadLocalRandom.current().nextLong() : key;
+        double bound = bound();
+        Target best = null;
+        double highest = Double.NEGATIVE_INFINITY;
+        for (int i = 0; i < targets.length; i++) {
+            double rank = rank(hashed, i);
+            Target target = targets[i];
+            if (rank > highest
+                    && target != excluded
+                    && target.isUsable()
+                    && target.inFlight() <= bound * shares[i] + FEW
+                    && !target.isAvoided(now)) {
+                highest = rank;
+                best = target;
+            }
+        }
+        return best != null ? best : Targets.anyUsable(targets, excluded, now);
+    }
+
+    private double bound() {
+        int sum = 1;
+        for (Target target : targets) {
+            sum += target.inFlight();
+        }
+        return LOAD_BOUND * sum / targets.length;
+    }
+
+    /** Weighted rendezvous: the provider with the highest of these numbers gets the key. */
+    private double rank(long key, int index) {
+        double uniform = ((Hashes.mix(key ^ hashes[index]) >>> 11) + 0.5) * 0x1.0p-53;
+        return shares[index] <= 0 ? Double.NEGATIVE_INFINITY : shares[index] / -Math.log(uniform);
+    }
+}

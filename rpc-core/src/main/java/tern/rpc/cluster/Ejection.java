@@ -1,0 +1,140 @@
+package tern.rpc.cluster;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.endpoint.Endpoint;
+
+/**
+ * Counts the failures of a provider and keeps calls away from it for a while if there are too many: five in a row, or
+ * half of at least twenty calls within ten seconds. Thread-safe.
+ */
+public final class Ejection {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Ejection.class);
+
+    private static final int FAILURES_IN_A_ROW = 5;
+    private static final long EJECTED_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long MAX_EJECTED_NANOS = TimeUnit.SECONDS.toNanos(300);
+
+    /** The period over which the share of failures is measured. */
+    private static final long RATE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final int RATE_MIN_CALLS = 20;
+
+    private final Endpoint endpoint;
+    private final LongAdder count = new LongAdder();
+    private volatile boolean ejected;
+    private volatile long untilNanos;
+    private volatile String why = "";
+    private volatile int failures; // in a row; written under the lock
+    private volatile int ejections; // without a success between; written under the lock
+    private long rateSinceNanos; // guarded by this, as the next two
+    private long callsBefore;
+    private int failuresInPeriod;
+
+    Ejection(Endpoint endpoint, long now) {
+        this.endpoint = endpoint;
+        this.rateSinceNanos = now;
+    }
+
+    /** Whether the provider gets no calls at this time. */
+    public boolean isNow(long now) {
+        if (ejected && now - untilNanos >= 0) {
+            ejected = false;
+        }
+        return ejected;
+    }
+
+    /** The time until the provider gets calls again; 0 if it does. */
+    public long forNanos(long now) {
+        return isNow(now) ? untilNanos - now : 0;
+    }
+
+    /** The reason of the last ejection; empty if there was none. */
+    public String why() {
+        return why;
+    }
+
+    /** The number of ejections since the start. */
+    public long count() {
+        return count.sum();
+    }
+
+    /** Whether the last calls failed. */
+    boolean isFailing(long now) {
+        return failures > 0 || isNow(now);
+    }
+
+    /** A call was answered. */
+    void answered(long now) {
+        if (failures != 0 || ejections != 0) {
+            forgive(now);
+        }
+    }
+
+    private synchronized void forgive(long now) {
+        failures = 0;
+        if (!isNow(now)) {
+            ejections = 0;
+        }
+    }
+
+    /**
+     * A call failed.
+     *
+     * @param calls the number of all calls so far
+     * @return the number of failures in a row
+     */
+    synchronized int failed(long calls, long now) {
+        int inARow = failures + 1;
+        failures = inARow;
+        if (now - rateSinceNanos >= RATE_NANOS) {
+            begin(calls, now);
+        }
+        failuresInPeriod++;
+        long total = calls - callsBefore;
+        if (isNow(now)) {
+            return inARow;
+        }
+        if (inARow >= FAILURES_IN_A_ROW) {
+            eject(inARow + " failures in a row", calls, now);
+        } else if (total >= RATE_MIN_CALLS && 2L * failuresInPeriod >= total) {
+            eject(failuresInPeriod + " of " + total + " calls failed", calls, now);
+        }
+        return inARow;
+    }
+
+    private void begin(long calls, long now) {
+        rateSinceNanos = now;
+        callsBefore = calls;
+        failuresInPeriod = 0;
+    }
+
+    private void eject(String reason, long calls, long now) {
+        int inSuccession = ejections + 1;
+        ejections = inSuccession;
+        failures = 0;
+        begin(calls, now);
+        long forNanos = Math.min(MAX_EJECTED_NANOS, EJECTED_NANOS * inSuccession);
+        untilNanos = now + forNanos;
+        why = reason;
+        count.increment();
+        ejected = true;
+        LOG.warn("{} gets no calls for {} s: {}", endpoint, TimeUnit.NANOSECONDS.toSeconds(forNanos), reason);
+    }
+
+    /** The provider is cured. */
+    void end() {
+        ejected = false;
+    }
+
+    /** Forgets everything, because the process was replaced. */
+    synchronized void clear(long calls, long now) {
+        ejected = false;
+        failures = 0;
+        ejections = 0;
+        begin(calls, now);
+    }
+}

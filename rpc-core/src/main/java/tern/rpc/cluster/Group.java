@@ -1,0 +1,76 @@
+package tern.rpc.cluster;
+
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Balancer;
+import tern.rpc.endpoint.Candidate;
+import tern.rpc.endpoint.Outcome;
+
+/**
+ * The providers that calls with one tag may use: those of the client's zone first, and all of them if too few of these
+ * are good or the chosen one is overloaded. Immutable except for its balancers.
+ */
+final class Group {
+
+    /** A provider of the own zone is left if another one has a score that is lower by this factor. */
+    private static final double SPILL = 4;
+
+    private static final double MIN_WEIGHT = 0.01;
+
+    private final List<Target> targets;
+    private final Balancer first; // of the own zone, or of all if there are no zones
+    private final @Nullable Balancer others;
+
+    Group(List<Target> targets, ClusterSettings settings) {
+        this.targets = List.copyOf(targets);
+        double[] shares = WeightedChoice.shares(targets);
+        for (int i = 0; i < shares.length; i++) {
+            targets.get(i).relativeWeight(Math.max(shares[i], MIN_WEIGHT));
+        }
+        List<Candidate> near = ofZone(targets, settings.zone(), true);
+        List<Candidate> far = ofZone(targets, settings.zone(), false);
+        boolean hasZones = !settings.zone().isEmpty() && !near.isEmpty() && !far.isEmpty();
+        this.first = settings.policy().of(hasZones ? near : List.copyOf(targets));
+        this.others = hasZones ? settings.policy().of(far) : null;
+    }
+
+    private static List<Candidate> ofZone(List<Target> targets, String zone, boolean same) {
+        return targets.stream()
+                .filter(target -> target.attributes().zone().equals(zone) == same)
+                .map(Candidate.class::cast)
+                .toList();
+    }
+
+    List<Target> targets() {
+        return targets;
+    }
+
+    @Nullable
+    Candidate pick(long key, @Nullable Candidate excluded, long now, Figures figures) {
+        Balancer far = others;
+        if (far == null) {
+            return first.pick(key, excluded, now);
+        }
+        double share = figures.localShare();
+        Candidate near =
+                share < 1 && ThreadLocalRandom.current().nextFloat() >= share ? null : first.pick(key, excluded, now);
+        if (near != null && near.score(now) < SPILL && !near.isAvoided(now)) {
+            return near;
+        }
+        Candidate farther = far.pick(key, excluded, now);
+        if (near == null) {
+            return farther == null ? first.pick(key, excluded, now) : farther;
+        }
+        boolean isBetter = farther != null && (near.isAvoided(now) || farther.score(now) * SPILL < near.score(now));
+        return isBetter ? farther : near;
+    }
+
+    /** An attempt of this group has ended. */
+    void ended(Candidate picked, Outcome outcome, long tookNanos) {
+        first.ended(picked, outcome, tookNanos);
+        if (others != null) {
+            others.ended(picked, outcome, tookNanos);
+        }
+    }
+}

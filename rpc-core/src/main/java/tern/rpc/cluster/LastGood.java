@@ -1,0 +1,92 @@
+package tern.rpc.cluster;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.EndpointSnapshot;
+import tern.rpc.endpoint.EndpointSnapshot.State;
+import tern.rpc.endpoint.Instance;
+
+/**
+ * Keeps the last good list. Registries and DNS sometimes report an empty or much shorter list although the providers
+ * are fine. Providers missing from an empty list are held while they answer. Providers missing from a list that lost
+ * more than half of its entries are held for 30 s while they answer. Immutable.
+ *
+ * @param snapshot the last snapshot of the source
+ * @param listed the providers that the source lists; the last ones if the source is not heard any more
+ * @param held the providers that the source does not list any more
+ * @param heldSinceNanos the time since which providers are held
+ * @param emptied whether providers are held because the list is empty
+ */
+record LastGood(
+        EndpointSnapshot snapshot, List<Instance> listed, List<Instance> held, long heldSinceNanos, boolean emptied) {
+
+    static final long PARTIAL_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    static LastGood before(EndpointSnapshot unknown, long now) {
+        return new LastGood(unknown, List.of(), List.of(), now, false);
+    }
+
+    /**
+     * The list after a snapshot.
+     *
+     * @param answers whether a provider is connected and answers
+     */
+    LastGood after(EndpointSnapshot next, Predicate<Endpoint> answers, long now) {
+        List<Instance> instances = next.instances().equals(listed) ? listed : next.instances();
+        if (next.state() == State.UNKNOWN) {
+            return new LastGood(next, listed, held, heldSinceNanos, emptied);
+        }
+        if (instances.isEmpty()) {
+            List<Instance> kept = answering(all(), answers);
+            return new LastGood(next, List.of(), kept, emptied ? heldSinceNanos : now, true);
+        }
+        if (2 * instances.size() < listed.size() + held.size()) {
+            return new LastGood(next, instances, answering(missing(all(), instances), answers), now, false);
+        }
+        if (held.isEmpty() || !isTimeLeft(now)) {
+            return new LastGood(next, instances, List.of(), now, false);
+        }
+        return new LastGood(next, instances, missing(held, instances), heldSinceNanos, false);
+    }
+
+    /** The list some time later: held providers that do not answer any more are gone. */
+    LastGood later(Predicate<Endpoint> answers, long now) {
+        if (held.isEmpty()) {
+            return this;
+        }
+        List<Instance> left = emptied || isTimeLeft(now) ? answering(held, answers) : List.of();
+        return left.size() == held.size() ? this : new LastGood(snapshot, listed, left, heldSinceNanos, emptied);
+    }
+
+    private boolean isTimeLeft(long now) {
+        return now - heldSinceNanos < PARTIAL_NANOS;
+    }
+
+    private List<Instance> all() {
+        if (held.isEmpty()) {
+            return listed;
+        }
+        List<Instance> all = new ArrayList<>(listed);
+        all.addAll(held);
+        return all;
+    }
+
+    private static List<Instance> answering(List<Instance> instances, Predicate<Endpoint> answers) {
+        return instances.stream()
+                .filter(instance -> answers.test(instance.endpoint()))
+                .toList();
+    }
+
+    private static List<Instance> missing(List<Instance> instances, List<Instance> present) {
+        Set<Endpoint> there = new HashSet<>();
+        present.forEach(instance -> there.add(instance.endpoint()));
+        return instances.stream()
+                .filter(instance -> !there.contains(instance.endpoint()))
+                .toList();
+    }
+}

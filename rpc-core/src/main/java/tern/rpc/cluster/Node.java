@@ -1,0 +1,349 @@
+package tern.rpc.cluster;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Outcome;
+import tern.rpc.transport.ClientConnection;
+
+/**
+ * What one client knows about one provider: its connection, calls in flight, response times, failures, and its last
+ * sign of life. Shared by all references that use the connection. Times are on the client's clock. Thread-safe; a lost
+ * update of a response time is tolerated.
+ */
+public final class Node {
+
+    /** The response time counts for this long, by exponential decay (docs/cluster.md). */
+    private static final double DECAY_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** Added to response times before they are compared, so that short pauses of fast methods make no difference. */
+    private static final double NOISE_NANOS = TimeUnit.MICROSECONDS.toNanos(250);
+
+    /** A slow answer counts as this multiple of the usual time at most. */
+    private static final double MAX_SLOW = 20;
+
+    /**
+     * The first failed call counts like one that took this multiple of the usual time; each further one in a row doubles
+     * it. So a client with few calls tries a failing node again after about 20 s if no probe is possible.
+     */
+    private static final double FAILED = 100;
+
+    private static final double MAX_FAILED = 800;
+    private static final int MAX_DOUBLINGS = 5;
+
+    /** A refusal for overload counts as this multiple, and not more if it is repeated. */
+    private static final double REFUSED = 5;
+
+    /** An answer within this multiple of the usual time is good. */
+    private static final double GOOD = 2;
+
+    /** So many good answers in a row prove that a slow or failing node is cured. */
+    private static final int GOOD_IN_A_ROW = 2;
+
+    /** A provider with calls in flight that sends nothing for this long is stalled. */
+    private static final long MIN_SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** The same as a multiple of its usual response time. */
+    private static final int SILENT_TIMES = 10;
+
+    /** Servers accept few probes, so only one is sent in this time. */
+    private static final long BETWEEN_PINGS_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    private static final AtomicLongFieldUpdater<Node> PROBE =
+            AtomicLongFieldUpdater.newUpdater(Node.class, "nextProbeNanos");
+
+    private final Endpoint endpoint;
+    private final Supplier<ClientConnection> opener;
+    private volatile @Nullable ClientConnection connection;
+
+    private final AtomicInteger inFlight = new AtomicInteger();
+    private final AtomicInteger streams = new AtomicInteger();
+    private final LongAdder calls = new LongAdder();
+    private volatile boolean known; // whether there was an answer since the node became usable
+    private volatile long signNanos; // the last answer, or the first call in flight after none
+    private volatile double cost = 1; // response time as a multiple of the method's usual one, at costNanos
+    private volatile long costNanos;
+    private volatile long usualNanos; // response time, smoothed
+    private volatile int goodInARow;
+
+    private volatile boolean silent;
+    private volatile long silentSinceNanos;
+    private volatile long nextPingNanos;
+    private volatile long nextProbeNanos;
+
+    private final Ejection ejection;
+
+    private volatile boolean usableBefore;
+    private volatile long usableSinceNanos;
+
+    /** @param opener connects, and returns at once */
+    Node(Endpoint endpoint, Supplier<ClientConnection> opener, long now) {
+        this.endpoint = endpoint;
+        this.opener = opener;
+        this.signNanos = now;
+        this.costNanos = now;
+        this.nextPingNanos = now;
+        this.nextProbeNanos = now;
+        this.ejection = new Ejection(endpoint, now);
+        this.usableSinceNanos = now;
+    }
+
+    // ---- the connection
+
+    public Endpoint endpoint() {
+        return endpoint;
+    }
+
+    /** The connection, which is opened if that was not done yet. */
+    public ClientConnection connection() {
+        ClientConnection present = connection;
+        return present == null ? open() : present;
+    }
+
+    private synchronized ClientConnection open() {
+        ClientConnection present = connection;
+        if (present == null) {
+            present = opener.get();
+            connection = present;
+        }
+        return present;
+    }
+
+    /** The connection; null if it is not opened yet. */
+    public @Nullable ClientConnection opened() {
+        return connection;
+    }
+
+    /** Whether there is a connection whose server was heard. */
+    public boolean isUsable() {
+        ClientConnection present = connection;
+        return present != null && present.isAvailable() && present.wasHeard();
+    }
+
+    /** Whether a connection is being opened, or its server was not heard yet. */
+    public boolean isConnecting() {
+        ClientConnection present = connection;
+        return present != null && (present.isConnecting() || (present.isAvailable() && !present.wasHeard()));
+    }
+
+    // ---- the calls
+
+    /** A call is about to be sent. */
+    public void begin(long now) {
+        calls.increment();
+        if (inFlight.getAndIncrement() == 0 && !silent) {
+            signNanos = now;
+        }
+    }
+
+    /** A stream is about to be opened, which may be silent for as long as its users like. */
+    public void beginStream() {
+        calls.increment();
+        streams.incrementAndGet();
+    }
+
+    public void endStream(Outcome outcome, long now) {
+        streams.decrementAndGet();
+        judge(outcome, now);
+    }
+
+    /** A call that wants no answer was passed to the socket, which tells nothing about the node. */
+    public void sentOneWay() {
+        inFlight.decrementAndGet();
+    }
+
+    /**
+     * A call has ended.
+     *
+     * @param tookNanos the time since {@link #begin}
+     * @param times the usual times of the method
+     */
+    public void end(Outcome outcome, long tookNanos, long now, UsualTime times) {
+        inFlight.decrementAndGet();
+        judge(outcome, now);
+        if (outcome == Outcome.ANSWERED) {
+            long usual = times.add(tookNanos);
+            usualNanos = usualNanos == 0 ? tookNanos : usualNanos + (tookNanos - usualNanos) / 8;
+            answeredIn(usual <= 0 ? 1 : (tookNanos + NOISE_NANOS) / (usual + NOISE_NANOS), now);
+        }
+    }
+
+    private void judge(Outcome outcome, long now) {
+        switch (outcome) {
+            case ANSWERED -> {
+                alive(now);
+                ejection.answered(now);
+            }
+            case REFUSED -> {
+                alive(now);
+                count(REFUSED, now);
+            }
+            case FAILED -> failed(now);
+            case CANCELLED -> {
+                // says nothing about the node
+            }
+        }
+    }
+
+    private void alive(long now) {
+        signNanos = now;
+        if (silent) {
+            silent = false;
+        }
+    }
+
+    private void answeredIn(double multiple, long now) {
+        known = true;
+        int good = multiple > GOOD ? 0 : Math.min(GOOD_IN_A_ROW, goodInARow + 1);
+        goodInARow = good;
+        if (good == GOOD_IN_A_ROW && (cost > GOOD || ejection.isNow(now))) {
+            cost = multiple;
+            costNanos = now;
+            ejection.end();
+        }
+        count(Math.min(MAX_SLOW, multiple), now);
+    }
+
+    private void failed(long now) {
+        if (!isUsable()) {
+            return; // its connection tells that already, and the process that comes back is another one
+        }
+        goodInARow = 0;
+        int inARow = ejection.failed(calls.sum(), now);
+        count(Math.min(MAX_FAILED, FAILED * (1L << Math.min(inARow - 1, MAX_DOUBLINGS))), now);
+    }
+
+    private void count(double sample, long now) {
+        double kept = kept(now);
+        double before = 1 + (cost - 1) * kept;
+        cost = sample > before ? sample : before + (sample - before) * Math.max(1 - kept, 0.01);
+        costNanos = now;
+    }
+
+    /** The part of the cost that is left of the last change: about e^(-t/τ), without a call of the library. */
+    private double kept(long now) {
+        double age = Math.max(0, now - costNanos) / DECAY_NANOS;
+        return 1 / (1 + age * (1 + age * (0.5 + age * 0.1667)));
+    }
+
+    // ---- the figures
+
+    /** The response time as a multiple of the usual one, which returns to 1 while there are no calls. */
+    public double cost(long now) {
+        return 1 + (cost - 1) * kept(now);
+    }
+
+    /**
+     * The cost including the calls in flight: the time since the last sign of life is a lower bound of their response
+     * times.
+     */
+    double expectedCost(long now) {
+        double ended = cost(now);
+        long usual = usualNanos;
+        if (usual == 0 || inFlight.get() == 0) {
+            return ended;
+        }
+        double waited = (now - signNanos + NOISE_NANOS) / (usual + NOISE_NANOS);
+        return waited > ended ? Math.min(MAX_SLOW, waited) : ended;
+    }
+
+    /** Whether the node has answered since it became usable. */
+    public boolean isKnown() {
+        return known;
+    }
+
+    /** The number of calls and streams without an end. */
+    public int inFlight() {
+        return inFlight.get() + streams.get();
+    }
+
+    /** The number of calls and streams since the start. */
+    public long calls() {
+        return calls.sum();
+    }
+
+    /** Whether and why it gets no calls. */
+    public Ejection ejection() {
+        return ejection;
+    }
+
+    public boolean isEjected(long now) {
+        return ejection.isNow(now);
+    }
+
+    /** Whether calls wait in vain: calls are in flight, and nothing arrives although a ping was sent. */
+    public boolean isStalled(long now) {
+        ClientConnection present = connection;
+        if (present == null) {
+            return false;
+        }
+        if (silent) {
+            if (present.isHeardAfter(silentSinceNanos)) {
+                alive(now);
+                return false;
+            }
+            ping(present, now);
+            return true;
+        }
+        if (inFlight.get() == 0) {
+            return false;
+        }
+        long silence = Math.max(MIN_SILENCE_NANOS, SILENT_TIMES * usualNanos);
+        if (now - signNanos < silence || present.isHeardAfter(now - silence) || now - nextPingNanos < 0) {
+            return false;
+        }
+        silentSinceNanos = now;
+        silent = true;
+        ping(present, now);
+        return true;
+    }
+
+    private void ping(ClientConnection present, long now) {
+        if (now - nextPingNanos >= 0) {
+            nextPingNanos = now + BETWEEN_PINGS_NANOS;
+            present.probe();
+        }
+    }
+
+    // ---- maintenance, by the survey of a cluster
+
+    /** Notices that the node became usable. A process that came back is another one, so it starts without a past. */
+    void look(long now) {
+        boolean usable = isUsable();
+        if (usable && !usableBefore) {
+            usableSinceNanos = now;
+            known = false;
+            silent = false;
+            signNanos = now;
+            cost = 1;
+            costNanos = now;
+            ejection.clear(calls.sum(), now);
+        }
+        usableBefore = usable;
+    }
+
+    /** The time since which the node is usable. */
+    long usableSinceNanos() {
+        return usableSinceNanos;
+    }
+
+    /** Takes the right to send a probe. At most one thread gets it in this time. */
+    boolean takeProbe(long now, long pauseNanos) {
+        long due = nextProbeNanos;
+        return now - due >= 0 && PROBE.compareAndSet(this, due, now + pauseNanos);
+    }
+
+    /** Whether its last calls failed, in contrast to slow answers. */
+    boolean isFailing(long now) {
+        return ejection.isFailing(now);
+    }
+
+    @Override
+    public String toString() {
+        return endpoint + " (" + inFlight() + " in flight)";
+    }
+}

@@ -1,0 +1,160 @@
+package tern.rpc.cluster;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NanoClock;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.ClientConnection;
+
+/**
+ * The nodes of one transport with the same keys and trusted certificates. All references that share connections have
+ * one node for each endpoint. New connections are opened at a limited rate. A connection is kept for 30 s after the last
+ * reference has returned its node, and is then closed when its calls have ended. Thread-safe.
+ */
+public final class Nodes {
+
+    /** The time that an unused connection is kept, because its endpoint may come back. */
+    private static final int KEPT_SECONDS = 30;
+
+    /** The time that calls may take to end on a connection that is no longer used. */
+    private static final int LONGEST_END_SECONDS = 30;
+
+    private static final long OPEN_EVERY_MILLIS = 20;
+
+    private static final class Shared {
+        final Node node;
+        int users;
+        int releases; // the number of times that nobody used it
+
+        Shared(Node node) {
+            this.node = node;
+        }
+    }
+
+    private final Function<Endpoint, ClientConnection> connect;
+    private final ConnectPace pace;
+    private final NanoClock clock;
+    private final ScheduledExecutorService timer;
+    private final Map<Endpoint, Shared> byEndpoint = new HashMap<>(); // guarded by this
+    private final Queue<Node> unopened = new ArrayDeque<>(); // guarded by this
+    private boolean opening; // guarded by this; whether the timer opens nodes
+
+    /** @param connect opens a connection and returns at once */
+    Nodes(
+            Function<Endpoint, ClientConnection> connect,
+            ConnectPace pace,
+            NanoClock clock,
+            ScheduledExecutorService timer) {
+        this.connect = connect;
+        this.pace = pace;
+        this.clock = clock;
+        this.timer = timer;
+    }
+
+    /** The node of an endpoint, which connects soon. */
+    Node share(Endpoint endpoint) {
+        Node node;
+        synchronized (this) {
+            Shared known = byEndpoint.get(endpoint);
+            if (known != null) {
+                known.users++;
+                return known.node;
+            }
+            node = new Node(endpoint, () -> connect.apply(endpoint), clock.nanoTime());
+            Shared shared = new Shared(node);
+            shared.users = 1;
+            byEndpoint.put(endpoint, shared);
+            if (!pace.mayOpen(clock.nanoTime())) {
+                unopened.add(node);
+                openLater();
+                return node;
+            }
+        }
+        node.connection();
+        return node;
+    }
+
+    private void openLater() {
+        if (!opening) {
+            opening = true;
+            schedule(this::openSome, OPEN_EVERY_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void openSome() {
+        List<Node> due = new ArrayList<>();
+        synchronized (this) {
+            opening = false;
+            while (!unopened.isEmpty()) {
+                Node next = unopened.element();
+                boolean wanted = isUsed(next) && next.opened() == null;
+                if (wanted && !pace.mayOpen(clock.nanoTime())) {
+                    openLater();
+                    break;
+                }
+                unopened.remove();
+                if (wanted) {
+                    due.add(next);
+                }
+            }
+        }
+        due.forEach(Node::connection);
+    }
+
+    private boolean isUsed(Node node) {
+        Shared shared = byEndpoint.get(node.endpoint());
+        return shared != null && shared.node == node && shared.users > 0;
+    }
+
+    /** Whether an attempt to connect may start now, in addition to those that the connections make themselves. */
+    boolean mayAttempt() {
+        return pace.mayOpen(clock.nanoTime());
+    }
+
+    synchronized void giveBack(Node node) {
+        Shared shared = byEndpoint.get(node.endpoint());
+        if (shared == null || shared.node != node || --shared.users > 0) {
+            return;
+        }
+        int release = ++shared.releases;
+        schedule(() -> close(shared, release), KEPT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private void close(Shared shared, int release) {
+        synchronized (this) {
+            if (shared.users > 0 || shared.releases != release) {
+                return;
+            }
+            byEndpoint.remove(shared.node.endpoint(), shared);
+        }
+        closeWhenQuiet(shared.node.opened(), LONGEST_END_SECONDS);
+    }
+
+    private void closeWhenQuiet(@Nullable ClientConnection connection, int secondsLeft) {
+        if (connection == null) {
+            return;
+        }
+        if (connection.inFlight() == 0 || secondsLeft == 0 || timer.isShutdown()) {
+            connection.close();
+        } else {
+            schedule(() -> closeWhenQuiet(connection, secondsLeft - 1), 1, TimeUnit.SECONDS);
+        }
+    }
+
+    private void schedule(Runnable task, long delay, TimeUnit unit) {
+        try {
+            timer.schedule(task, delay, unit);
+        } catch (RejectedExecutionException e) { // the client is closed, which closes all connections
+            return;
+        }
+    }
+}

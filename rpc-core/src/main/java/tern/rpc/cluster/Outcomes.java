@@ -1,0 +1,24 @@
+package tern.rpc.cluster;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.endpoint.Outcome;
+
+/** Derives from a failure what it says about the provider. */
+public final class Outcomes {
+
+    private Outcomes() {}
+
+    /** @param failure null for an answer of the method, its own exceptions included */
+    public static Outcome of(@Nullable RpcException failure) {
+        if (failure == null) {
+            return Outcome.ANSWERED;
+        }
+        return switch (failure.code()) {
+            case UNAVAILABLE, DEADLINE_EXCEEDED -> Outcome.FAILED;
+            case RESOURCE_EXHAUSTED -> Outcome.REFUSED;
+            case CANCELLED -> Outcome.CANCELLED;
+            default -> Outcome.ANSWERED;
+        };
+    }
+}

@@ -1,0 +1,36 @@
+package tern.rpc.cluster;
+
+import java.util.Set;
+import java.util.TreeSet;
+import tern.rpc.endpoint.Balancer;
+
+/** The balancers of Tern, by the names that properties use. */
+public final class Policies {
+
+    /** Two providers by chance, and of these the better one. The default. */
+    public static final String P2C = "p2c";
+
+    /** One after the other. */
+    public static final String ROUND_ROBIN = "round-robin";
+
+    /** Calls with the same key to the same provider. */
+    public static final String CONSISTENT_HASH = "consistent-hash";
+
+    private Policies() {}
+
+    public static Set<String> names() {
+        return new TreeSet<>(Set.of(P2C, ROUND_ROBIN, CONSISTENT_HASH));
+    }
+
+    /** @throws IllegalArgumentException if there is no such balancer */
+    public static Balancer.Factory named(String name) {
+        return switch (name) {
+            case P2C -> PowerOfTwoChoices::new;
+            case ROUND_ROBIN -> RoundRobin::new;
+            case CONSISTENT_HASH -> ConsistentHash::new;
+            default ->
+                throw new IllegalArgumentException(
+                        "load balancing '" + name + "' is not known; expected one of " + String.join(", ", names()));
+        };
+    }
+}

@@ -1,0 +1,74 @@
+package tern.rpc.cluster;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Balancer;
+import tern.rpc.endpoint.Candidate;
+
+/**
+ * Takes the providers in turn, in proportion to their weights. In each round, a provider whose weight is half of the
+ * largest one is passed over every second time (static stride scheduling). Providers that are not usable or avoided are
+ * passed over. Thread-safe.
+ */
+final class RoundRobin implements Balancer {
+
+    /** The largest weight after scaling. */
+    private static final int FULL = 0xFFFF;
+
+    /** Turns before all providers are looked at. */
+    private static final int MAX_TURNS = 64;
+
+    private final Target[] targets;
+    private final int[] strides; // weights, where the largest is FULL; empty if all are equal
+    private final AtomicInteger position = new AtomicInteger();
+
+    RoundRobin(List<Candidate> candidates) {
+        targets = Targets.of(candidates);
+        strides = strides(candidates);
+    }
+
+    private static int[] strides(List<Candidate> candidates) {
+        int largest = 0;
+        int smallest = Integer.MAX_VALUE;
+        for (Candidate candidate : candidates) {
+            largest = Math.max(largest, candidate.attributes().weight());
+            smallest = Math.min(smallest, candidate.attributes().weight());
+        }
+        if (largest == smallest) {
+            return new int[0];
+        }
+        int[] strides = new int[candidates.size()];
+        for (int i = 0; i < strides.length; i++) {
+            long weight = candidates.get(i).attributes().weight();
+            strides[i] = weight == 0 ? 0 : (int) Math.max(1, weight * FULL / largest);
+        }
+        return strides;
+    }
+
+    @Override
+    public @Nullable Candidate pick(long key, @Nullable Candidate excluded, long now) {
+        for (int i = 0; i < MAX_TURNS; i++) {
+            long step = position.getAndIncrement() & 0xFFFF_FFFFL;
+            int index = (int) (step % targets.length);
+            if (strides.length > 0 && !isDue(step / targets.length, index)) {
+                continue;
+            }
+            Target target = targets[index];
+            if (target != excluded && target.isUsable() && !target.isAvoided(now)) {
+                return target;
+            }
+        }
+        return Targets.anyUsable(targets, excluded, now);
+    }
+
+    /**
+     * Whether the provider is picked in this round. Its credit grows by its weight in each round, and a pick costs the
+     * largest weight. The start of the credit differs by index, so that equal providers are not passed over together.
+     */
+    private boolean isDue(long round, int index) {
+        long stride = strides[index];
+        long before = (stride * round + (long) index * (FULL / 2)) % FULL;
+        return before + stride >= FULL;
+    }
+}

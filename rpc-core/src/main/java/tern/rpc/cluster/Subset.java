@@ -1,0 +1,80 @@
+package tern.rpc.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+import tern.rpc.endpoint.Instance;
+
+/**
+ * Chooses the providers that a client connects to, if there are very many. Each client takes those with the smallest
+ * rendezvous hash of itself and the address. A change of the list changes the subset by at most one provider per
+ * changed one.
+ */
+final class Subset {
+
+    private final long client;
+    private final int size;
+
+    /**
+     * @param client a number that differs between clients
+     * @param size the largest number of providers; 0 for all
+     */
+    Subset(long client, int size) {
+        this.client = client;
+        this.size = size;
+    }
+
+    /** The chosen ones, in the order of the list; the list itself if it is small. */
+    List<Instance> of(List<Instance> instances) {
+        if (size == 0 || instances.size() <= size) {
+            return instances;
+        }
+        long[] smallest = new long[size]; // a heap with the largest at the top
+        int filled = 0;
+        for (Instance instance : instances) {
+            long hash = hash(instance);
+            if (filled < size) {
+                smallest[filled++] = hash;
+                if (filled == size) {
+                    heapify(smallest);
+                }
+            } else if (hash < smallest[0]) {
+                smallest[0] = hash;
+                siftDown(smallest, 0);
+            }
+        }
+        long limit = smallest[0];
+        List<Instance> chosen = new ArrayList<>(size);
+        for (Instance instance : instances) {
+            if (hash(instance) <= limit && chosen.size() < size) {
+                chosen.add(instance);
+            }
+        }
+        return chosen;
+    }
+
+    private long hash(Instance instance) {
+        return Hashes.mix(client ^ Hashes.of(instance.endpoint()));
+    }
+
+    private static void heapify(long[] heap) {
+        for (int i = heap.length / 2 - 1; i >= 0; i--) {
+            siftDown(heap, i);
+        }
+    }
+
+    private static void siftDown(long[] heap, int from) {
+        int i = from;
+        for (int child = 2 * i + 1; child < heap.length; child = 2 * i + 1) {
+            if (child + 1 < heap.length && heap[child + 1] > heap[child]) {
+                child++;
+            }
+            if (heap[i] >= heap[child]) {
+                return;
+            }
+            long moved = heap[i];
+            heap[i] = heap[child];
+            heap[child] = moved;
+            i = child;
+        }
+    }
+}

@@ -1,0 +1,163 @@
+package tern.rpc.cluster;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at all providers of a cluster ten times a second while there are calls. It measures the figures that single
+ * choices need, starts attempts to connect, and selects slow or failing providers for probes. Runs on the thread of the
+ * call that finds it due. Thread-safe.
+ */
+final class Survey {
+
+    private static final long EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** The pause while servers were not heard yet. */
+    private static final long SOON_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** The pause between two probes of one provider. */
+    private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** While copies of idempotent calls are sent as probes, no other calls are. */
+    private static final long COPIES_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+    /** A provider is slow if its response time is this multiple of the median. */
+    private static final double SLOW = 3;
+
+    /** Of so many calls, one tries a slow provider. */
+    private static final int TRIAL_OF_SLOW = 200;
+
+    /** The same for a provider whose calls failed. */
+    private static final int TRIAL_OF_FAILING = 8_000;
+
+    /** The providers whose median is computed. */
+    private static final int SAMPLE = 101;
+
+    private final String zone;
+    private final Nodes nodes;
+    private final Figures figures;
+    private final AtomicLong nextNanos;
+    private final AtomicReference<@Nullable Target> suspect = new AtomicReference<>();
+    private final AtomicReference<@Nullable Target> trial = new AtomicReference<>();
+    private int turn; // used by one survey at a time, as the next three
+    private long lastTrialNanos;
+    private long callsAtTrial;
+    private volatile long lastCopyNanos;
+
+    Survey(String zone, Nodes nodes, Figures figures, long now) {
+        this.zone = zone;
+        this.nodes = nodes;
+        this.figures = figures;
+        this.nextNanos = new AtomicLong(now);
+        this.lastTrialNanos = now;
+        this.lastCopyNanos = now - COPIES_NANOS;
+    }
+
+    /** Whether the calling thread shall run the survey now. */
+    boolean isDue(long now) {
+        long next = nextNanos.get();
+        return now - next >= 0 && nextNanos.compareAndSet(next, now + EVERY_NANOS);
+    }
+
+    void run(List<Target> targets, long now) {
+        double[] costs = new double[Math.min(SAMPLE, targets.size())];
+        int known = 0;
+        int ejected = 0;
+        int near = 0;
+        int nearGood = 0;
+        boolean warm = false;
+        boolean unheard = false;
+        for (Target target : targets) {
+            Node node = target.node();
+            node.look(now);
+            boolean isUsable = target.isUsable();
+            if (!isUsable && node.isConnecting()) {
+                unheard = true;
+                target.connection().probe();
+            }
+            boolean isEjected = isUsable && node.isEjected(now);
+            ejected += isEjected ? 1 : 0;
+            if (isUsable && node.isKnown() && known < costs.length) {
+                costs[known++] = node.cost(now);
+            }
+            warm |= isUsable && now - node.usableSinceNanos() >= Figures.SLOW_START_NANOS;
+            if (!zone.isEmpty() && target.attributes().zone().equals(zone)) {
+                near++;
+                nearGood += isUsable && !isEjected && !node.isStalled(now) ? 1 : 0;
+            }
+        }
+        Arrays.sort(costs, 0, known);
+        double median = known == 0 ? 1 : costs[known / 2];
+        figures.set(median, 2 * ejected > targets.size(), warm, near == 0 ? 1 : Math.min(1, 2.0 * nearGood / near));
+        if (unheard) {
+            nextNanos.set(now + SOON_NANOS);
+        }
+        attemptOne(targets);
+        suspectOne(targets, median, now);
+    }
+
+    /** Starts an attempt to connect to one of the providers out of reach, a different one each time. */
+    private void attemptOne(List<Target> targets) {
+        for (int i = 0; i < targets.size(); i++) {
+            Target target = targets.get(Math.floorMod(turn++, targets.size()));
+            Node node = target.node();
+            if (node.opened() != null && !node.isUsable() && !node.isConnecting()) {
+                if (nodes.mayAttempt()) {
+                    target.connection().connectSoon();
+                }
+                return;
+            }
+        }
+    }
+
+    private void suspectOne(List<Target> targets, double median, long now) {
+        Target found = null;
+        long calls = 0;
+        for (int i = 0; i < targets.size(); i++) {
+            Target target = targets.get(Math.floorMod(turn + i, targets.size()));
+            calls += target.node().calls();
+            if (found == null && isSuspect(target, median, now)) {
+                found = target;
+            }
+        }
+        suspect.set(found);
+        if (found == null || now - lastCopyNanos < COPIES_NANOS || found.node().isEjected(now)) {
+            return;
+        }
+        int share = found.node().isFailing(now) ? TRIAL_OF_FAILING : TRIAL_OF_SLOW;
+        if (calls - callsAtTrial >= share && now - lastTrialNanos >= PROBE_NANOS) {
+            callsAtTrial = calls;
+            lastTrialNanos = now;
+            trial.set(found);
+        }
+    }
+
+    private static boolean isSuspect(Target target, double median, long now) {
+        Node node = target.node();
+        return target.isUsable()
+                && target.attributes().weight() > 0
+                && !node.isStalled(now)
+                && (node.isEjected(now) || node.cost(now) > SLOW * median);
+    }
+
+    /** A provider that a call shall try, because no probes are possible; null if there is none. */
+    @Nullable
+    Target takeTrial() {
+        return trial.get() == null ? null : trial.getAndSet(null);
+    }
+
+    /** A provider that shall get a copy of an idempotent call; null if there is none. */
+    @Nullable
+    Target takeProbe(long now) {
+        Target found = suspect.get();
+        if (found == null || !found.node().takeProbe(now, PROBE_NANOS)) {
+            return null;
+        }
+        lastCopyNanos = now;
+        return found;
+    }
+}

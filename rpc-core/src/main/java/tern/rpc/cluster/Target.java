@@ -1,0 +1,96 @@
+package tern.rpc.cluster;
+
+import tern.rpc.endpoint.Attributes;
+import tern.rpc.endpoint.Candidate;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.ClientConnection;
+
+/** A provider as one cluster sees it: the shared node, with the attributes of the cluster's source. Thread-safe. */
+public final class Target implements Candidate {
+
+    /** The smallest part of its weight that a provider has after its start. */
+    private static final double FIRST_SHARE = 0.1;
+
+    private final Node node;
+    private final Figures figures;
+    private volatile Attributes attributes;
+    private volatile boolean held;
+    private volatile double relativeWeight = 1; // 1 is the mean
+
+    Target(Node node, Figures figures, Attributes attributes) {
+        this.node = node;
+        this.figures = figures;
+        this.attributes = attributes;
+    }
+
+    public Node node() {
+        return node;
+    }
+
+    /** The connection, which is opened if that was not done yet. */
+    public ClientConnection connection() {
+        return node.connection();
+    }
+
+    @Override
+    public Endpoint endpoint() {
+        return node.endpoint();
+    }
+
+    @Override
+    public Attributes attributes() {
+        return attributes;
+    }
+
+    void attributes(Attributes replaced, boolean isHeld) {
+        attributes = replaced;
+        held = isHeld;
+    }
+
+    /** Whether the source does not list the provider any more, but it still answers. */
+    public boolean isHeld() {
+        return held;
+    }
+
+    void relativeWeight(double replaced) {
+        relativeWeight = replaced;
+    }
+
+    @Override
+    public boolean isUsable() {
+        return node.isUsable() && !attributes.draining();
+    }
+
+    @Override
+    public boolean isAvoided(long nowNanos) {
+        return node.isStalled(nowNanos) || (node.isEjected(nowNanos) && !figures.tooManyEjected());
+    }
+
+    @Override
+    public int inFlight() {
+        return node.inFlight();
+    }
+
+    @Override
+    public double score(long nowNanos) {
+        double cost = node.expectedCost(nowNanos);
+        if (!node.isKnown()) {
+            cost = Math.max(cost, figures.medianCost());
+        }
+        return cost * (1 + node.inFlight() / relativeWeight);
+    }
+
+    /** The part of its weight that the provider gets: less during the first 30 s unless all are new. */
+    double warmth(long nowNanos) {
+        if (!figures.anyWarm()) {
+            return 1;
+        }
+        long age = nowNanos - node.usableSinceNanos();
+        return age >= Figures.SLOW_START_NANOS ? 1 : Math.max(FIRST_SHARE, (double) age / Figures.SLOW_START_NANOS);
+    }
+
+    @Override
+    public String toString() {
+        return node.toString();
+    }
+}

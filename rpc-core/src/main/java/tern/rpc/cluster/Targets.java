@@ -1,0 +1,41 @@
+package tern.rpc.cluster;
+
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Candidate;
+
+/** Functions on the providers of a cluster. */
+final class Targets {
+
+    private Targets() {}
+
+    static Target[] of(List<Candidate> candidates) {
+        return candidates.stream().map(Target.class::cast).toArray(Target[]::new);
+    }
+
+    /**
+     * A usable provider by looking at all, from a random place: one that is not avoided and has a weight, or else any.
+     * For the rare case that most are not usable.
+     */
+    static @Nullable Target anyUsable(Target[] targets, @Nullable Candidate excluded, long now) {
+        Target usable = null;
+        int rank = 0; // of the usable one: 1 avoided, 2 without weight
+        int start = ThreadLocalRandom.current().nextInt(targets.length);
+        for (int i = 0; i < targets.length; i++) {
+            Target target = targets[start + i < targets.length ? start + i : start + i - targets.length];
+            if (target == excluded || !target.isUsable()) {
+                continue;
+            }
+            int found = target.isAvoided(now) ? 1 : target.attributes().weight() == 0 ? 2 : 3;
+            if (found == 3) {
+                return target;
+            }
+            if (found > rank) {
+                rank = found;
+                usable = target;
+            }
+        }
+        return usable;
+    }
+}

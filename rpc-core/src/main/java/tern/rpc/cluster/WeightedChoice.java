@@ -1,0 +1,96 @@
+package tern.rpc.cluster;
+
+import java.util.List;
+import tern.rpc.endpoint.Candidate;
+
+/**
+ * Draws indexes in proportion to the weights of candidates, in constant time (alias method). Candidates of weight 0
+ * are never drawn unless all have it. Immutable.
+ */
+final class WeightedChoice {
+
+    private final int size;
+    private final int[] always; // threshold within the range of an int, by column; empty if all weights are equal
+    private final int[] other;
+
+    WeightedChoice(List<? extends Candidate> candidates) {
+        size = candidates.size();
+        double[] share = shares(candidates);
+        if (isEven(share)) {
+            always = new int[0];
+            other = new int[0];
+            return;
+        }
+        always = new int[size];
+        other = new int[size];
+        fill(share);
+    }
+
+    /** The weights, as multiples of their mean. */
+    static double[] shares(List<? extends Candidate> candidates) {
+        double[] share = new double[candidates.size()];
+        double sum = 0;
+        for (int i = 0; i < share.length; i++) {
+            share[i] = candidates.get(i).attributes().weight();
+            sum += share[i];
+        }
+        for (int i = 0; i < share.length; i++) {
+            share[i] = sum == 0 ? 1 : share[i] * share.length / sum;
+        }
+        return share;
+    }
+
+    private static boolean isEven(double[] share) {
+        for (double each : share) {
+            if (each != share[0]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void fill(double[] share) {
+        int[] small = new int[size];
+        int[] large = new int[size];
+        int smalls = 0;
+        int larges = 0;
+        for (int i = 0; i < size; i++) {
+            if (share[i] < 1) {
+                small[smalls++] = i;
+            } else {
+                large[larges++] = i;
+            }
+        }
+        while (smalls > 0 && larges > 0) {
+            int poor = small[--smalls];
+            int rich = large[larges - 1];
+            set(poor, share[poor], rich);
+            share[rich] -= 1 - share[poor];
+            if (share[rich] < 1) {
+                larges--;
+                small[smalls++] = rich;
+            }
+        }
+        while (larges > 0) {
+            int rest = large[--larges];
+            set(rest, 1, rest);
+        }
+        while (smalls > 0) { // left by rounding
+            int rest = small[--smalls];
+            set(rest, 1, rest);
+        }
+    }
+
+    private void set(int column, double part, int alias) {
+        always[column] = (int) Math.round(Integer.MAX_VALUE * part);
+        other[column] = alias;
+    }
+
+    /**
+     * @param random 64 random bits
+     */
+    int draw(long random) {
+        int column = (int) (((random >>> 32) * size) >>> 32);
+        return always.length == 0 || ((int) random & Integer.MAX_VALUE) < always[column] ? column : other[column];
+    }
+}

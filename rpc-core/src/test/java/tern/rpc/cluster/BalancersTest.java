@@ -1,0 +1,265 @@
+package tern.rpc.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tern.rpc.endpoint.Attributes;
+import tern.rpc.endpoint.Balancer;
+import tern.rpc.endpoint.Candidate;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.PendingCall;
+
+/** The shares and the stability of the load balancers. Without calls in flight all nodes are equal. */
+class BalancersTest {
+
+    private static final int CALLS = 30_000;
+
+    private final List<Open> connections = new ArrayList<>();
+    private final Figures figures = new Figures();
+
+    /** An open connection. */
+    private static final class Open implements ClientConnection {
+        private final Endpoint endpoint;
+        private boolean available = true;
+
+        Open(Endpoint endpoint) {
+            this.endpoint = endpoint;
+        }
+
+        @Override
+        public Endpoint endpoint() {
+            return endpoint;
+        }
+
+        @Override
+        public boolean isAvailable() {
+            return available;
+        }
+
+        @Override
+        public boolean isConnecting() {
+            return false;
+        }
+
+        @Override
+        public String lastFailure() {
+            return "";
+        }
+
+        @Override
+        public int inFlight() {
+            return 0;
+        }
+
+        @Override
+        public long queuedBytes() {
+            return 0;
+        }
+
+        @Override
+        public long lateAnswers() {
+            return 0;
+        }
+
+        @Override
+        public void send(PendingCall call) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void close() {
+            // nothing is open
+        }
+    }
+
+    private List<Candidate> targets(int... weights) {
+        List<Candidate> targets = new ArrayList<>();
+        for (int i = 0; i < weights.length; i++) {
+            Open open = new Open(new Endpoint("10.0.0." + i, 20880));
+            connections.add(open);
+            Node node = new Node(open.endpoint(), () -> open, 0);
+            node.connection();
+            targets.add(new Target(node, figures, Attributes.ofWeight(weights[i])));
+        }
+        return targets;
+    }
+
+    private static double[] shares(Balancer balancer, List<Candidate> targets) {
+        int[] counts = new int[targets.size()];
+        for (int i = 0; i < CALLS; i++) {
+            counts[targets.indexOf(balancer.pick(0, null, 1))]++;
+        }
+        return Arrays.stream(counts)
+                .mapToDouble(count -> (double) count / CALLS)
+                .toArray();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"p2c", "round-robin", "consistent-hash"})
+    void callsWithoutAKeyAreSharedByWeight(String policy) {
+        List<Candidate> targets = targets(100, 50, 0, 50);
+
+        double[] shares = shares(Policies.named(policy).of(targets), targets);
+
+        assertThat(shares[0]).isBetween(0.45, 0.55);
+        assertThat(shares[1]).isBetween(0.2, 0.3);
+        assertThat(shares[2]).isZero();
+        assertThat(shares[3]).isBetween(0.2, 0.3);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"p2c", "round-robin", "consistent-hash"})
+    void providerThatIsNotUsableGetsNothing(String policy) {
+        List<Candidate> targets = targets(100, 100, 100);
+        connections.get(1).available = false;
+
+        assertThat(shares(Policies.named(policy).of(targets), targets)[1]).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"p2c", "round-robin", "consistent-hash"})
+    void providerOfTheFailedAttemptIsNotPickedAgain(String policy) {
+        List<Candidate> targets = targets(100, 100);
+        Balancer balancer = Policies.named(policy).of(targets);
+
+        assertThat(IntStream.range(0, 1_000).mapToObj(i -> balancer.pick(i, targets.get(0), 1)))
+                .containsOnly(targets.get(1));
+        connections.get(1).available = false;
+        assertThat(balancer.pick(7, targets.get(0), 1)).isNull();
+    }
+
+    @Test
+    void roundRobinTakesOneAfterTheOther() {
+        List<Candidate> targets = targets(1, 1, 1);
+        Balancer balancer = Policies.named("round-robin").of(targets);
+
+        List<Candidate> picked =
+                IntStream.range(0, 6).mapToObj(i -> balancer.pick(0, null, 1)).collect(Collectors.toList());
+
+        assertThat(picked.subList(0, 3)).containsExactlyInAnyOrderElementsOf(targets);
+        assertThat(picked.subList(3, 6)).isEqualTo(picked.subList(0, 3));
+    }
+
+    @Test
+    void sameKeyGoesToTheSameProviderAndARemovalMovesOnlyItsKeys() {
+        List<Candidate> targets = targets(100, 100, 100, 100, 100);
+        Balancer all = Policies.named("consistent-hash").of(targets);
+        Balancer less = Policies.named("consistent-hash").of(targets.subList(0, 4));
+
+        for (int i = 0; i < 1_000; i++) {
+            long key = Hashes.ofKey("user-" + i);
+            Candidate before = all.pick(key, null, 1);
+            assertThat(all.pick(key, null, 1)).isSameAs(before);
+            if (before != targets.get(4)) {
+                assertThat(less.pick(key, null, 1)).isSameAs(before);
+            }
+        }
+    }
+
+    @Test
+    void busyProviderOfAKeyIsPassedOver() {
+        List<Candidate> targets = targets(100, 100, 100);
+        Balancer balancer = Policies.named("consistent-hash").of(targets);
+        long key = Hashes.ofKey("hot");
+        Target own = (Target) balancer.pick(key, null, 1);
+        for (int i = 0; i < 50; i++) {
+            own.node().begin(1);
+        }
+
+        assertThat(balancer.pick(key, null, 1)).isNotSameAs(own);
+    }
+
+    @Test
+    void unknownNameOfALoadBalancingIsRefused() {
+        assertThatThrownBy(() -> Policies.named("random"))
+                .hasMessage("load balancing 'random' is not known; expected one of consistent-hash, p2c, round-robin");
+    }
+
+    @Test
+    void callsFollowTheRulesOfTags() {
+        List<Candidate> made = targets(100, 100, 100);
+        List<Target> targets = made.stream().map(Target.class::cast).toList();
+        tag(targets.get(0), "gray");
+        tag(targets.get(1), "gray|eu");
+        Routes routes = new Routes(targets, ClusterSettings.DEFAULT);
+
+        assertThat(routes.group("", false).targets()).containsExactly(targets.get(2));
+        assertThat(routes.group("gray", false).targets()).containsExactly(targets.get(0));
+        assertThat(routes.group("gray|eu", false).targets()).containsExactly(targets.get(1));
+        assertThat(routes.group("gray|us", false).targets()).containsExactly(targets.get(0));
+        assertThat(routes.group("blue", false).targets()).containsExactly(targets.get(2));
+        assertThat(routes.group("blue", true)).isNull();
+    }
+
+    @Test
+    void callWithoutATagNeverGoesToAProviderWithOne() {
+        List<Target> targets = targets(100).stream().map(Target.class::cast).toList();
+        tag(targets.get(0), "gray");
+
+        assertThat(new Routes(targets, ClusterSettings.DEFAULT).group("", false))
+                .isNull();
+    }
+
+    private static void tag(Target target, String tag) {
+        target.attributes(Attributes.DEFAULT.withTags(Map.of(Attributes.TAG, tag)), false);
+    }
+
+    @Test
+    void providersOfTheOwnZoneComeFirstAndOthersTakeWhatTheyCannot() {
+        List<Target> targets =
+                targets(100, 100, 100, 100).stream().map(Target.class::cast).toList();
+        targets.forEach(target ->
+                target.attributes(Attributes.DEFAULT.withZone(targets.indexOf(target) < 2 ? "near" : "far"), false));
+        Group group = new Group(targets, ClusterSettings.DEFAULT.withZone("near"));
+        Predicate<Candidate> isNear = candidate -> candidate.attributes().zone().equals("near");
+
+        assertThat(picks(group)).allMatch(isNear);
+
+        targets.get(0).node().begin(1);
+        targets.subList(0, 2)
+                .forEach(target ->
+                        IntStream.range(0, 50).forEach(i -> target.node().begin(1)));
+        assertThat(picks(group)).noneMatch(isNear);
+        connections.subList(0, 2).forEach(connection -> connection.available = false);
+        assertThat(picks(group)).noneMatch(isNear);
+    }
+
+    private List<Candidate> picks(Group group) {
+        return IntStream.range(0, 200)
+                .mapToObj(i -> group.pick(0, null, 1, figures))
+                .toList();
+    }
+
+    @Test
+    void subsetOfAClientIsStableAndDiffersBetweenClients() {
+        List<Instance> all = IntStream.range(0, 1_000)
+                .mapToObj(i -> Instance.of(new Endpoint("10.0." + i / 250 + "." + i % 250, 1)))
+                .toList();
+        List<Instance> chosen = new Subset(1, 100).of(all);
+
+        assertThat(chosen).hasSize(100);
+        assertThat(new Subset(2, 100).of(all)).isNotEqualTo(chosen);
+        List<Instance> less = new Subset(1, 100).of(all.subList(1, 1_000));
+        assertThat(less.stream().filter(instance -> !chosen.contains(instance)).count())
+                .isLessThanOrEqualTo(1);
+        assertThat(new Subset(1, 0).of(all)).isSameAs(all);
+    }
+}

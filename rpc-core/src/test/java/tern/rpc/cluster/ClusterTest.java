@@ -1,0 +1,448 @@
+package tern.rpc.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import tern.rpc.RpcException;
+import tern.rpc.endpoint.Attributes;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.EndpointSnapshot;
+import tern.rpc.endpoint.EndpointSource;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.PendingCall;
+
+/** A cluster over a scripted source, connections that do what the test says, and a clock that the test moves. */
+class ClusterTest {
+
+    private static final long TICK = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private long now;
+    private final Timer timer = new Timer();
+    private final ClusterParts parts = new ClusterParts(() -> now, timer, 1);
+    private final Map<Endpoint, Peer> peers = new HashMap<>();
+    private final List<Endpoint> opened = new ArrayList<>();
+    private final Nodes nodes = parts.nodes(endpoint -> {
+        opened.add(endpoint);
+        return peers.computeIfAbsent(endpoint, Peer::new);
+    });
+    private final Scripted source = new Scripted("shop");
+    private final Cluster cluster = cluster(source);
+
+    @AfterEach
+    void stop() {
+        timer.shutdownNow();
+    }
+
+    private Cluster cluster(EndpointSource of) {
+        return parts.cluster("Orders", "dubbo", of, nodes, ClusterSettings.DEFAULT);
+    }
+
+    /** Runs tasks when the test moves the clock. */
+    private final class Timer extends ScheduledThreadPoolExecutor {
+        private record Task(long at, Runnable action) {}
+
+        private final List<Task> tasks = new ArrayList<>();
+
+        Timer() {
+            super(0);
+        }
+
+        @Override
+        public ScheduledFuture<?> schedule(Runnable action, long delay, TimeUnit unit) {
+            tasks.add(new Task(now + unit.toNanos(delay), action));
+            return super.schedule((Callable<@Nullable Void>) () -> null, 1, TimeUnit.DAYS);
+        }
+
+        void move(long nanos) {
+            long until = now + nanos;
+            for (Task next = due(until); next != null; next = due(until)) {
+                tasks.remove(next);
+                now = Math.max(now, next.at());
+                next.action().run();
+            }
+            now = until;
+        }
+
+        private @Nullable Task due(long until) {
+            Task first = null;
+            for (Task task : tasks) {
+                if (task.at() <= until && (first == null || task.at() < first.at())) {
+                    first = task;
+                }
+            }
+            return first;
+        }
+    }
+
+    /** A source that lists what the test says. */
+    private static final class Scripted implements EndpointSource {
+        private final String name;
+        private int starts;
+        private int closes;
+        private int refreshes;
+        private Consumer<EndpointSnapshot> listener = snapshot -> {};
+
+        Scripted(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public void start(Consumer<EndpointSnapshot> told) {
+            starts++;
+            listener = told;
+        }
+
+        void lists(Instance... instances) {
+            listener.accept(EndpointSnapshot.heard(List.of(instances), Instant.EPOCH));
+        }
+
+        void lists(List<Instance> instances) {
+            listener.accept(EndpointSnapshot.heard(instances, Instant.EPOCH));
+        }
+
+        @Override
+        public void refresh() {
+            refreshes++;
+        }
+
+        @Override
+        public Object key() {
+            return name;
+        }
+
+        @Override
+        public String toString() {
+            return name;
+        }
+
+        @Override
+        public void close() {
+            closes++;
+        }
+    }
+
+    /** A provider. */
+    private static final class Peer implements ClientConnection {
+        private final Endpoint endpoint;
+        private boolean available = true;
+        private boolean heard = true;
+        private int attempts;
+        private int probes;
+        private boolean closed;
+
+        Peer(Endpoint endpoint) {
+            this.endpoint = endpoint;
+        }
+
+        @Override
+        public Endpoint endpoint() {
+            return endpoint;
+        }
+
+        @Override
+        public boolean isAvailable() {
+            return available;
+        }
+
+        @Override
+        public boolean wasHeard() {
+            return heard;
+        }
+
+        @Override
+        public void connectSoon() {
+            attempts++;
+        }
+
+        @Override
+        public void probe() {
+            probes++;
+        }
+
+        @Override
+        public boolean isConnecting() {
+            return false;
+        }
+
+        @Override
+        public String lastFailure() {
+            return "refused";
+        }
+
+        @Override
+        public int inFlight() {
+            return 0;
+        }
+
+        @Override
+        public long queuedBytes() {
+            return 0;
+        }
+
+        @Override
+        public long lateAnswers() {
+            return 0;
+        }
+
+        @Override
+        public void send(PendingCall call) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+        }
+    }
+
+    private static Instance instance(int number) {
+        return Instance.of(new Endpoint("10.0." + number / 250 + "." + number % 250, 20880));
+    }
+
+    private static Instance[] instances(int count) {
+        return IntStream.range(0, count).mapToObj(ClusterTest::instance).toArray(Instance[]::new);
+    }
+
+    private Peer peer(int number) {
+        Endpoint endpoint = instance(number).endpoint();
+        return peers.computeIfAbsent(endpoint, Peer::new);
+    }
+
+    private Target pick() {
+        return cluster.pick(0, "", false, null, now);
+    }
+
+    private List<Endpoint> listed() {
+        return cluster.targets().stream().map(Target::endpoint).toList();
+    }
+
+    private void start(int providers) {
+        cluster.start(Duration.ZERO);
+        source.lists(instances(providers));
+    }
+
+    @Test
+    void referencesThatAskForTheSameShareOneSource() {
+        Scripted same = new Scripted("shop");
+        Cluster other = cluster(same);
+        start(2);
+        other.start(Duration.ZERO);
+
+        assertThat(source.starts + same.starts).isEqualTo(1);
+        assertThat(other.targets()).hasSize(2);
+        cluster.close();
+        assertThat(source.closes).isZero();
+        other.close();
+        assertThat(source.closes).isEqualTo(1);
+    }
+
+    @Test
+    void changedAttributesKeepTheConnection() {
+        start(2);
+        Target before = cluster.targets().get(0);
+
+        source.lists(
+                new Instance(
+                        instance(0).endpoint(), Attributes.DEFAULT.withWeight(7).withZone("z")),
+                instance(1));
+        timer.move(100 * TICK);
+
+        assertThat(cluster.targets().get(0)).isSameAs(before);
+        assertThat(before.attributes().weight()).isEqualTo(7);
+        assertThat(opened).hasSize(2);
+    }
+
+    @Test
+    void thousandEqualListsChangeNothing() {
+        start(10);
+        List<Target> before = cluster.targets();
+
+        for (int i = 0; i < 1_000; i++) {
+            source.lists(instances(10));
+        }
+        timer.move(10_000 * TICK);
+
+        assertThat(cluster.targets()).isSameAs(before);
+        assertThat(opened).hasSize(10);
+    }
+
+    @Test
+    void flappingProviderIsConnectedOnce() {
+        start(3);
+        for (int i = 0; i < 100; i++) {
+            source.lists(instances(i % 2 == 0 ? 2 : 3));
+            timer.move(100 * TICK);
+        }
+
+        assertThat(opened).hasSize(3);
+        assertThat(peer(2).closed).isFalse();
+    }
+
+    @Test
+    void connectionIsClosedThirtySecondsAfterItsProviderWasRemoved() {
+        start(3);
+        source.lists(instances(2));
+        timer.move(29_000 * TICK);
+        assertThat(listed()).hasSize(2);
+        assertThat(peer(2).closed).isFalse();
+
+        timer.move(2_000 * TICK);
+        assertThat(peer(2).closed).isTrue();
+    }
+
+    @Test
+    void connectionsAreOpenedAtALimitedRate() {
+        cluster.start(Duration.ZERO);
+        source.lists(instances(90));
+
+        assertThat(opened).hasSize(20);
+        timer.move(1_000 * TICK);
+        assertThat(opened.size()).isBetween(68, 72);
+        timer.move(1_000 * TICK);
+        assertThat(opened).hasSize(90);
+    }
+
+    @Test
+    void atMostOneHundredOfTenThousandProvidersAreConnectedTo() {
+        cluster.start(Duration.ZERO);
+        source.lists(instances(10_000));
+        timer.move(10_000 * TICK);
+
+        assertThat(cluster.targets()).hasSize(100);
+        assertThat(opened).hasSize(100);
+        assertThat(cluster.report(now).listed()).isEqualTo(10_000);
+    }
+
+    @Test
+    void providersOfAnEmptyListStayWhileTheyAnswer() {
+        start(3);
+        source.lists();
+        timer.move(3_600_000 * TICK);
+        assertThat(listed()).hasSize(3);
+        assertThat(cluster.report(now).held()).isEqualTo(3);
+        assertThat(cluster.targets()).allMatch(Target::isHeld);
+
+        peer(0).available = false;
+        peer(1).available = false;
+        peer(2).available = false;
+        timer.move(5_000 * TICK);
+        assertThatThrownBy(this::pick)
+                .isInstanceOf(RpcException.class)
+                .hasMessageContaining("no address of Orders is known; looked at shop, whose list is empty since")
+                .hasMessageContaining("are all gone");
+        assertThat(source.refreshes).isEqualTo(1);
+    }
+
+    @Test
+    void providersMissingFromAHalvedListAreTriedLast() {
+        start(5);
+        source.lists(instances(2));
+        timer.move(200 * TICK);
+
+        assertThat(listed()).hasSize(5);
+        assertThat(IntStream.range(0, 500).mapToObj(i -> pick())).noneMatch(Target::isHeld);
+        peer(0).available = false;
+        peer(1).available = false;
+        assertThat(pick().isHeld()).isTrue();
+        timer.move(31_000 * TICK);
+        assertThat(listed()).hasSize(2);
+    }
+
+    @Test
+    void failureSaysThatTheSourceWasNeverHeard() {
+        cluster.start(Duration.ZERO);
+        source.listener.accept(EndpointSnapshot.unknown(Instant.EPOCH, "10.0.0.9:2181 does not answer"));
+
+        assertThatThrownBy(this::pick)
+                .hasMessageContaining("looked at shop, which was never heard since 1970-01-01T00:00:00Z: 10.0.0.9:2181"
+                        + " does not answer; look whether it can be reached");
+    }
+
+    @Test
+    void failureSaysThatNoProviderHasTheTag() {
+        cluster.start(Duration.ZERO);
+        source.lists(instances(2));
+
+        assertThatThrownBy(() -> cluster.pick(0, "gray", true, null, now))
+                .hasMessageContaining(
+                        "no provider of Orders may take the call: 2 are known, but none has the tag 'gray'");
+    }
+
+    @Test
+    void providerThatOnlyAcceptsConnectionsIsAskedAndGetsNoCalls() {
+        peer(0).heard = false;
+        start(3);
+
+        assertThat(IntStream.range(0, 200).mapToObj(i -> pick()).map(Target::endpoint))
+                .doesNotContain(instance(0).endpoint());
+        assertThat(peer(0).probes).isEqualTo(1);
+        peer(0).heard = true;
+        now += 100 * TICK;
+        assertThat(IntStream.range(0, 200).mapToObj(i -> pick()).map(Target::endpoint))
+                .contains(instance(0).endpoint());
+    }
+
+    @Test
+    void callsStartAttemptsToProvidersThatAreOutOfReach() {
+        start(3);
+        peer(1).available = false;
+        for (int i = 0; i < 10; i++) {
+            pick();
+            now += 100 * TICK;
+        }
+
+        assertThat(peer(1).attempts).isBetween(9, 10);
+    }
+
+    @Test
+    void drainingProviderGetsNoCalls() {
+        cluster.start(Duration.ZERO);
+        source.lists(new Instance(instance(0).endpoint(), Attributes.DEFAULT.withDraining(true)), instance(1));
+
+        assertThat(IntStream.range(0, 100).mapToObj(i -> pick()).map(Target::endpoint))
+                .containsOnly(instance(1).endpoint());
+    }
+
+    @Test
+    void endpointsOfAnotherProtocolAreLeftOut() {
+        cluster.start(Duration.ZERO);
+        source.lists(Instance.of(new Endpoint("10.0.0.1", 1, "10.0.0.1", "tri")), instance(5));
+
+        assertThat(listed()).containsExactly(instance(5).endpoint());
+    }
+
+    @Test
+    void providersBeyondTheLargestListAreIgnored() {
+        cluster.start(Duration.ZERO);
+        Attributes shared = Attributes.DEFAULT;
+        source.lists(IntStream.range(0, SharedSources.MAX_INSTANCES + 5)
+                .mapToObj(i ->
+                        new Instance(new Endpoint("10." + i / 65_536 + "." + i / 256 % 256 + "." + i % 256, 1), shared))
+                .toList());
+
+        assertThat(cluster.report(now).listed()).isEqualTo(SharedSources.MAX_INSTANCES);
+        assertThat(cluster.targets()).hasSize(ClusterSettings.DEFAULT_SUBSET);
+    }
+}

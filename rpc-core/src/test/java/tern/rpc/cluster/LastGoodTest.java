@@ -1,0 +1,98 @@
+package tern.rpc.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.EndpointSnapshot;
+import tern.rpc.endpoint.Instance;
+
+class LastGoodTest {
+
+    private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+    private final Set<String> answering = new HashSet<>(Set.of("a", "b", "c", "d", "e"));
+
+    private boolean answers(Endpoint endpoint) {
+        return answering.contains(endpoint.host());
+    }
+
+    private static EndpointSnapshot list(String... hosts) {
+        return EndpointSnapshot.heard(
+                Arrays.stream(hosts)
+                        .map(host -> Instance.of(new Endpoint(host, 1)))
+                        .toList(),
+                Instant.EPOCH);
+    }
+
+    private static List<String> hosts(List<Instance> instances) {
+        return instances.stream().map(instance -> instance.endpoint().host()).toList();
+    }
+
+    private LastGood after(LastGood before, EndpointSnapshot next, long now) {
+        return before.after(next, this::answers, now);
+    }
+
+    private LastGood known(String... hosts) {
+        return after(LastGood.before(EndpointSnapshot.unknown(Instant.EPOCH, ""), 0), list(hosts), 0);
+    }
+
+    @Test
+    void providersOfAnEmptyListAreHeldForAsLongAsTheyAnswer() {
+        answering.remove("c");
+
+        LastGood held = after(known("a", "b", "c"), list(), SECOND);
+        assertThat(hosts(held.held())).containsExactly("a", "b");
+        assertThat(hosts(held.later(this::answers, 3_600 * SECOND).held())).containsExactly("a", "b");
+
+        answering.remove("a");
+        assertThat(hosts(held.later(this::answers, 3_601 * SECOND).held())).containsExactly("b");
+    }
+
+    @Test
+    void providersMissingFromAHalvedListAreHeldForThirtySeconds() {
+        LastGood held = after(known("a", "b", "c", "d", "e"), list("a", "b"), SECOND);
+        assertThat(hosts(held.listed())).containsExactly("a", "b");
+        assertThat(hosts(held.held())).containsExactly("c", "d", "e");
+
+        assertThat(held.later(this::answers, 30 * SECOND)).isSameAs(held);
+        assertThat(held.later(this::answers, 31 * SECOND).held()).isEmpty();
+    }
+
+    @Test
+    void removalOfAFewProvidersIsObeyed() {
+        LastGood less = after(known("a", "b", "c"), list("a", "b"), SECOND);
+
+        assertThat(hosts(less.listed())).containsExactly("a", "b");
+        assertThat(less.held()).isEmpty();
+    }
+
+    @Test
+    void heldProvidersAreForgottenWhenTheListHasThemAgain() {
+        LastGood held = after(known("a", "b", "c"), list(), SECOND);
+
+        LastGood back = after(held, list("a", "b", "c"), 2 * SECOND);
+        assertThat(back.held()).isEmpty();
+        assertThat(hosts(back.listed())).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void smallListAfterAnEmptyOneHoldsTheOthers() {
+        LastGood held = after(known("a", "b", "c"), list(), SECOND);
+
+        assertThat(hosts(after(held, list("a"), 2 * SECOND).held())).containsExactly("b", "c");
+    }
+
+    @Test
+    void listOfASourceThatIsNotHeardAnyMoreStays() {
+        LastGood lost = after(known("a"), EndpointSnapshot.unknown(Instant.EPOCH, "lost"), SECOND);
+
+        assertThat(hosts(lost.listed())).containsExactly("a");
+    }
+}

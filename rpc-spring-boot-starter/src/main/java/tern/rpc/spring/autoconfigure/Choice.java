@@ -1,0 +1,62 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.cluster.ClusterSettings;
+import tern.rpc.cluster.Policies;
+import tern.rpc.endpoint.Balancer;
+import tern.rpc.settings.InvalidPropertyException;
+import tern.rpc.settings.PropertyCheck;
+
+/**
+ * How a reference chooses among its providers.
+ *
+ * @param policy the name of a load balancing, or of a bean
+ * @param property the property that names it, for messages
+ * @param zone empty for none
+ * @param tag empty for none
+ */
+record Choice(String policy, String property, String zone, String tag, int subset) {
+
+    private static final String PROPERTY = "rpc.client.load-balancing";
+
+    static Choice of(RpcClientProperties client) {
+        String zone = client.zone() == null ? "" : notBlank("rpc.client.zone", client.zone());
+        return new Choice(
+                client.loadBalancing(),
+                PROPERTY,
+                zone,
+                "",
+                PropertyCheck.between("rpc.client.subset", client.subset(), 0, 1_000_000));
+    }
+
+    /** @param prefix the properties of the service, such as {@code rpc.client.services.orders} */
+    Choice with(RpcClientProperties.Service service, String prefix) {
+        String ownTag = service.tag() == null ? tag : service.tag();
+        return service.loadBalancing() == null
+                ? new Choice(policy, property, zone, ownTag, subset)
+                : new Choice(service.loadBalancing(), prefix + ".load-balancing", zone, ownTag, subset);
+    }
+
+    static String notBlank(String property, String value) {
+        if (value.isBlank()) {
+            throw new InvalidPropertyException(property, "'" + value + "'", "a name that is not blank");
+        }
+        return value;
+    }
+
+    /**
+     * @param beans the balancer of this name that the application defines, or null
+     * @throws InvalidPropertyException if there is no such load balancing
+     */
+    ClusterSettings settings(Function<String, Balancer.@Nullable Factory> beans) {
+        Balancer.Factory factory = Policies.names().contains(policy) ? Policies.named(policy) : beans.apply(policy);
+        if (factory == null) {
+            throw new InvalidPropertyException(
+                    property,
+                    "'" + policy + "'",
+                    String.join(", ", Policies.names()) + " or the name of a bean of type Balancer.Factory");
+        }
+        return new ClusterSettings(factory, zone, tag, subset);
+    }
+}

@@ -1,0 +1,66 @@
+package tern.rpc.netty;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.netty.Connection.State;
+
+/**
+ * A connection that is opened to ask a silent server for a sign of life, and closed with the first bytes of its answer.
+ * For protocols without heartbeats. Thread-safe.
+ */
+final class SpareConnection implements Connection.Owner {
+
+    private final Connection connection;
+    private final ClientProtocol protocol;
+    private final long patienceMillis;
+    private final Runnable whenHeard;
+    private final AtomicBoolean over = new AtomicBoolean();
+
+    /** @param tls null for clear text */
+    SpareConnection(
+            Endpoint endpoint,
+            ClientTransportSettings settings,
+            ClientProtocol protocol,
+            @Nullable TlsContext tls,
+            Runnable whenHeard) {
+        this.connection = new Connection(endpoint, settings, protocol, tls, this);
+        this.protocol = protocol;
+        this.patienceMillis = settings.probeTimeout().toMillis();
+        this.whenHeard = whenHeard;
+    }
+
+    void begin(EventLoops loops) {
+        connection.connect(loops);
+        loops.group().schedule(this::close, patienceMillis, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public void changed(Connection changed, State state) {
+        if (state == State.READY) {
+            WriteCommand request = protocol.ping(changed);
+            if (request != null) {
+                changed.queue().add(request);
+            }
+        } else if (state == State.CLOSED) {
+            over.set(true);
+        }
+    }
+
+    @Override
+    public void heardFirst(Connection heard) {
+        whenHeard.run();
+        close();
+    }
+
+    /** Whether another one may be opened. */
+    boolean isOver() {
+        return over.get();
+    }
+
+    void close() {
+        over.set(true);
+        connection.close("the probe is over");
+    }
+}
