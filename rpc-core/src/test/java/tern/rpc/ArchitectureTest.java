@@ -41,8 +41,8 @@ class ArchitectureTest extends ModuleRules {
                         "tern.rpc.grpc..",
                         "tern.rpc.health..",
                         "tern.rpc.reflection..",
-                        "tern.rpc.advice..",
-                        "tern.rpc.waiting..",
+                        "tern.rpc.diagnosis..",
+                        "tern.rpc.pool..",
                         "tern.rpc.netty..")));
     }
 

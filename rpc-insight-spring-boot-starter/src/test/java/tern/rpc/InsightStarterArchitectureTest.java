@@ -8,7 +8,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
-import tern.rpc.spring.autoconfigure.waiting.WaitingWatch;
+import tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisAutoConfiguration;
 
 class InsightStarterArchitectureTest {
 
@@ -30,7 +30,7 @@ class InsightStarterArchitectureTest {
 
     private static Path ownClasses() {
         try {
-            return Path.of(WaitingWatch.class
+            return Path.of(RpcDiagnosisAutoConfiguration.class
                     .getProtectionDomain()
                     .getCodeSource()
                     .getLocation()

@@ -3,7 +3,6 @@ package tern.rpc;
 import org.junit.jupiter.api.Test;
 
 class InsightArchitectureTest extends ModuleRules {
-    private static final String ADVICE = "tern.rpc.advice..";
     private static final String POOL = "tern.rpc.pool..";
 
     /**
@@ -23,16 +22,6 @@ class InsightArchitectureTest extends ModuleRules {
     @Test
     void diagnosisSeesPoolsAndMetersOnly() {
         onlySees("tern.rpc.diagnosis..", POOL, "tern.rpc.evidence..", "tern.rpc.metrics..");
-    }
-
-    @Test
-    void adviceSeesPoolsOnly() {
-        onlySees(ADVICE, POOL);
-    }
-
-    @Test
-    void waitingSeesAdviceAndPoolsOnly() {
-        onlySees("tern.rpc.waiting..", ADVICE, POOL);
     }
 
     @Test

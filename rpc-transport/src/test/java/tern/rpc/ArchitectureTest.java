@@ -32,7 +32,7 @@ class ArchitectureTest {
 
     @Test
     void transportKnowsNoAdvice() {
-        check(noClasses().should(dependOn("tern.rpc.advice..")));
+        check(noClasses().should(dependOn("tern.rpc.diagnosis..")));
     }
 
     @Test

@@ -34,6 +34,11 @@ public final class Diagnostician {
     private static final Path ROOT = Path.of("/");
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final int HUNG_TARGETS = 10;
+
+    /** A miss of this length is recorded: the first answers come without the price of the recorder's start. */
+    private static final long RECORDED_FROM_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private static final long RECORDING_PAUSE_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int KEPT_SECONDS = 60;
 
     private final long targetNanos;
@@ -46,6 +51,9 @@ public final class Diagnostician {
     private final MissWatch watch = new MissWatch();
     private final Usual usual = new Usual();
     private final History history = new History();
+    private final FlightRecording recording = new FlightRecording();
+    private volatile boolean recordsMisses;
+    private long lastRecording = Long.MIN_VALUE; // used by the watching thread only
     private final MissReport report = new MissReport(history);
     private final Sampler sampler;
     private final Deque<Second> seconds = new ArrayDeque<>(); // used by the watching thread only
@@ -89,8 +97,13 @@ public final class Diagnostician {
         return new Diagnostician(meters, surroundings, new MachineWatch(), NanoClock.SYSTEM, Clock.systemUTC());
     }
 
-    /** Starts to measure pauses of the process. */
-    public void start() {
+    /**
+     * Starts to measure pauses of the process.
+     *
+     * @param recordMisses whether misses that last are recorded by the flight recorder
+     */
+    public void start(boolean recordMisses) {
+        recordsMisses = recordMisses;
         process.start();
     }
 
@@ -102,6 +115,16 @@ public final class Diagnostician {
     /** Is told of each call that has ended. */
     public CallObserver observer() {
         return records;
+    }
+
+    /** The last flight recording; null if there was none. Any thread may call this. */
+    public @Nullable Recorded recorded() {
+        return recording.last();
+    }
+
+    /** Takes a flight recording of 30 s. Returns whether it was started; false if one runs. Any thread may call this. */
+    public boolean record() {
+        return recording.start(wall.instant());
     }
 
     /** Earlier diagnoses and figures. Any thread may read it. */
@@ -267,6 +290,7 @@ public final class Diagnostician {
                 counts,
                 seen.usually(usual.figure("allocated")));
         Ranking ranking = new Ranking(evidence, now);
+        recordIfItLasts(now);
         Instant began = since == null ? wall.instant() : since;
         latest = report.add(
                 new MissReport.Begun(
@@ -277,6 +301,14 @@ public final class Diagnostician {
                 seen.missing(),
                 watch.isWarm(),
                 wall.instant());
+    }
+
+    private void recordIfItLasts(long now) {
+        boolean rested = lastRecording == Long.MIN_VALUE || now - lastRecording >= RECORDING_PAUSE_NANOS;
+        if (recordsMisses && rested && now - sinceNanos >= RECORDED_FROM_NANOS) {
+            lastRecording = now;
+            record();
+        }
     }
 
     private Second startOf(long from, Second present) {

@@ -25,6 +25,12 @@ final class StoreText {
     /** Share of the target for which a transaction without a running statement may hold a row unnoticed. */
     private static final double IDLE_OF_TARGET = 0.1;
 
+    /** Event loops that use this share of the process's processor time are the cause if processors are crowded. */
+    private static final double LOOPS = 0.25;
+
+    /** A call goes to the loop and back with each command, and both waits for a processor count. */
+    private static final double CROWDED = 0.65;
+
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
@@ -195,6 +201,10 @@ final class StoreText {
         if (place != null) {
             facts.add("from     " + place);
         }
+        Told loops = eventLoops(facts);
+        if (loops != null) {
+            return loops;
+        }
         if (isMany(sum)) {
             return new Told(
                     "MANY COMMANDS",
@@ -219,6 +229,38 @@ final class StoreText {
                 name,
                 Change.of(Where.CODE, command(name) + at(place) + ": " + name + "; no pool size helps"),
                 facts);
+    }
+
+    /** Threads of Lettuce that decode all answers, if they take a large part of processors that are nearly full. */
+    private @Nullable Told eventLoops(List<String> facts) {
+        Machine machine = evidence.machine();
+        double loops = machine.burners().stream()
+                .filter(burner -> burner.name().startsWith("lettuce-"))
+                .mapToDouble(Machine.Burner::processors)
+                .sum();
+        double busy = Math.max(0, machine.own()) + Math.max(0, machine.others());
+        if (loops < LOOPS * machine.own() || loops <= 0 || busy < CROWDED * machine.processors()) {
+            return null;
+        }
+        List<String> all = new ArrayList<>(facts);
+        all.add(String.format(
+                Locale.ROOT,
+                "loops    lettuce-* keep %.1f of %.1f processors busy, the process %.1f",
+                loops,
+                machine.processors(),
+                machine.own()));
+        return new Told(
+                "PROCESSORS",
+                "event loops of Lettuce",
+                new Change(
+                        Where.PROPERTY,
+                        "spring.data.redis.client-type=jedis, with redis.clients:jedis on the class path: callers then"
+                                + " decode their own answers; or fewer commands a call",
+                        "spring.data.redis.client-type",
+                        "lettuce",
+                        "jedis",
+                        -1),
+                all);
     }
 
     private String command(String name) {

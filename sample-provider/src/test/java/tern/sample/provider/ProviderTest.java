@@ -221,10 +221,10 @@ class ProviderTest {
     }
 
     @Test
-    void adviceShowsEveryPoolWithItsSettings() {
+    void everyPoolIsShownWithItsSettings() {
         RestClient http = RestClient.create("http://127.0.0.1:" + httpPort);
 
-        assertThat(http.get().uri("/actuator/rpc/advice").retrieve().body(String.class))
+        assertThat(http.get().uri("/actuator/rpc/pools").retrieve().body(String.class))
                 .contains("\"name\":\"druid\"")
                 .contains("\"name\":\"jedis\"")
                 .contains("\"name\":\"http\"")

@@ -43,7 +43,7 @@ public final class Pictures {
         Pictures pictures = new Pictures(root);
         Map<String, String> all = new LinkedHashMap<>();
         all.put("call.svg", pictures.call());
-        all.put("waiting.svg", pictures.waiting());
+        all.put("diagnosis.svg", pictures.diagnosis());
         all.put("rounds.svg", pictures.rounds());
         all.put("peers.svg", pictures.peers());
         return all;
@@ -111,31 +111,37 @@ public final class Pictures {
         return colon < 0 ? finding : finding.substring(0, colon);
     }
 
-    // --- The waiting report
-    // ---------------------------------------------------------------------------------------------
+    // --- The diagnosis
+    // --------------------------------------------------------------------------------------------------
 
-    private static final Pattern WAIT = Pattern.compile(" +(\\d+) +\\d+ % +(\\d+ ms) {2,}(.+?) {2,}(.+)");
+    private static final Pattern ACCOUNT = Pattern.compile(" +a call +(.+) ms");
+    private static final Pattern PART = Pattern.compile("(.+) ([0-9.]+)");
 
-    private String waiting() throws IOException {
-        List<String> lines = lines("docs/waiting.md");
-        List<Bar> bars = new ArrayList<>();
+    /** Draws where the time of a late call goes, from the first example of the page. */
+    private String diagnosis() throws IOException {
         String head = "";
-        for (String line : lines) {
-            if (line.matches("\\d+ of \\d+ threads .* wait")) {
-                head = line;
-            }
-            Matcher wait = WAIT.matcher(line);
-            if (wait.matches()) {
-                String threads = wait.group(1);
-                String text = threads + " threads, up to " + wait.group(2) + ": " + wait.group(4);
-                bars.add(new Bar(wait.group(3), number(threads), text, bars.isEmpty() ? BAD : OURS));
+        for (String line : lines("docs/diagnosis.md")) {
+            head = head.isEmpty() && line.matches("1 .+ of .+ ms")
+                    ? line.substring(2).replaceAll(" {2,}", ", ")
+                    : head;
+            Matcher account = ACCOUNT.matcher(line);
+            if (account.matches()) {
+                List<Bar> bars = new ArrayList<>();
+                for (String text : account.group(1).split(", ")) {
+                    Matcher part = PART.matcher(text);
+                    if (part.matches()) {
+                        String color = bars.isEmpty() ? BAD : OURS;
+                        bars.add(new Bar(part.group(1), number(part.group(2)), part.group(2) + " ms", color));
+                    }
+                }
+                return bars(
+                        "A diagnosis: " + head,
+                        "The time of a late call by part, from the example in docs/diagnosis.md.",
+                        bars,
+                        200);
             }
         }
-        return bars(
-                "The waiting report under load: " + head,
-                "Each row is one wait, its threads and the property to change, from the example in docs/waiting.md.",
-                bars,
-                200);
+        throw new IOException("docs/diagnosis.md has no line 'a call'");
     }
 
     // --- The way of a call
@@ -270,12 +276,12 @@ public final class Pictures {
 
     private static StringBuilder head(int height, String title, String note) {
         StringBuilder svg = new StringBuilder("""
-                <svg xmlns="http://www.w3.org/2000/svg" width="%1$d" height="%2$d" viewBox="0 0 %1$d %2$d" role="img" \
-                font-family="system-ui, sans-serif">
-                <title>%3$s</title>
-                <defs><marker id="end" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">\
-                <path d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>
-                """.formatted(WIDTH, height, escaped(title)));
+            <svg xmlns="http://www.w3.org/2000/svg" width="%1$d" height="%2$d" viewBox="0 0 %1$d %2$d" role="img" \
+            font-family="system-ui, sans-serif">
+            <title>%3$s</title>
+            <defs><marker id="end" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">\
+            <path d="M0 0L8 4L0 8z" fill="#555"/></marker></defs>
+            """.formatted(WIDTH, height, escaped(title)));
         rectangle(svg, 0, 0, WIDTH, height, "#ffffff", 8);
         text(svg, 20, 32, 17, "#111", "start", title);
         text(svg, 20, 54, 12, "#555", "start", note);

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Replays the tuning of a service from 140 to 600 calls a second (docs/replay.md). For each mistake and its fix it
  * searches the highest rate at which 99 of 100 calls end within 100 ms and none fails. Then it raises the rate further
- * and reads the advice of the provider. Run it in the project's folder after {@code ./mvnw package -DskipTests}:
+ * and reads the diagnosis of the provider. Run it in the project's folder after {@code ./mvnw package -DskipTests}:
  *
  * <pre>java -cp load-tests/target/load-tests.jar tern.rpc.load.replay.Replay [--rounds=1,2,…] [--seconds=6] [--stores=embedded]</pre>
  *
- * Exits with 1 if the advice did not name a mistake first, or if a fix changed little. Results are in
+ * Exits with 1 if the diagnosis did not name a mistake first, or if a fix changed little. Results are in
  * {@code target/replay/}.
  */
 public final class Replay {
@@ -122,8 +122,8 @@ public final class Replay {
                 steps.add(knee);
                 asked = askBeyond(samples, Math.rint(knee.rate() * KneeSearch.BEYOND));
             }
-            out.println("  Tern: " + asked.advice().first());
-            return new Result(round, fixed, steps, knee, asked.step(), asked.advice());
+            out.println("  Tern: " + asked.answer().first());
+            return new Result(round, fixed, steps, knee, asked.step(), asked.answer());
         }
     }
 
@@ -154,8 +154,8 @@ public final class Replay {
     private void print(Step step) {
         out.printf(
                 Locale.ROOT,
-                "  %5.0f/s: %6.1f QPS, p50 %7.1f ms, p99 %7.1f ms, max %7.1f ms, %d errors %s, provider %.1f processors,"
-                        + " machine %.0f %%%s%n",
+                "  %5.0f/s: %6.1f QPS, p50 %7.1f ms, p99 %7.1f ms, max %7.1f ms, %d errors %s, provider %.1f"
+                        + " processors, machine %.0f %%%s%n",
                 step.rate(),
                 step.qps(),
                 step.p50Millis(),

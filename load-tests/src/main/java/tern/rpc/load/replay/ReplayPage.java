@@ -13,13 +13,13 @@ final class ReplayPage {
     private static final double TO_MILLIS = 20_000;
 
     private static final String STYLE = """
-            body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; color: #223; }
-            table { border-collapse: collapse; margin: .5rem 0; font-size: 14px; }
-            th, td { padding: .25rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid #dde; }
-            section { display: grid; grid-template-columns: 580px 1fr; gap: 0 1.5rem; border-top: 1px solid #99a; padding: 1rem 0; }
-            h2, h3 { margin: .25rem 0; } h2 { grid-column: 1 / 3; } .bad { color: #a11; }
-            .bar { fill: #4a78b5; } .late { fill: #c0533f; } text { font-size: 11px; fill: #556; } .axis { stroke: #bbc; }
-            """;
+        body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; color: #223; }
+        table { border-collapse: collapse; margin: .5rem 0; font-size: 14px; }
+        th, td { padding: .25rem .6rem; text-align: left; vertical-align: top; border-bottom: 1px solid #dde; }
+        section { display: grid; grid-template-columns: 580px 1fr; gap: 0 1.5rem; border-top: 1px solid #99a; padding: 1rem 0; }
+        h2, h3 { margin: .25rem 0; } h2 { grid-column: 1 / 3; } .bad { color: #a11; }
+        .bar { fill: #4a78b5; } .late { fill: #c0533f; } text { font-size: 11px; fill: #556; } .axis { stroke: #bbc; }
+        """;
 
     private final List<Result> results;
     private final Map<String, String> facts;
@@ -33,8 +33,8 @@ final class ReplayPage {
     }
 
     String html() {
-        add(
-                "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>The five rounds, replayed</title>");
+        add("<!doctype html>\n"
+                + "<html lang=\"en\"><head><meta charset=\"utf-8\"><title>The five rounds, replayed</title>");
         add("<style>\n" + STYLE + "</style></head><body>\n<h1>The five rounds, replayed</h1>\n");
         add("<p>The highest open-loop rate of <code>ScheduleService.schedule</code> at which 99 of 100 calls end within"
                 + " 100 ms and none fails, for each mistake and its fix.</p>\n");
@@ -70,11 +70,11 @@ final class ReplayPage {
         }
         histogram("Beyond it", result.beyond());
         add("</div>\n<div>\n<h3>What Tern said beyond the knee</h3>\n<ol>\n");
-        for (Advice.Finding finding : result.advice().findings()) {
-            add("<li><b>" + escaped(finding.severity()) + "</b> " + escaped(finding.text()) + "</li>\n");
+        for (Answer.Cause cause : result.answer().causes()) {
+            add("<li><b>" + escaped(cause.title()) + "</b> " + escaped(cause.change()) + "</li>\n");
         }
         add("</ol>\n");
-        waiting(result.advice());
+        share(result.answer());
         add("</div>\n</section>\n");
     }
 
@@ -95,8 +95,8 @@ final class ReplayPage {
             double height = HEIGHT * (double) bucket.calls() / most;
             add(String.format(
                     Locale.ROOT,
-                    "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>less than %.1f ms: %d"
-                            + " calls</title></rect>%n",
+                    "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"><title>less than %.1f ms:"
+                            + " %d calls</title></rect>%n",
                     bucket.upToMillis() <= Step.TARGET_MILLIS * 1.25 ? "bar" : "late",
                     left,
                     HEIGHT - height,
@@ -124,24 +124,19 @@ final class ReplayPage {
         return WIDTH * Math.log(within / FROM_MILLIS) / Math.log(TO_MILLIS / FROM_MILLIS);
     }
 
-    private void waiting(Advice advice) {
-        add(
-                "<h3>What threads waited for</h3>\n<table>\n<tr><th>waiting for</th><th>threads</th><th></th><th>longest</th>"
-                        + "<th>to change</th></tr>\n");
-        for (Advice.Wait wait : advice.waits()) {
+    private void share(Answer answer) {
+        add("<h3>What a late call spends its time on</h3>\n<table>\n<tr><th>cause</th><th></th><th>ms</th></tr>\n");
+        for (Answer.Cause cause : answer.causes()) {
             add(String.format(
                     Locale.ROOT,
-                    "<tr><td>%s</td><td>%d</td><td><svg width=\"120\" height=\"12\"><rect class=\"bar\" width=\"%.1f\""
-                            + " height=\"12\"/></svg></td><td>%s</td><td>%s</td></tr>%n",
-                    escaped(wait.resource()),
-                    wait.threads(),
-                    120 * wait.share(),
-                    wait.longestMillis() < 0 ? "" : String.format(Locale.ROOT, "%.0f ms", wait.longestMillis()),
-                    escaped(wait.change())));
+                    "<tr><td>%s</td><td><svg width=\"120\" height=\"12\"><rect class=\"bar\" width=\"%.1f\""
+                            + " height=\"12\"/></svg></td><td>%.0f of %.0f</td></tr>%n",
+                    escaped(cause.title()),
+                    cause.ofMs() <= 0 ? 0 : 120 * Math.min(1, cause.ms() / cause.ofMs()),
+                    cause.ms(),
+                    cause.ofMs()));
         }
-        add("</table>\n<p>");
-        advice.vitals().forEach(line -> add(escaped(line) + "<br>\n"));
-        add("</p>\n");
+        add("</table>\n<pre>" + escaped(answer.text()) + "</pre>\n");
     }
 
     private void add(String text) {

@@ -63,7 +63,7 @@ final class ReplayTable {
                 String.format(Locale.ROOT, "%.2f", step.providerCores()),
                 String.format(Locale.ROOT, "%.2f", step.machine()),
                 load.equals("beyond") ? result.round().byHand() : "",
-                load.equals("beyond") ? result.advice().first() : "");
+                load.equals("beyond") ? result.answer().first() : "");
         text.append(cells.stream().map(ReplayTable::quoted).collect(Collectors.joining(",")))
                 .append('\n');
     }
@@ -91,7 +91,7 @@ final class ReplayTable {
                                 ? ""
                                 : String.format(Locale.ROOT, ", machine %.0f %%", step.machine() * 100)),
                 result.fixed() ? "" : result.round().byHand(),
-                result.advice().first());
+                result.answer().first());
     }
 
     private static String number(double value) {

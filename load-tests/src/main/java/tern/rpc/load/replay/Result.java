@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * @param fixed whether the mistake was fixed
  * @param steps all loads in order
  * @param knee the load with the highest rate that met the target; null if none did
- * @param beyond the load with a higher rate, during which the advice was read
- * @param advice advice of the provider
+ * @param beyond the load with a higher rate, during which the diagnosis was read
+ * @param answer diagnosis of the provider
  */
 record Result(
         Round round,
@@ -18,7 +18,7 @@ record Result(
         List<Step> steps,
         @Nullable Step knee,
         Step beyond,
-        Advice advice) {
+        Answer answer) {
 
     /**
      * The knee with the mistake must be at most this share of the knee after the fix. Otherwise the mistake made no
@@ -48,7 +48,7 @@ record Result(
     }
 
     boolean isCauseNamed() {
-        return round.causes().contains(advice.firstRule());
+        return round.causes().stream().anyMatch(answer.firstTitle()::startsWith);
     }
 
     boolean isClearlyWorseThan(Result fix) {

@@ -13,7 +13,7 @@ import java.util.Set;
  * @param sqlDelayed whether a proxy adds a millisecond to each direction of a database server
  * @param slowLog whether the console output of the provider is read slowly
  * @param byHand cause that was found with thread dumps originally
- * @param causes rules of the advice that name the true cause; empty if there is none
+ * @param causes beginnings of the kind and name by which the diagnosis names the true cause; empty if there is none
  */
 record Round(
         int number,
@@ -36,7 +36,7 @@ record Round(
                     false,
                     false,
                     "140 QPS, 8 s: more than 40 serial Redis GETs a call; one MGET instead",
-                    Set.of("chatty-calls")),
+                    Set.of("MANY COMMANDS")),
             new Round(
                     2,
                     "round2",
@@ -46,7 +46,7 @@ record Round(
                     false,
                     false,
                     "300 QPS, 3 s: the limit of connections per host stayed 8 when the total was raised to 300",
-                    Set.of("per-host-below-total")),
+                    Set.of("POOL TOO SMALL: http")),
             new Round(
                     3,
                     "round3",
@@ -56,7 +56,7 @@ record Round(
                     false,
                     false,
                     "300 QPS, 2 s, processors full: eight event loops of Lettuce; Jedis instead",
-                    Set.of("client-threads")),
+                    Set.of("PROCESSORS: event loops of Lettuce")),
             new Round(
                     4,
                     "round4",
@@ -70,8 +70,9 @@ record Round(
                     true,
                     true,
                     true,
-                    "400 QPS, 2 s: threads at get Druid connection 442, return it 164, bind pool 107, Log4j 77, Jedis 2",
-                    Set.of("fair-lock", "caller-runs", "synchronous-logging")),
+                    "400 QPS, 2 s: threads at get Druid connection 442, return it 164, bind pool 107, Log4j 77, Jedis"
+                            + " 2",
+                    Set.of("FAIR LOCK", "CALLER RUNS", "EXECUTOR TOO SMALL: bind", "SLOW LOG")),
             new Round(
                     5,
                     "round5",

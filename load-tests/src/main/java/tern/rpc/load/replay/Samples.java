@@ -107,30 +107,28 @@ final class Samples implements AutoCloseable {
                 .build();
     }
 
-    /** The result of a load, and the advice of the provider in the middle of it. */
-    record Asked(Step step, Advice advice) {}
+    /** The result of a load, and the diagnosis of the provider in the middle of it. */
+    record Asked(Step step, Answer answer) {}
 
     Asked driveAndAsk(double rate) throws IOException, InterruptedException {
-        CompletableFuture<Advice> advice = new CompletableFuture<>();
+        CompletableFuture<Answer> answer = new CompletableFuture<>();
         Thread asking = new Thread(
                 () -> {
                     try {
                         Thread.sleep(WARM_UP.toMillis() + seconds * 700L);
-                        advice.complete(ask());
+                        answer.complete(ask());
                     } catch (IOException | InterruptedException | RuntimeException e) {
-                        advice.completeExceptionally(e);
+                        answer.completeExceptionally(e);
                     }
                 },
                 "asks-the-provider");
         asking.start();
         Step step = drive(rate);
-        return new Asked(step, advice.join());
+        return new Asked(step, answer.join());
     }
 
-    /** Reads the waiting report first: it shows the current moment, while the advice covers the last minute. */
-    private Advice ask() throws IOException, InterruptedException {
-        JsonNode waiting = get("/actuator/rpc/waiting");
-        return Advice.of(get("/actuator/rpc/advice"), waiting);
+    private Answer ask() throws IOException, InterruptedException {
+        return Answer.of(get("/actuator/rpc/diagnosis"));
     }
 
     private JsonNode get(String path) throws IOException, InterruptedException {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Judges whether the advice named each mistake first, and whether each fix clearly raised the rate. */
+/** Judges whether the diagnosis named each mistake first, and whether each fix clearly raised the rate. */
 final class Verdicts {
 
     private static final String BAD = "NOT SHOWN: ";
@@ -34,10 +34,10 @@ final class Verdicts {
     }
 
     private static String named(Result result) {
-        return (result.isCauseNamed() ? "" : BAD) + "Round " + result.round().number() + ": the advice began with "
-                + (result.advice().firstRule().isEmpty()
+        return (result.isCauseNamed() ? "" : BAD) + "Round " + result.round().number() + ": the diagnosis began with "
+                + (result.answer().firstTitle().isEmpty()
                         ? "nothing"
-                        : result.advice().firstRule())
+                        : result.answer().firstTitle())
                 + (result.isCauseNamed()
                         ? ", the true cause"
                         : ", expected one of "

@@ -14,37 +14,37 @@ class ReplayTableTest {
 
     @Test
     void rowTellsKneeAndWhatWasSaidFirst() {
-        String table = ReplayTable.markdown(List.of(result(false, step(280, 71.23, 0), "per-host-below-total")));
+        String table = ReplayTable.markdown(List.of(result(false, step(280, 71.23, 0), "POOL TOO SMALL")));
 
         assertThat(table.lines()).hasSize(3);
         assertThat(table)
                 .contains("| 2 | HTTP: total 300, per host 8 | 280 | 25 | 71.2 | 180 | provider 0.8, machine 95 % |")
-                .contains("| connections: evidence, \"quoted\"; a.property=300 |");
+                .contains("| POOL TOO SMALL: http; \"quoted\", a.property=300 |");
     }
 
     @Test
     void rowWithoutKneeSaysThatNothingHeld() {
-        assertThat(ReplayTable.markdown(List.of(result(false, null, "per-host-below-total"))))
+        assertThat(ReplayTable.markdown(List.of(result(false, null, "POOL TOO SMALL"))))
                 .contains("| none held; at 400 |");
     }
 
     @Test
     void commaSeparatedLinesQuoteWhatNeedsIt() {
-        String csv = ReplayTable.csv(List.of(result(false, step(280, 71.23, 0), "per-host-below-total")));
+        String csv = ReplayTable.csv(List.of(result(false, step(280, 71.23, 0), "POOL TOO SMALL")));
 
         assertThat(csv.lines().toList())
                 .hasSize(3)
                 .element(1)
                 .asString()
                 .startsWith("2,false,\"HTTP: total 300, per host 8\",knee,280,280,25,71.2,180,0,0.80,0.95");
-        assertThat(csv).contains("\"connections: evidence, \"\"quoted\"\"; a.property=300\"");
+        assertThat(csv).contains("\"POOL TOO SMALL: http; \"\"quoted\"\", a.property=300\"");
     }
 
     @Test
     void mistakeThatIsNamedAndClearlyWorseIsShown() {
         assertThat(Verdicts.of(List.of(
-                        result(false, step(280, 71, 0), "per-host-below-total"),
-                        result(true, step(400, 80, 0), "chatty-calls"))))
+                        result(false, step(280, 71, 0), "POOL TOO SMALL"),
+                        result(true, step(400, 80, 0), "MANY COMMANDS"))))
                 .hasSize(2)
                 .noneMatch(Verdicts::isBad);
     }
@@ -52,21 +52,21 @@ class ReplayTableTest {
     @Test
     void anotherCauseAndALittleDifferenceAreBad() {
         assertThat(Verdicts.of(List.of(
-                        result(false, step(290, 71, 0), "chatty-calls"),
-                        result(true, step(400, 80, 0), "chatty-calls"))))
+                        result(false, step(290, 71, 0), "MANY COMMANDS"),
+                        result(true, step(400, 80, 0), "MANY COMMANDS"))))
                 .hasSize(2)
                 .allMatch(Verdicts::isBad);
     }
 
     @Test
     void fixAloneIsNotJudged() {
-        assertThat(Verdicts.of(List.of(result(true, step(400, 80, 0), "chatty-calls"))))
+        assertThat(Verdicts.of(List.of(result(true, step(400, 80, 0), "MANY COMMANDS"))))
                 .isEmpty();
     }
 
     @Test
     void pageShowsEveryBarAndEscapesWhatOthersWrote() {
-        Result result = result(false, step(280, 71, 0), "per-host-below-total");
+        Result result = result(false, step(280, 71, 0), "POOL TOO SMALL");
 
         String page = new ReplayPage(List.of(result), Map.of("stores", "a < b"), List.of()).html();
 
@@ -75,7 +75,7 @@ class ReplayTableTest {
                         "a &lt; b",
                         "less than 50.0 ms: 1000 calls",
                         "&quot;quoted&quot;",
-                        "<td>HTTP: get connection</td>")
+                        "<td>POOL TOO SMALL: http</td>")
                 .doesNotContain("a < b")
                 .doesNotContain("http://", "https://");
     }
@@ -83,10 +83,10 @@ class ReplayTableTest {
     @Test
     void reportOfALoadIsRead() {
         Step step = Step.of(300, JsonMapper.builder().build().readTree("""
-                        {"total": {"qps": 299.5, "p50Millis": 20.5, "p99Millis": 150.0, "maxMillis": 300.0, "calls": 1798, "errors": 2},
-                         "errors": {"UNAVAILABLE": {"count": 2, "first": "no connection"}},
-                         "distribution": [{"upToMillis": 25.0, "calls": 1700}, {"upToMillis": 300.5, "calls": 98}]}
-                        """), 0.5, 0.9);
+            {"total": {"qps": 299.5, "p50Millis": 20.5, "p99Millis": 150.0, "maxMillis": 300.0, "calls": 1798, "errors": 2},
+             "errors": {"UNAVAILABLE": {"count": 2, "first": "no connection"}},
+             "distribution": [{"upToMillis": 25.0, "calls": 1700}, {"upToMillis": 300.5, "calls": 98}]}
+            """), 0.5, 0.9);
 
         assertThat(step.firstError()).isEqualTo("UNAVAILABLE: no connection");
         assertThat(step.buckets()).containsExactly(new Step.Bucket(25, 1_700), new Step.Bucket(300.5, 98));
@@ -103,32 +103,22 @@ class ReplayTableTest {
     }
 
     @Test
-    void adviceIsReadWithItsWaits() {
-        JsonMapper json = JsonMapper.builder().build();
+    void diagnosisIsReadWithItsCauses() {
+        Answer answer = Answer.of(JsonMapper.builder().build().readTree("""
+            {"version": 1, "state": "MISS", "text": "MISS since 14:02:07", "causes": [
+              {"kind": "FAIR LOCK", "name": "druid", "ms": 300.5, "ofMs": 310, "change": {"text": "c"}}]}
+            """));
 
-        Advice advice = Advice.of(json.readTree("""
-                        {"findings": [{"rule": "fair-lock", "severity": "BLOCKS", "bottleneck": "lock", "evidence": "e", "change": "c"}]}
-                        """), json.readTree("""
-                        {"vitals": {"lines": [{"name": "cpu", "text": "1.5 of 2"}]},
-                         "rows": [{"resource": "Druid: get connection", "threads": 3, "share": 0.75, "longest": "PT1.9S", "change": "x"},
-                                  {"resource": "Jedis: answer", "threads": 1, "share": 0.25, "longest": null, "change": "y"}]}
-                        """));
-
-        assertThat(advice.firstRule()).isEqualTo("fair-lock");
-        assertThat(advice.first()).isEqualTo("lock: e; c");
-        assertThat(advice.vitals()).containsExactly("cpu 1.5 of 2");
-        assertThat(advice.waits())
-                .containsExactly(
-                        new Advice.Wait("Druid: get connection", 3, 0.75, 1_900, "x"),
-                        new Advice.Wait("Jedis: answer", 1, 0.25, -1, "y"));
+        assertThat(answer.firstTitle()).isEqualTo("FAIR LOCK: druid");
+        assertThat(answer.first()).isEqualTo("FAIR LOCK: druid; c");
+        assertThat(answer.causes()).containsExactly(new Answer.Cause("FAIR LOCK", "druid", 300.5, 310, "c"));
+        assertThat(answer.text()).isEqualTo("MISS since 14:02:07");
     }
 
-    private static Result result(boolean fixed, @Nullable Step knee, String rule) {
-        Advice advice = new Advice(
-                List.of(new Advice.Finding(rule, "BLOCKS", "connections", "evidence, \"quoted\"", "a.property=300")),
-                List.of(new Advice.Wait("HTTP: get connection", 190, 1, 2_000, "a.property")),
-                List.of("cpu 1.5 of 2"));
-        return new Result(ROUND, fixed, knee == null ? List.of() : List.of(knee), knee, step(400, 2_000, 0), advice);
+    private static Result result(boolean fixed, @Nullable Step knee, String kind) {
+        Answer answer = new Answer(
+                List.of(new Answer.Cause(kind, "http", 190, 200, "\"quoted\", a.property=300")), "MISS of the target");
+        return new Result(ROUND, fixed, knee == null ? List.of() : List.of(knee), knee, step(400, 2_000, 0), answer);
     }
 
     private static Step step(double rate, double p99, long errors) {

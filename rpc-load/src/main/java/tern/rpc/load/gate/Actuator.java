@@ -7,13 +7,11 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import tern.rpc.waiting.WaitingReport;
-import tools.jackson.core.JacksonException;
+import java.util.regex.Pattern;
 
-/** Reads advice and the waiting report of an application from its Actuator endpoints. Thread-safe. */
+/** Reads the diagnosis of an application from its Actuator endpoint, as text. Thread-safe. */
 final class Actuator {
 
     private static final Duration CONNECT = Duration.ofSeconds(3);
@@ -21,62 +19,54 @@ final class Actuator {
     /** Long, because an overloaded application also answers these requests slowly. */
     private static final Duration ANSWER = Duration.ofSeconds(10);
 
+    private static final Pattern DIAGNOSIS = Pattern.compile("(QUIET|HEALTHY|MISS)\\b.*", Pattern.DOTALL);
+
     private final HttpClient http = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .connectTimeout(CONNECT)
             .build();
-    private final URI advice;
-    private final URI waiting;
+    private final URI diagnosis;
 
     /** @param base address of the endpoints, such as {@code http://host:8080/actuator} */
     Actuator(URI base) {
         String text = base.toString();
-        String prefix = text.endsWith("/") ? text : text + "/";
-        this.advice = URI.create(prefix + "rpc/advice");
-        this.waiting = URI.create(prefix + "rpc/waiting");
+        this.diagnosis = URI.create((text.endsWith("/") ? text : text + "/") + "rpc/diagnosis");
     }
 
-    /** The part of the advice endpoint's answer that is shown. */
-    private record Answer(List<Advice> findings) {}
-
-    /** Returns the findings of the application, the likeliest cause first. */
-    List<Advice> advice() throws CannotRunException, InterruptedException {
+    /** Returns the present diagnosis. */
+    String diagnosis() throws CannotRunException, InterruptedException {
         HttpResponse<String> response;
         try {
-            response = http.send(request(advice), BodyHandlers.ofString());
+            response = http.send(request(), BodyHandlers.ofString());
         } catch (IOException e) {
             throw new CannotRunException(
-                    advice + " does not answer: " + e + "; --actuator is the address of the application's actuator");
+                    diagnosis + " does not answer: " + e + "; --actuator is the address of the application's actuator");
         }
         if (response.statusCode() != 200) {
-            throw new CannotRunException(advice + " answers with " + response.statusCode()
+            throw new CannotRunException(diagnosis + " answers with " + response.statusCode()
                     + "; expose it with management.endpoints.web.exposure.include=health,rpc, or leave --actuator out");
         }
-        try {
-            return List.copyOf(Json.value(response.body(), Answer.class).findings());
-        } catch (JacksonException | NullPointerException e) {
-            throw new CannotRunException(advice + " answers with something else than advice; --actuator is the address"
-                    + " of the application's actuator");
+        if (!DIAGNOSIS.matcher(response.body()).matches()) {
+            throw new CannotRunException(diagnosis + " answers with something else than a diagnosis; --actuator is the"
+                    + " address of the application's actuator");
         }
+        return response.body();
     }
 
-    /**
-     * Returns the current waits of the application's threads. The future fails if the endpoint does not answer with a
-     * report.
-     */
-    CompletableFuture<WaitingReport> waiting() {
-        return http.sendAsync(request(waiting), BodyHandlers.ofString()).thenApply(response -> {
+    /** Returns the diagnosis of this moment. The future fails if the endpoint does not answer with one. */
+    CompletableFuture<String> diagnosisNow() {
+        return http.sendAsync(request(), BodyHandlers.ofString()).thenApply(response -> {
             if (response.statusCode() != 200) {
-                throw new CompletionException(new IOException(waiting + " answers with " + response.statusCode()));
+                throw new CompletionException(new IOException(diagnosis + " answers with " + response.statusCode()));
             }
-            return Json.value(response.body(), WaitingReport.class);
+            return response.body();
         });
     }
 
-    private static HttpRequest request(URI address) {
-        return HttpRequest.newBuilder(address)
+    private HttpRequest request() {
+        return HttpRequest.newBuilder(diagnosis)
                 .timeout(ANSWER)
-                .header("accept", "application/json")
+                .header("accept", "text/plain")
                 .build();
     }
 }

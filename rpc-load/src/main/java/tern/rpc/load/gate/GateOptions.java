@@ -33,28 +33,27 @@ record GateOptions(
         @Nullable URI actuator) {
 
     static final String HELP = """
-            Calls one method at a steady rate, by JSON over HTTP, and tells whether the target was reached.
+        Calls one method at a steady rate, by JSON over HTTP, and tells whether the target was reached.
 
-              --url=URL            of the server: http://host:20880 or https://host:20880
-              --service=NAME       of the interface: example.GreetingService
-              --method=NAME        of the method; with ~ and letters if it has overloads: place~Si
-              --arguments=JSON     the argument, or an array of all; @FILE takes the lines of a file in turn; {number}
-                                   becomes the number of the call, {run} a text that no other run has ([])
-              --group=NAME         of the service (none)
-              --version=NAME       of the service (none)
-              --header=NAME:VALUE  sent with every call; may be given several times
-              --rate=N             calls a second, which is also the target (500)
-              --seconds=N          how long the load counts (30)
-              --warm-up=N          seconds before that; the rate rises during their first half (10)
-              --latency=TIME       99 of 100 calls have to end within this, and none may fail (100ms)
-              --timeout=TIME       a call that takes longer has failed (3s)
-              --users=N            threads that call (200)
-              --actuator=URL       of the application, http://host:8080/actuator: its advice is shown, and on FAIL what
-                                   its threads waited for (none)
-              --help               this text
+          --url=URL            of the server: http://host:20880 or https://host:20880
+          --service=NAME       of the interface: example.GreetingService
+          --method=NAME        of the method; with ~ and letters if it has overloads: place~Si
+          --arguments=JSON     the argument, or an array of all; @FILE takes the lines of a file in turn; {number}
+                               becomes the number of the call, {run} a text that no other run has ([])
+          --group=NAME         of the service (none)
+          --version=NAME       of the service (none)
+          --header=NAME:VALUE  sent with every call; may be given several times
+          --rate=N             calls a second, which is also the target (500)
+          --seconds=N          how long the load counts (30)
+          --warm-up=N          seconds before that; the rate rises during their first half (10)
+          --latency=TIME       99 of 100 calls have to end within this, and none may fail (100ms)
+          --timeout=TIME       a call that takes longer has failed (3s)
+          --users=N            threads that call (200)
+          --actuator=URL       of the application, http://host:8080/actuator: its diagnosis is shown (none)
+          --help               this text
 
-            Ends with 0 on PASS, 1 on FAIL, 2 if the arguments are wrong or the method cannot be called.
-            """;
+        Ends with 0 on PASS, 1 on FAIL, 2 if the arguments are wrong or the method cannot be called.
+        """;
 
     private static final Pattern OPTION = Pattern.compile("--([a-z-]+)=(.*)", Pattern.DOTALL);
     private static final Pattern NAME_IN_HELP = Pattern.compile("^ {2}--([a-z-]+)=", Pattern.MULTILINE);

@@ -49,27 +49,23 @@ public final class SloGate {
         if (actuator == null) {
             return drive(call, options, null).passed();
         }
-        actuator.advice(); // finds a wrong address before the load, not after it
-        SlowMoments slow = new SlowMoments(options.target(), actuator::waiting);
+        actuator.diagnosis(); // finds a wrong address before the load, not after it
+        SlowMoments slow = new SlowMoments(options.target(), actuator::diagnosisNow);
         LatencyReport report = drive(call, options, slow);
         out.println();
-        out.print(advice(actuator));
-        if (!report.passed()) {
-            out.println();
-            out.print(slow.text());
-        }
+        out.print(report.passed() ? diagnosis(actuator) : slow.text());
         return report.passed();
     }
 
     /**
-     * Returns the advice as text. If the application no longer answers, the text says so and the verdict on the load
+     * Returns the present diagnosis. If the application no longer answers, the text says so and the verdict on the load
      * stays.
      */
-    private static String advice(Actuator actuator) throws InterruptedException {
+    private static String diagnosis(Actuator actuator) throws InterruptedException {
         try {
-            return Advice.text(actuator.advice());
+            return actuator.diagnosis();
         } catch (CannotRunException e) {
-            return String.format("No advice: %s%n", e.getMessage());
+            return String.format("No diagnosis: %s%n", e.getMessage());
         }
     }
 
@@ -86,7 +82,7 @@ public final class SloGate {
         out.println();
         out.print(report.toText());
         if (slow == null && !report.passed()) {
-            out.println("--actuator=http://host:8080/actuator would show the application's advice.");
+            out.println("--actuator=http://host:8080/actuator would show the application's diagnosis.");
         }
         out.flush();
         return report;

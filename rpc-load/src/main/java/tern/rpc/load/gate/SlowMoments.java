@@ -11,28 +11,22 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.load.OpenLoopDriver;
 import tern.rpc.load.Tally;
 import tern.rpc.load.Target;
-import tern.rpc.waiting.WaitingReport;
 
 /**
- * Collects waiting reports of the application while it misses the target. After the load there would be no waits to
+ * Collects diagnoses of the application while it misses the target. Some time after the load there would be nothing to
  * see. Confined to one thread.
  */
 final class SlowMoments implements OpenLoopDriver.Progress {
 
-    /**
-     * Minimum time between two reports. A report pauses the application for some milliseconds, and these pauses must
-     * not cause the missed target.
-     */
+    /** Minimum time between two diagnoses. */
     private static final Duration APART = Duration.ofSeconds(5);
 
-    private static final int ROWS = 5;
-
     private final Target target;
-    private final Supplier<CompletableFuture<WaitingReport>> look;
-    private final List<CompletableFuture<WaitingReport>> looks = new ArrayList<>();
+    private final Supplier<CompletableFuture<String>> look;
+    private final List<CompletableFuture<String>> looks = new ArrayList<>();
     private @Nullable Duration lastLook;
 
-    SlowMoments(Target target, Supplier<CompletableFuture<WaitingReport>> look) {
+    SlowMoments(Target target, Supplier<CompletableFuture<String>> look) {
         this.target = target;
         this.look = look;
     }
@@ -52,39 +46,23 @@ final class SlowMoments implements OpenLoopDriver.Progress {
                         || second.p99Millis() >= target.latency().toNanos() / 1e6);
     }
 
-    /** Returns the most frequent waits as text for a terminal. Blocks until the last report has arrived. */
+    /** Returns the last diagnosis of a miss as text for a terminal. Blocks until the last one has arrived. */
     String text() {
         if (looks.isEmpty()) {
-            return String.format("No second missed the target by itself, so nobody looked at the threads.%n");
+            return String.format("No second missed the target by itself, so nobody asked for a diagnosis.%n");
         }
-        WaitingReport worst = null;
+        String last = null;
         String failure = "";
-        for (CompletableFuture<WaitingReport> one : looks) {
+        for (CompletableFuture<String> one : looks) {
             try {
-                WaitingReport report = one.join();
-                worst = worst == null || report.waiting() > worst.waiting() ? report : worst;
+                String diagnosis = one.join();
+                last = last == null || diagnosis.startsWith("MISS") ? diagnosis : last;
             } catch (CompletionException e) {
                 failure = String.valueOf(e.getCause());
             }
         }
-        return worst == null
-                ? String.format("What its threads waited for is not known: %s%n", failure)
-                : String.format(
-                        Locale.ROOT,
-                        "While it was slow (the worst of %d looks):%n%s%n",
-                        looks.size(),
-                        firstRows(worst).text());
-    }
-
-    private static WaitingReport firstRows(WaitingReport all) {
-        return new WaitingReport(
-                all.vitals(),
-                all.threads(),
-                all.calls(),
-                all.waiting(),
-                all.rows().subList(0, Math.min(ROWS, all.rows().size())),
-                all.pools().stream()
-                        .filter(pool -> pool.waiting() + pool.refused() + pool.callerRuns() > 0)
-                        .toList());
+        return last == null
+                ? String.format("There is no diagnosis: %s%n", failure)
+                : String.format(Locale.ROOT, "While it was slow (the last of %d looks):%n%s", looks.size(), last);
     }
 }

@@ -40,14 +40,11 @@ import tools.jackson.databind.json.JsonMapper;
 class SloGateTest {
 
     private static final EventLoops LOOPS = EventLoops.start(1);
-    private static final String ADVICE = """
-            {"findings":[{"rule":"pool-below-demand","severity":"BLOCKS","bottleneck":"pool dataSource is too small",
-            "evidence":"2 of 2 in use, 48 needed","change":"spring.datasource.druid.max-active=50",
-            "gain":"500 calls a second","savedMillis":410.0,"later":true}],"pools":[]}""";
-    private static final String WAITING = """
-            {"vitals":{"lines":[{"name":"cpu","text":"process uses 0.4 of 2 processors"}]},"threads":220,"calls":190,
-            "waiting":180,"rows":[{"resource":"Druid: get connection","threads":180,"share":1.0,"longest":"PT0.9S",
-            "change":"spring.datasource.druid.max-active (now 2)"}],"pools":[]}""";
+    private static final String DIAGNOSIS = """
+        MISS since 14:02:07 (41 s) OrderService.place, target 100 ms
+        1 NOT GIVEN BACK: druid 574 of 574 ms
+          CHANGE   close the connection in OrderRepository.export:84; no size of "druid" helps
+        """;
 
     private static RpcServer server;
     private static HttpServer actuator;
@@ -99,16 +96,15 @@ class SloGateTest {
                 .build();
         server.start();
         actuator = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-        answer("/actuator/rpc/advice", ADVICE);
-        answer("/actuator/rpc/waiting", WAITING);
-        answer("/other/rpc/advice", "[]");
+        answer("/actuator/rpc/diagnosis", DIAGNOSIS);
+        answer("/other/rpc/diagnosis", "[]");
         actuator.start();
     }
 
-    private static void answer(String path, String json) {
+    private static void answer(String path, String text) {
         actuator.createContext(path, exchange -> {
-            byte[] body = json.getBytes(StandardCharsets.UTF_8);
-            exchange.getResponseHeaders().add("content-type", "application/json");
+            byte[] body = text.getBytes(StandardCharsets.UTF_8);
+            exchange.getResponseHeaders().add("content-type", "text/plain");
             exchange.sendResponseHeaders(200, body.length);
             try (exchange) {
                 exchange.getResponseBody().write(body);
@@ -132,11 +128,11 @@ class SloGateTest {
         assertThat(run.out())
                 .contains("GreetingService.greet~S       20     20.0")
                 .contains("PASS: 20.0 QPS (target 20)")
-                .doesNotContain("actuator", "dvice");
+                .doesNotContain("actuator", "iagnosis");
     }
 
     @Test
-    void adviceIsShownThoughTheTargetIsMet() throws Exception {
+    void diagnosisIsShownThoughTheTargetIsMet() throws Exception {
         Run run = run(
                 "--method=greet~V",
                 "--arguments={\"name\":\"Ada\",\"visits\":{number}}",
@@ -146,13 +142,11 @@ class SloGateTest {
                 "--actuator=" + actuator("/actuator/"));
 
         assertThat(run.status()).isZero();
-        assertThat(run.out())
-                .contains("PASS: ", "1. BLOCKS pool-below-demand: pool dataSource is too small")
-                .doesNotContain("While it was slow");
+        assertThat(run.out()).contains("PASS: ", "1 NOT GIVEN BACK: druid").doesNotContain("While it was slow");
     }
 
     @Test
-    void applicationThatFailsShowsItsAdviceAndWaits() throws Exception {
+    void applicationThatFailsShowsItsDiagnosis() throws Exception {
         Run run = run("--method=only0", "--arguments={number}", "--seconds=3", "--actuator=" + actuator("/actuator"));
 
         assertThat(run.status()).isEqualTo(1);
@@ -161,18 +155,14 @@ class SloGateTest {
                 .contains("60 × NOT_FOUND, the first: NOT_FOUND: there is no number ")
                 .contains("FAIL: 0.0 QPS, expected 20.0")
                 .containsSubsequence(
-                        "Advice that stands, the likeliest cause first:",
-                        "1. BLOCKS pool-below-demand: pool dataSource is too small",
-                        "2 of 2 in use, 48 needed",
-                        "spring.datasource.druid.max-active=50",
-                        "500 calls a second",
-                        "180 of 220 threads and 190 running calls wait",
-                        "process uses 0.4 of 2 processors",
-                        "180  100 %     900 ms  Druid: get connection  spring.datasource.druid.max-active (now 2)");
+                        "While it was slow (the last of ",
+                        "MISS since 14:02:07",
+                        "1 NOT GIVEN BACK: druid",
+                        "CHANGE   close the connection in OrderRepository.export:84");
     }
 
     @Test
-    void failureWithoutActuatorSaysWhereAdviceIsToBeHad() throws Exception {
+    void failureWithoutActuatorSaysHowToGetADiagnosis() throws Exception {
         Run run = run("--method=only0", "--arguments={number}", "--seconds=1");
 
         assertThat(run.status()).isEqualTo(1);
@@ -181,13 +171,13 @@ class SloGateTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    --method=cancel                        | was answered with 404: NOT_FOUND: tern.rpc.load.gate.GreetingService has no method cancel
-                    --method=greet --arguments="Ada"       | was answered with 400: INVALID_ARGUMENT: greet has overloads; call one of greet~S, greet~V
-                    --method=only0 --arguments="many"      | was answered with 400: INVALID_ARGUMENT
-                    --method=only0 --arguments=7           | was answered with 404: NOT_FOUND: there is no number 7
-                    --method=only0 --arguments=0 --group=g | was answered with 404: NOT_FOUND
-                    --method=watch --arguments="Ada"       | answers with a stream; expected a method with one answer
-                    """)
+        --method=cancel                        | was answered with 404: NOT_FOUND: tern.rpc.load.gate.GreetingService has no method cancel
+        --method=greet --arguments="Ada"       | was answered with 400: INVALID_ARGUMENT: greet has overloads; call one of greet~S, greet~V
+        --method=only0 --arguments="many"      | was answered with 400: INVALID_ARGUMENT
+        --method=only0 --arguments=7           | was answered with 404: NOT_FOUND: there is no number 7
+        --method=only0 --arguments=0 --group=g | was answered with 404: NOT_FOUND
+        --method=watch --arguments="Ada"       | answers with a stream; expected a method with one answer
+        """)
     void methodThatCannotBeCalledGetsOneLine(String arguments, String line) throws Exception {
         Run run = run(arguments.split(" "));
 
@@ -218,10 +208,10 @@ class SloGateTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    /nowhere | /rpc/advice answers with 404; expose it with management.endpoints.web.exposure.include=health,rpc
-                    /other   | /rpc/advice answers with something else than advice
-                    """)
-    void actuatorWithoutAdviceIsSaidBeforeTheLoad(String path, String line) throws Exception {
+        /nowhere | /rpc/diagnosis answers with 404; expose it with management.endpoints.web.exposure.include=health,rpc
+        /other   | /rpc/diagnosis answers with something else than a diagnosis
+        """)
+    void actuatorWithoutDiagnosisIsSaidBeforeTheLoad(String path, String line) throws Exception {
         Run run = run("--method=only0", "--arguments=0", "--actuator=" + actuator(path));
 
         assertThat(run.status()).isEqualTo(2);

@@ -27,7 +27,8 @@ final class KnownProperties {
                     RpcLimitsProperties.class.getName(),
                     RpcSloProperties.class.getName(),
                     "tern.rpc.spring.autoconfigure.pool.RpcPoolsProperties",
-                    "tern.rpc.spring.autoconfigure.pool.RpcLoggingProperties")
+                    "tern.rpc.spring.autoconfigure.pool.RpcLoggingProperties",
+                    "tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisProperties")
             .<Class<? extends Record>>flatMap(KnownProperties::load)
             .toList();
 

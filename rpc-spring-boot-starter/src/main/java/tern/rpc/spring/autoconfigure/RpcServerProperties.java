@@ -27,8 +27,8 @@ import tern.rpc.transport.Token;
  * @param token Tokens of which a caller has to show one, except to ask for health; several while one takes over from
  *     another; none is asked for when not set.
  * @param genericCalls Whether callers without the interface are served, by names and maps.
- * @param ledger Whether each call keeps account of where its time goes, for meters, the log of slow calls and the waiting
- *     report.
+ * @param ledger Whether each call keeps account of where its time goes, for meters, the log of slow calls and the
+ *     diagnosis.
  * @param exceptionTexts Whether callers are told the texts of exceptions that they have no class of; else the name of
  *     the class and an id under which the server logs the rest.
  * @param exceptionFrames Number of stack frames sent along with an exception, up to 64.

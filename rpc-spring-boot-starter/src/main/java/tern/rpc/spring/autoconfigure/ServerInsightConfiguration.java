@@ -2,7 +2,6 @@ package tern.rpc.spring.autoconfigure;
 
 import java.util.List;
 import java.util.Map;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -10,9 +9,7 @@ import org.springframework.core.env.Environment;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.CallSource;
 import tern.rpc.server.RpcServer;
-import tern.rpc.spring.RpcServerCustomizer;
 import tern.rpc.spring.autoconfigure.pool.SettingOrigins;
-import tern.rpc.spring.autoconfigure.waiting.WaitingWatch;
 
 /** Shows the server's calls and workers to the starter for insight, if the application has it. */
 @Configuration(proxyBeanMethods = false)
@@ -37,10 +34,5 @@ class ServerInsightConfiguration {
                 return server.refusals();
             }
         };
-    }
-
-    @Bean
-    RpcServerCustomizer rpcWaitingCustomizer(ObjectProvider<WaitingWatch> watch) {
-        return server -> watch.ifAvailable(present -> server.onRefusal(present::refused));
     }
 }

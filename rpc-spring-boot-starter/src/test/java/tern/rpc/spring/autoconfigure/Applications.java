@@ -4,10 +4,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
-import tern.rpc.spring.autoconfigure.advice.RpcAdviceAutoConfiguration;
 import tern.rpc.spring.autoconfigure.insight.InsightActuatorAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
-import tern.rpc.spring.autoconfigure.waiting.RpcWaitingAutoConfiguration;
 
 /** Small applications with only the starter. */
 final class Applications {
@@ -33,8 +31,6 @@ final class Applications {
                         RpcClientAutoConfiguration.class,
                         RpcServerAutoConfiguration.class,
                         RpcPoolsAutoConfiguration.class,
-                        RpcAdviceAutoConfiguration.class,
-                        RpcWaitingAutoConfiguration.class,
                         InsightActuatorAutoConfiguration.class,
                         RpcActuatorAutoConfiguration.class))
                 .withPropertyValues("rpc.client.timeout=1m")

@@ -36,7 +36,6 @@ import org.springframework.javapoet.ClassName;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorAutoConfiguration;
-import tern.rpc.spring.autoconfigure.advice.RpcAdviceAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
 /** A context that was processed ahead of time, started on the JVM, and its hints for a native image. */
@@ -153,7 +152,6 @@ class RpcAotTest {
         RpcClientAutoConfiguration.class,
         RpcServerAutoConfiguration.class,
         RpcPoolsAutoConfiguration.class,
-        RpcAdviceAutoConfiguration.class,
         RpcActuatorAutoConfiguration.class
     })
     @Import({Greeter.class, User.class})

@@ -7,17 +7,22 @@ import org.springframework.beans.factory.ObjectProvider;
 import tern.rpc.RunningCall;
 import tern.rpc.diagnosis.CallSource;
 import tern.rpc.diagnosis.Diagnostician;
+import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSource;
+import tern.rpc.spring.autoconfigure.pool.LoggingWatch;
 
 /** The calls and pools among the beans of the application. Thread-safe. */
 final class ApplicationSurroundings implements Diagnostician.Surroundings {
 
     private final ObjectProvider<CallSource> calls;
     private final ObjectProvider<PoolSource> pools;
+    private final ObjectProvider<LoggingWatch> logging;
 
-    ApplicationSurroundings(ObjectProvider<CallSource> calls, ObjectProvider<PoolSource> pools) {
+    ApplicationSurroundings(
+            ObjectProvider<CallSource> calls, ObjectProvider<PoolSource> pools, ObjectProvider<LoggingWatch> logging) {
         this.calls = calls;
         this.pools = pools;
+        this.logging = logging;
     }
 
     @Override
@@ -38,5 +43,11 @@ final class ApplicationSurroundings implements Diagnostician.Surroundings {
     @Override
     public List<PoolSource> pools() {
         return pools.orderedStream().toList();
+    }
+
+    @Override
+    public LoggingMode logging() {
+        LoggingWatch watch = logging.getIfAvailable();
+        return watch == null ? LoggingMode.ASYNCHRONOUS : watch.mode();
     }
 }

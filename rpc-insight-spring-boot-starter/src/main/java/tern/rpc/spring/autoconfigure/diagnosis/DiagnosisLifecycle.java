@@ -17,19 +17,21 @@ final class DiagnosisLifecycle implements SmartLifecycle {
 
     private final Diagnostician diagnostician;
     private final RpcMeters meters;
+    private final boolean recordMisses;
     private volatile @Nullable Thread thread;
     private boolean failed; // used by the thread only
 
-    DiagnosisLifecycle(Diagnostician diagnostician, RpcMeters meters) {
+    DiagnosisLifecycle(Diagnostician diagnostician, RpcMeters meters, boolean recordMisses) {
         this.diagnostician = diagnostician;
         this.meters = meters;
+        this.recordMisses = recordMisses;
     }
 
     @Override
     public synchronized void start() {
         if (thread == null) {
             meters.observe(diagnostician.observer());
-            diagnostician.start();
+            diagnostician.start(recordMisses);
             Thread started = new Thread(this::run, "rpc-diagnosis");
             started.setDaemon(true);
             thread = started;

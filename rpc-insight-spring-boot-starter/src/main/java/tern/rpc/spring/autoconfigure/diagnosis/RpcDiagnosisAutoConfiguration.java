@@ -4,11 +4,13 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import tern.rpc.diagnosis.CallSource;
 import tern.rpc.diagnosis.Diagnostician;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.pool.PoolSource;
+import tern.rpc.spring.autoconfigure.pool.LoggingWatch;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 import tern.rpc.spring.autoconfigure.web.InsightWebAutoConfiguration;
 
@@ -17,17 +19,22 @@ import tern.rpc.spring.autoconfigure.web.InsightWebAutoConfiguration;
         after = {RpcPoolsAutoConfiguration.class, InsightWebAutoConfiguration.class},
         afterName = "tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration")
 @ConditionalOnBean(CallSource.class)
+@EnableConfigurationProperties(RpcDiagnosisProperties.class)
 public final class RpcDiagnosisAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
     Diagnostician rpcDiagnostician(
-            RpcMeters meters, ObjectProvider<CallSource> calls, ObjectProvider<PoolSource> pools) {
-        return Diagnostician.of(meters, new ApplicationSurroundings(calls, pools));
+            RpcMeters meters,
+            ObjectProvider<CallSource> calls,
+            ObjectProvider<PoolSource> pools,
+            ObjectProvider<LoggingWatch> logging) {
+        return Diagnostician.of(meters, new ApplicationSurroundings(calls, pools, logging));
     }
 
     @Bean
-    DiagnosisLifecycle rpcDiagnosisLifecycle(Diagnostician diagnostician, RpcMeters meters) {
-        return new DiagnosisLifecycle(diagnostician, meters);
+    DiagnosisLifecycle rpcDiagnosisLifecycle(
+            Diagnostician diagnostician, RpcMeters meters, RpcDiagnosisProperties properties) {
+        return new DiagnosisLifecycle(diagnostician, meters, properties.flightRecorder());
     }
 }

@@ -19,10 +19,13 @@ final class DiagnosisHealthIndicator extends AbstractHealthIndicator {
     private static final int ONE_IN = 100;
 
     private final Diagnostician diagnostician;
+    private final Status failing;
 
-    DiagnosisHealthIndicator(Diagnostician diagnostician) {
+    /** @param downOnFailure whether failing calls mean DOWN instead of DEGRADED */
+    DiagnosisHealthIndicator(Diagnostician diagnostician, boolean downOnFailure) {
         super("The diagnosis cannot be read");
         this.diagnostician = diagnostician;
+        this.failing = downOnFailure ? Status.DOWN : DEGRADED;
     }
 
     @Override
@@ -35,7 +38,7 @@ final class DiagnosisHealthIndicator extends AbstractHealthIndicator {
         }
         long ended = miss.calls() + miss.refused();
         if ((miss.failed() + miss.refused()) * ONE_IN > ended || miss.hung() > 0) {
-            health.status(DEGRADED);
+            health.status(failing);
         }
         Cause first = diagnosis.causes().get(0);
         health.withDetail("late", miss.late() + " of " + miss.calls())

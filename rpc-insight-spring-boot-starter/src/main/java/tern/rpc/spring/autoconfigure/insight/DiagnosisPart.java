@@ -1,11 +1,49 @@
 package tern.rpc.spring.autoconfigure.insight;
 
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause;
 import tern.rpc.diagnosis.Diagnosis;
 import tern.rpc.diagnosis.Diagnostician;
+import tern.rpc.diagnosis.History;
+import tern.rpc.diagnosis.Recorded;
 import tern.rpc.metrics.RpcReportPart;
 
-/** The present diagnosis. */
+/** The present diagnosis, with earlier ones and figures. docs/diagnosis.md describes its JSON. */
 record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
+
+    /** Grows if a member changes its meaning or is removed. */
+    private static final int VERSION = 1;
+
+    private static final int SHOWN_EPISODES = 5;
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
+
+    /**
+     * The JSON.
+     *
+     * @param recorded the last flight recording; null if there was none
+     * @param history the causes of misses within 24 hours, the oldest first
+     * @param seconds the figures of the last ten minutes, the oldest first
+     * @param minutes the figures of the last 24 hours, the oldest first
+     */
+    record Report(
+            int version,
+            Diagnosis.State state,
+            String text,
+            Diagnosis.@Nullable Miss miss,
+            List<Cause> causes,
+            Map<String, Double> accountMs,
+            double unexplainedMs,
+            List<String> missing,
+            @Nullable Recorded recorded,
+            List<History.Episode> history,
+            List<History.Figures> seconds,
+            List<History.Figures> minutes) {}
 
     @Override
     public String name() {
@@ -13,12 +51,59 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
     }
 
     @Override
-    public Diagnosis report() {
-        return diagnostician.diagnosis();
+    public Report report() {
+        Diagnosis now = diagnostician.diagnosis();
+        History history = diagnostician.history();
+        return new Report(
+                VERSION,
+                now.state(),
+                now.text(),
+                now.miss(),
+                now.causes(),
+                now.accountMs(),
+                now.unexplainedMs(),
+                now.missing(),
+                diagnostician.recorded(),
+                history.episodes(),
+                history.seconds(),
+                history.minutes());
     }
 
+    /** The diagnosis, and the last causes before it in a line each. */
     @Override
     public String text() {
-        return report().text();
+        Diagnosis now = diagnostician.diagnosis();
+        StringBuilder text = new StringBuilder(now.text());
+        Recorded recorded = diagnostician.recorded();
+        if (recorded != null) {
+            text.append(String.format(Locale.ROOT, "recorded %s for %d s%n", time(recorded.at()), recorded.seconds()));
+            recorded.lines().forEach(line -> text.append("  ").append(line).append('\n'));
+        }
+        List<History.Episode> episodes = diagnostician.history().episodes();
+        int shown = 0;
+        for (int i = episodes.size() - 1; i >= 0 && shown < SHOWN_EPISODES; i--) {
+            History.Episode episode = episodes.get(i);
+            if (now.miss() == null || !episode.miss().equals(now.miss().since())) {
+                text.append(String.format(
+                        Locale.ROOT,
+                        "before   %s to %s %s: %s%n",
+                        time(episode.from()),
+                        time(episode.until()),
+                        episode.methods().isEmpty() ? "" : episode.methods().get(0),
+                        episode.first()));
+                shown++;
+            }
+        }
+        return text.toString();
+    }
+
+    /** Takes a flight recording. */
+    @Override
+    public Boolean act() {
+        return diagnostician.record();
+    }
+
+    private static String time(Instant instant) {
+        return TIME.format(instant.atZone(ZoneId.systemDefault()));
     }
 }

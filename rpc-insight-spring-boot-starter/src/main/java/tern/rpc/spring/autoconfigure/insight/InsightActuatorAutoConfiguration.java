@@ -19,34 +19,20 @@ import org.springframework.context.annotation.Configuration;
 import tern.rpc.diagnosis.Diagnostician;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.RpcReportPart;
-import tern.rpc.spring.autoconfigure.advice.CapacityAdvice;
-import tern.rpc.spring.autoconfigure.advice.RpcAdviceAutoConfiguration;
+import tern.rpc.pool.PoolSource;
 import tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisAutoConfiguration;
-import tern.rpc.spring.autoconfigure.waiting.RpcWaitingAutoConfiguration;
-import tern.rpc.spring.autoconfigure.waiting.WaitingReporter;
+import tern.rpc.spring.autoconfigure.diagnosis.RpcDiagnosisProperties;
+import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
 
-/** Shows the waiting report and the advice, for applications with Actuator. */
-@AutoConfiguration(
-        after = {
-            RpcAdviceAutoConfiguration.class,
-            RpcWaitingAutoConfiguration.class,
-            RpcDiagnosisAutoConfiguration.class
-        })
+/** Shows the diagnosis and the pools, for applications with Actuator. */
+@AutoConfiguration(after = {RpcPoolsAutoConfiguration.class, RpcDiagnosisAutoConfiguration.class})
 @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
 public final class InsightActuatorAutoConfiguration {
 
     @Bean
     @ConditionalOnAvailableEndpoint(endpoint = InsightEndpoint.class)
-    @ConditionalOnBean(WaitingReporter.class)
-    RpcReportPart rpcWaitingPart(WaitingReporter reporter) {
-        return new WaitingPart(reporter);
-    }
-
-    @Bean
-    @ConditionalOnAvailableEndpoint(endpoint = InsightEndpoint.class)
-    @ConditionalOnBean(CapacityAdvice.class)
-    RpcReportPart rpcAdvicePart(CapacityAdvice advice) {
-        return new AdvicePart(advice);
+    RpcReportPart rpcPoolsPart(ObjectProvider<PoolSource> pools) {
+        return new PoolsPart(pools);
     }
 
     @Bean
@@ -64,8 +50,8 @@ public final class InsightActuatorAutoConfiguration {
         @Bean
         @ConditionalOnBean(Diagnostician.class)
         @ConditionalOnEnabledHealthIndicator("rpc-calls")
-        HealthIndicator rpcCallsHealthIndicator(Diagnostician diagnostician) {
-            return new DiagnosisHealthIndicator(diagnostician);
+        HealthIndicator rpcCallsHealthIndicator(Diagnostician diagnostician, RpcDiagnosisProperties properties) {
+            return new DiagnosisHealthIndicator(diagnostician, properties.downOnFailure());
         }
 
         /** Boot ignores a status without a place in the order. */

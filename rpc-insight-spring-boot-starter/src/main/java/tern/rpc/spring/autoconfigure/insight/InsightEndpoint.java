@@ -1,12 +1,14 @@
 package tern.rpc.spring.autoconfigure.insight;
 
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.Producible;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.util.MimeType;
 import org.springframework.util.MimeTypeUtils;
@@ -20,6 +22,9 @@ import tern.rpc.metrics.RpcReportPart;
  */
 @Endpoint(id = "rpc")
 public final class InsightEndpoint {
+
+    private static final int STARTED = 202;
+    private static final int RUNS_ALREADY = 409;
 
     private final RpcMeters meters;
     private final ObjectProvider<RpcReportPart> parts;
@@ -68,10 +73,7 @@ public final class InsightEndpoint {
      */
     @ReadOperation(producesFrom = Format.class)
     public @Nullable WebEndpointResponse<Object> part(@Selector String name, @Nullable Format format) {
-        RpcReportPart found = parts.orderedStream()
-                .filter(part -> part.name().equals(name))
-                .findFirst()
-                .orElse(null);
+        RpcReportPart found = find(name);
         if (found == null) {
             return null;
         }
@@ -79,5 +81,25 @@ public final class InsightEndpoint {
         return text == null
                 ? new WebEndpointResponse<>(found.report(), MimeTypeUtils.APPLICATION_JSON)
                 : new WebEndpointResponse<>(text, MimeTypeUtils.TEXT_PLAIN);
+    }
+
+    /**
+     * Does what the part can do on request, as a flight recording of the diagnosis: 202 if it was started, 409 if it runs
+     * already, null (404) for a part that can do nothing.
+     */
+    @WriteOperation
+    public @Nullable WebEndpointResponse<Map<String, Boolean>> act(@Selector String name) {
+        RpcReportPart found = find(name);
+        Boolean started = found == null ? null : found.act();
+        return started == null
+                ? null
+                : new WebEndpointResponse<>(Map.of("started", started), started ? STARTED : RUNS_ALREADY);
+    }
+
+    private @Nullable RpcReportPart find(String name) {
+        return parts.orderedStream()
+                .filter(part -> part.name().equals(name))
+                .findFirst()
+                .orElse(null);
     }
 }

@@ -17,7 +17,7 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
-import tern.rpc.advice.Situation.LoggingMode;
+import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSetting.Source;
@@ -99,7 +99,10 @@ final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, Disp
             return LoggingMode.ASYNCHRONOUS;
         }
         Boolean wanted = origins.value(AsyncLogging.PROPERTY, Boolean.class);
-        return !disruptor && (wanted == null || wanted) ? LoggingMode.NO_DISRUPTOR : LoggingMode.SYNCHRONOUS;
+        if (wanted != null && !wanted) {
+            return LoggingMode.SWITCHED_OFF;
+        }
+        return disruptor ? LoggingMode.OWN_CONFIGURATION : LoggingMode.NO_DISRUPTOR;
     }
 
     private PoolSnapshot snapshot() {

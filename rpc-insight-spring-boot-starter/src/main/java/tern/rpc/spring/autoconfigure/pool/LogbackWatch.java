@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
-import tern.rpc.advice.Situation.LoggingMode;
+import tern.rpc.pool.LoggingMode;
 
 /** Measures the lines of Logback, whose appenders run on the caller's thread by default. */
 final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
@@ -61,9 +61,7 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
     @Override
     public LoggingMode mode() {
         List<Appender<ILoggingEvent>> root = appenders(context.getLogger(Logger.ROOT_LOGGER_NAME));
-        return root.stream().allMatch(AsyncAppender.class::isInstance)
-                ? LoggingMode.ASYNCHRONOUS
-                : LoggingMode.SYNCHRONOUS;
+        return root.stream().allMatch(AsyncAppender.class::isInstance) ? LoggingMode.ASYNCHRONOUS : LoggingMode.LOGBACK;
     }
 
     /** Counts the time of one appender for the call that writes the line. */

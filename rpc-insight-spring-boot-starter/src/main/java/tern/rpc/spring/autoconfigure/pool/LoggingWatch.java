@@ -1,6 +1,6 @@
 package tern.rpc.spring.autoconfigure.pool;
 
-import tern.rpc.advice.Situation.LoggingMode;
+import tern.rpc.pool.LoggingMode;
 
 /** Reports how the application's lines reach their appenders. */
 public interface LoggingWatch {

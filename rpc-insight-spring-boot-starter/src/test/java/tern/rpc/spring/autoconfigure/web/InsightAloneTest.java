@@ -146,10 +146,6 @@ class InsightAloneTest {
             List<RunningCall> running = there.getBean(CallSource.class).runningCalls();
 
             assertThat(running).extracting(RunningCall::method).containsExactly("GET /held");
-            if (kind.equals("servlet")) {
-                assertThat(get(there, "/actuator/rpc/waiting").body())
-                        .contains("\"calls\":1", "plain.OrderController.held");
-            }
             orders.release.countDown();
             assertThat(answer.get(60, TimeUnit.SECONDS).body()).isEqualTo("released true");
         }
@@ -159,8 +155,8 @@ class InsightAloneTest {
     @ValueSource(strings = {"servlet", "reactive"})
     void reportsAreShownAndRequestsForThemAreNotCounted(String kind) throws Exception {
         try (var there = start(kind)) {
-            assertThat(get(there, "/actuator/rpc").body()).contains("\"qps\":500", "waiting", "advice");
-            assertThat(get(there, "/actuator/rpc/advice").body()).contains("\"pools\":[", "\"hikari\"");
+            assertThat(get(there, "/actuator/rpc").body()).contains("\"qps\":500", "diagnosis", "pools");
+            assertThat(get(there, "/actuator/rpc/pools").body()).contains("\"pools\":[", "\"hikari\"");
             assertThat(get(there, "/actuator/rpc/none").statusCode()).isEqualTo(404);
             assertThat(calls(there)).isZero();
         }

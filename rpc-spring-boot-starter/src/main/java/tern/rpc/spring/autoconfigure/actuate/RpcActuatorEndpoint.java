@@ -1,11 +1,13 @@
 package tern.rpc.spring.autoconfigure.actuate;
 
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.endpoint.Producible;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.util.MimeType;
 import org.springframework.util.MimeTypeUtils;
@@ -13,10 +15,13 @@ import tern.rpc.metrics.RpcReportPart;
 
 /**
  * Shows services, references and the last minute under {@code /actuator/rpc}, and each {@link RpcReportPart} below it,
- * for example {@code /actuator/rpc/waiting}.
+ * for example {@code /actuator/rpc/diagnosis}.
  */
 @Endpoint(id = "rpc")
 public final class RpcActuatorEndpoint {
+
+    private static final int STARTED = 202;
+    private static final int RUNS_ALREADY = 409;
 
     private final RpcReporter reporter;
     private final ObjectProvider<RpcReportPart> parts;
@@ -54,10 +59,7 @@ public final class RpcActuatorEndpoint {
      */
     @ReadOperation(producesFrom = Format.class)
     public @Nullable WebEndpointResponse<Object> part(@Selector String name, @Nullable Format format) {
-        RpcReportPart found = parts.orderedStream()
-                .filter(part -> part.name().equals(name))
-                .findFirst()
-                .orElse(null);
+        RpcReportPart found = find(name);
         if (found == null) {
             return null;
         }
@@ -65,5 +67,25 @@ public final class RpcActuatorEndpoint {
         return text == null
                 ? new WebEndpointResponse<>(found.report(), MimeTypeUtils.APPLICATION_JSON)
                 : new WebEndpointResponse<>(text, MimeTypeUtils.TEXT_PLAIN);
+    }
+
+    /**
+     * Does what the part can do on request, as a flight recording of the diagnosis: 202 if it was started, 409 if it runs
+     * already, null (404) for a part that can do nothing.
+     */
+    @WriteOperation
+    public @Nullable WebEndpointResponse<Map<String, Boolean>> act(@Selector String name) {
+        RpcReportPart found = find(name);
+        Boolean started = found == null ? null : found.act();
+        return started == null
+                ? null
+                : new WebEndpointResponse<>(Map.of("started", started), started ? STARTED : RUNS_ALREADY);
+    }
+
+    private @Nullable RpcReportPart find(String name) {
+        return parts.orderedStream()
+                .filter(part -> part.name().equals(name))
+                .findFirst()
+                .orElse(null);
     }
 }

@@ -18,7 +18,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.mock.env.MockEnvironment;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
-import tern.rpc.advice.Situation.LoggingMode;
+import tern.rpc.pool.LoggingMode;
 import tern.rpc.pool.PoolSource;
 
 /** The ring buffer of Log4j 2 in front of a stalled disk. */
@@ -101,7 +101,7 @@ class AsyncLoggingTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"AsyncRoot, true, ASYNCHRONOUS", "Root, true, SYNCHRONOUS", "Root, false, NO_DISRUPTOR"})
+    @CsvSource({"AsyncRoot, true, ASYNCHRONOUS", "Root, true, OWN_CONFIGURATION", "Root, false, NO_DISRUPTOR"})
     void modeIsWhatIsReallyActive(String root, boolean disruptor, LoggingMode mode) throws Exception {
         start(root);
 

@@ -10,7 +10,7 @@ import ch.qos.logback.core.read.ListAppender;
 import org.junit.jupiter.api.Test;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
-import tern.rpc.advice.Situation.LoggingMode;
+import tern.rpc.pool.LoggingMode;
 
 /** Lines that Logback writes. */
 class LogbackWatchTest {
@@ -40,7 +40,7 @@ class LogbackWatchTest {
         assertThat(ledger.count(Phase.LOGGING)).isEqualTo(1);
         assertThat(disk.list).hasSize(1);
         assertThat(root.getAppender("disk")).isNotNull();
-        assertThat(watch.mode()).isEqualTo(LoggingMode.SYNCHRONOUS);
+        assertThat(watch.mode()).isEqualTo(LoggingMode.LOGBACK);
     }
 
     @Test

@@ -2,46 +2,17 @@ package tern.rpc.spring.autoconfigure.insight;
 
 import java.time.Duration;
 import java.util.List;
-import tern.rpc.advice.Finding;
-import tern.rpc.advice.Severity;
+import org.springframework.beans.factory.ObjectProvider;
 import tern.rpc.metrics.RpcReportPart;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
-import tern.rpc.spring.autoconfigure.advice.CapacityAdvice;
+import tern.rpc.pool.PoolSource;
 
-/** The findings and changes, with every pool and its effective settings. */
-final class AdvicePart implements RpcReportPart {
+/** Every pool with its effective settings. */
+record PoolsPart(ObjectProvider<PoolSource> sources) implements RpcReportPart {
 
-    private final CapacityAdvice advice;
-
-    AdvicePart(CapacityAdvice advice) {
-        this.advice = advice;
-    }
-
-    /** The report for readers: times in milliseconds, -1 for unknown or unlimited. */
-    record Report(List<Advice> findings, List<Pool> pools) {}
-
-    /** A finding, without the values used for its order. */
-    record Advice(
-            String rule,
-            Severity severity,
-            String bottleneck,
-            String evidence,
-            String change,
-            String gain,
-            double savedMillis) {
-
-        static Advice of(Finding finding) {
-            return new Advice(
-                    finding.rule(),
-                    finding.severity(),
-                    finding.bottleneck(),
-                    finding.evidence(),
-                    finding.change(),
-                    finding.gain(),
-                    millis(finding.saved()));
-        }
-    }
+    /** The pools for readers: times in milliseconds, -1 for unknown or unlimited. */
+    record Report(List<Pool> pools) {}
 
     /** The present state of a pool. */
     record Pool(
@@ -83,14 +54,13 @@ final class AdvicePart implements RpcReportPart {
 
     @Override
     public String name() {
-        return "advice";
+        return "pools";
     }
 
     @Override
     public Report report() {
         return new Report(
-                advice.findings().stream().map(Advice::of).toList(),
-                advice.pools().stream().map(Pool::of).toList());
+                sources.orderedStream().map(PoolSource::snapshot).map(Pool::of).toList());
     }
 
     private static double millis(Duration time) {

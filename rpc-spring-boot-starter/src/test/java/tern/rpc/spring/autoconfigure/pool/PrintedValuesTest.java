@@ -6,20 +6,14 @@ import com.alibaba.druid.pool.DruidDataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
 import org.springframework.boot.http.client.autoconfigure.HttpClientAutoConfiguration;
@@ -32,12 +26,6 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.web.client.RestClient;
-import tern.rpc.advice.Advisor;
-import tern.rpc.advice.CallSnapshot;
-import tern.rpc.advice.Situation;
-import tern.rpc.advice.Situation.Cpu;
-import tern.rpc.advice.Situation.LoggingMode;
-import tern.rpc.pool.Goal;
 import tern.rpc.pool.PoolKind;
 import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSnapshot;
@@ -47,10 +35,8 @@ import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 
-/** An application starts with every value that the advice prints, and each value takes effect. */
-class AdvisedValuesTest {
-
-    private static final Pattern LINE = Pattern.compile("(?:.*; else )?([a-z][\\w.-]+)=(\\S+)");
+/** An application starts with every value of a property that a diagnosis may print, and each value takes effect. */
+class PrintedValuesTest {
 
     interface Shop {
         void order();
@@ -68,7 +54,7 @@ class AdvisedValuesTest {
         Shop shop;
     }
 
-    /** Creates an application with pools of every watched kind, whose values cause advice. */
+    /** Creates an application with small pools of every watched kind. */
     private static ApplicationContextRunner application(Class<?> dataSource) {
         return PoolApplications.with(
                         DruidPoolAutoConfiguration.class,
@@ -118,24 +104,25 @@ class AdvisedValuesTest {
                         "rpc.pools.jedis.max-wait=30s");
     }
 
+    /** The least value that a library accepts, small and large ones, and the greatest. */
     @ParameterizedTest
-    @CsvSource({
-        // columns: calls per second, target in microseconds
-        "1, 1",
-        "500, 100000",
-        "2000000, 60000000",
-    })
-    void applicationStartsWithEveryValueThatIsAdvised(int qps, long micros) {
-        Goal goal = new Goal(qps, Duration.ofNanos(micros * 1_000));
+    @ValueSource(longs = {0, 2, 7, 50, 2_000, Integer.MAX_VALUE})
+    void applicationStartsWithEveryValueThatMayBePrinted(long wanted) {
         for (ApplicationContextRunner application :
                 List.of(application(HikariDataSource.class), application(DruidDataSource.class), withJedisAlone())) {
             application.run(first -> {
                 assertThat(first).hasNotFailed();
                 first.getBeanProvider(RestClient.Builder.class).ifAvailable(RestClient.Builder::build);
-                assertStartsWith(application, lines(goal, pools(first), false));
-                assertStartsWith(application, lines(goal, pools(first), true));
+                assertStartsWith(application, lines(pools(first), wanted));
             });
         }
+    }
+
+    @Test
+    void hikarisFloorOfAWaitIsKnown() {
+        application(HikariDataSource.class)
+                .run(there -> assertThat(lines(pools(there), 1))
+                        .containsEntry("spring.datasource.hikari.connection-timeout", "250"));
     }
 
     private static void assertStartsWith(ApplicationContextRunner application, Map<String, String> lines) {
@@ -175,94 +162,30 @@ class AdvisedValuesTest {
                 .toList();
     }
 
-    /** Returns the properties in the advice on these pools and on calls, with their values. */
-    private static Map<String, String> lines(Goal goal, List<PoolSnapshot> pools, boolean crowded) {
-        Situation situation = new Situation(
-                goal,
-                crowded ? pools.stream().map(AdvisedValuesTest::crowded).toList() : pools,
-                crowded
-                        ? List.of(new CallSnapshot(
-                                "Shop",
-                                "order",
-                                300,
-                                Duration.ofSeconds(9),
-                                Duration.ofSeconds(9),
-                                CallSnapshot.Limits.NONE,
-                                0,
-                                0,
-                                Map.of()))
-                        : List.of(),
-                Stream.of(Duration.ofNanos(1), Duration.ofMillis(90), Duration.ofHours(1))
-                        .flatMap(AdvisedValuesTest::calls)
-                        .toList(),
-                LoggingMode.ASYNCHRONOUS,
-                Cpu.UNKNOWN);
+    /** The properties that decide something, each with the accepted value that is nearest to this one. */
+    private static Map<String, String> lines(List<PoolSnapshot> pools, long wanted) {
         Map<String, String> lines = new TreeMap<>();
-        Advisor.advise(situation).forEach(finding -> {
-            Matcher line = LINE.matcher(finding.change());
-            if (line.matches()) {
-                lines.merge(line.group(1), line.group(2), (one, other) -> one.length() < other.length() ? one : other);
+        for (PoolSnapshot pool : pools) {
+            for (PoolSetting setting : pool.settings()) {
+                String line = !setting.property().contains(".")
+                        ? null
+                        : switch (setting.use()) {
+                            case MAX, MAX_PER_HOST -> setting.line((int) Math.min(wanted, largest(pool)));
+                            case WAIT_LIMIT -> setting.line(Duration.ofMillis(wanted));
+                            case FAIRNESS -> setting.property() + "=true";
+                            case QUEUE_CAPACITY, OTHER -> null;
+                        };
+                if (line != null) {
+                    int equals = line.indexOf('=');
+                    lines.put(line.substring(0, equals), line.substring(equals + 1));
+                }
             }
-        });
+        }
         return lines;
     }
 
-    /** Returns calls to other services whose timeout is too short or too long for their time. */
-    private static Stream<CallSnapshot> calls(Duration took) {
-        return Stream.of(took.dividedBy(2).plusNanos(1), took.plusNanos(1), took.multipliedBy(1_000))
-                .map(timeout -> new CallSnapshot(
-                        "Shop",
-                        "order",
-                        5,
-                        took,
-                        took,
-                        new CallSnapshot.Limits(
-                                timeout, 2, "rpc.client.services.Shop.methods.order.timeout", PoolSetting.Source.USER),
-                        1,
-                        1,
-                        Map.of()));
-    }
-
-    /** Returns a pool that is fully used, with waiting and refused threads. */
-    private static PoolSnapshot crowded(PoolSnapshot pool) {
-        return PoolSnapshot.builder(pool.name(), pool.kind(), pool.max())
-                .hosts(pool.maxPerHost(), pool.hosts())
-                .fair(pool.fair())
-                .now(pool.max(), 0, 100)
-                .queueCapacity(pool.queueCapacity())
-                .waitLimit(pool.waitLimit())
-                .counts(1_000, 50)
-                .callerRuns(pool.kind() == PoolKind.EXECUTOR ? 5 : 0)
-                .sums(Duration.ofSeconds(500), Duration.ofSeconds(100_000))
-                .settings(pool.settings())
-                .build();
-    }
-
-    /** Checks that the test above covers every setting that the advice can name. */
-    @Test
-    void everySettingThatDecidesSomethingIsAdvisedOn() {
-        Set<String> deciding = new TreeSet<>();
-        Set<String> advised = new TreeSet<>();
-        List<Goal> goals = List.of(new Goal(1, Duration.ofNanos(1_000)), new Goal(1_000_000, Duration.ofMinutes(1)));
-        for (ApplicationContextRunner application :
-                List.of(application(HikariDataSource.class), application(DruidDataSource.class), withJedisAlone())) {
-            application.run(there -> {
-                there.getBeanProvider(RestClient.Builder.class).ifAvailable(RestClient.Builder::build);
-                List<PoolSnapshot> pools = pools(there);
-                for (PoolSnapshot pool : pools) {
-                    List<PoolSetting> named = new ArrayList<>(pool.settings());
-                    named.removeIf(setting -> setting.use() == PoolSetting.Use.OTHER
-                            || setting.source() == PoolSetting.Source.TUNED
-                            || (pool.kind() == PoolKind.WORKERS && setting.use() != PoolSetting.Use.MAX));
-                    named.forEach(setting -> deciding.add(setting.property()));
-                }
-                for (Goal goal : goals) {
-                    advised.addAll(lines(goal, pools, true).keySet());
-                    advised.addAll(lines(goal, pools, false).keySet());
-                }
-            });
-        }
-
-        assertThat(advised).containsAll(deciding);
+    /** A diagnosis prints no larger size, because its models stop there. */
+    private static long largest(PoolSnapshot pool) {
+        return pool.kind() == PoolKind.WORKERS ? 10_000 : 2_000;
     }
 }

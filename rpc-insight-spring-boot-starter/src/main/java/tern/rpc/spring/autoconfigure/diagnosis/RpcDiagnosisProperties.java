@@ -1,0 +1,17 @@
+package tern.rpc.spring.autoconfigure.diagnosis;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Values as they are written.
+ *
+ * @param downOnFailure Whether health is DOWN instead of DEGRADED while more than one call in a hundred fails, is
+ *     refused or hangs.
+ * @param flightRecorder Whether a miss that lasts is recorded by the flight recorder for 30 s, at most once in ten
+ *     minutes.
+ */
+@ConfigurationProperties("rpc.diagnosis")
+public record RpcDiagnosisProperties(
+        @DefaultValue("false") boolean downOnFailure,
+        @DefaultValue("true") boolean flightRecorder) {}

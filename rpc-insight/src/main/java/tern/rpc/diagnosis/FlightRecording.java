@@ -1,0 +1,101 @@
+package tern.rpc.diagnosis;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import jdk.jfr.Recording;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes a recording of the flight recorder for 30 s on a thread of its own and keeps its summary. The file has at most
+ * 32 MB and is deleted afterwards. Thread-safe.
+ */
+final class FlightRecording {
+
+    private static final Logger LOG = LoggerFactory.getLogger(FlightRecording.class);
+    private static final Duration LENGTH = Duration.ofSeconds(30);
+    private static final long MAX_BYTES = 32L << 20;
+    private static final Duration WAITS = Duration.ofMillis(10);
+    private static final Duration PINNED = Duration.ofMillis(5);
+    private static final Duration SAMPLES = Duration.ofMillis(20);
+
+    private final AtomicBoolean running = new AtomicBoolean();
+    private volatile @Nullable Recorded last;
+
+    /** Whether this JVM has the flight recorder. */
+    static boolean isThere() {
+        return ModuleLayer.boot().findModule("jdk.jfr").isPresent();
+    }
+
+    /** The summary of the last recording; null if there was none. */
+    @Nullable
+    Recorded last() {
+        return last;
+    }
+
+    /** Starts a recording; does nothing if one is running. Returns whether one was started. */
+    boolean start(Instant now) {
+        if (!isThere() || !running.compareAndSet(false, true)) {
+            return false;
+        }
+        Thread thread = new Thread(() -> record(now), "rpc-flight-recorder");
+        thread.setDaemon(true);
+        thread.start();
+        return true;
+    }
+
+    private void record(Instant now) {
+        Path file = null;
+        try (Recording recording = new Recording()) {
+            enable(recording);
+            recording.start();
+            long end = System.nanoTime() + LENGTH.toNanos();
+            while (System.nanoTime() - end < 0) {
+                LockSupport.parkNanos(this, end - System.nanoTime());
+            }
+            recording.stop();
+            file = Files.createTempFile("tern-rpc", ".jfr");
+            recording.dump(file);
+            last = new Recorded(now, LENGTH.toSeconds(), RecordingSummary.of(file));
+        } catch (IOException | RuntimeException | LinkageError e) { // no place for a file, or a JVM without recorder
+            LOG.info("No flight recording was taken: {}", e.toString());
+        } finally {
+            delete(file);
+            running.set(false);
+        }
+    }
+
+    private static void delete(@Nullable Path file) {
+        if (file != null) {
+            try {
+                Files.deleteIfExists(file);
+            } catch (IOException e) {
+                LOG.info("The flight recording {} was not deleted: {}", file, e.toString());
+            }
+        }
+    }
+
+    private static void enable(Recording recording) {
+        recording.setMaxSize(MAX_BYTES);
+        recording.enable("jdk.ExecutionSample").withPeriod(SAMPLES);
+        recording.enable("jdk.ObjectAllocationSample").with("throttle", "150/s");
+        for (String wait : List.of(
+                "jdk.JavaMonitorEnter",
+                "jdk.ThreadPark",
+                "jdk.SocketRead",
+                "jdk.SocketWrite",
+                "jdk.FileRead",
+                "jdk.FileWrite",
+                "jdk.FileForce")) {
+            recording.enable(wait).withThreshold(WAITS).withStackTrace();
+        }
+        recording.enable("jdk.VirtualThreadPinned").withThreshold(PINNED).withStackTrace();
+    }
+}

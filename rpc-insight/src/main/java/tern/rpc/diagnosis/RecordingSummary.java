@@ -1,0 +1,124 @@
+package tern.rpc.diagnosis;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import jdk.jfr.consumer.RecordedClass;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedStackTrace;
+import jdk.jfr.consumer.RecordedThread;
+import jdk.jfr.consumer.RecordingFile;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.pool.ApplicationCode;
+
+/** Adds up the events of a flight recording. Used by one thread. */
+final class RecordingSummary {
+
+    private static final int SHOWN = 3;
+    private static final int MAX_KEYS = 4_096;
+
+    private final Map<String, Map<String, Double>> sums = new HashMap<>(); // by word, then by what
+
+    private RecordingSummary() {}
+
+    /** The largest entries of each kind, in lines. */
+    static List<String> of(Path file) throws IOException {
+        RecordingSummary summary = new RecordingSummary();
+        try (RecordingFile events = new RecordingFile(file)) {
+            while (events.hasMoreEvents()) {
+                summary.add(events.readEvent());
+            }
+        }
+        return summary.lines();
+    }
+
+    private void add(RecordedEvent event) {
+        String frame = frame(event.getStackTrace());
+        double millis = event.getDuration().toNanos() / 1e6;
+        switch (event.getEventType().getName()) {
+            case "jdk.ExecutionSample" -> add("hot", frame, 1);
+            case "jdk.ObjectAllocationSample" -> {
+                double bytes = event.hasField("weight") ? event.getLong("weight") : 1;
+                add("allocates", className(event, "objectClass") + " in " + frame, bytes);
+            }
+            case "jdk.JavaMonitorEnter" ->
+                add("monitor", className(event, "monitorClass") + ", wanted in " + frame + owner(event), millis);
+            case "jdk.ThreadPark" -> {
+                RecordedClass parked = event.getValue("parkedClass");
+                if (frame != null && parked != null) {
+                    add("parked", simple(parked.getName()) + " in " + frame, millis);
+                }
+            }
+            case "jdk.SocketRead", "jdk.SocketWrite" ->
+                add("socket", event.getString("host") + ":" + event.getInt("port") + " in " + frame, millis);
+            case "jdk.FileRead", "jdk.FileWrite", "jdk.FileForce" ->
+                add("file", event.getString("path") + " in " + frame, millis);
+            case "jdk.VirtualThreadPinned" -> add("pinned", frame, millis);
+            default -> {}
+        }
+    }
+
+    private void add(String word, @Nullable String what, double amount) {
+        if (what == null) {
+            return;
+        }
+        Map<String, Double> of = sums.computeIfAbsent(word, name -> new HashMap<>());
+        if (of.size() < MAX_KEYS || of.containsKey(what)) {
+            of.merge(what, amount, Double::sum);
+        }
+    }
+
+    /** The innermost frame of the application, else the innermost one. */
+    private static @Nullable String frame(@Nullable RecordedStackTrace stack) {
+        if (stack == null || stack.getFrames().isEmpty()) {
+            return null;
+        }
+        for (RecordedFrame frame : stack.getFrames()) {
+            if (frame.isJavaFrame()
+                    && ApplicationCode.owns(frame.getMethod().getType().getName())) {
+                return shown(frame);
+            }
+        }
+        return shown(stack.getFrames().get(0));
+    }
+
+    private static String shown(RecordedFrame frame) {
+        return ApplicationCode.shown(new StackTraceElement(
+                frame.getMethod().getType().getName(), frame.getMethod().getName(), null, frame.getLineNumber()));
+    }
+
+    private static String owner(RecordedEvent event) {
+        RecordedThread owner = event.getValue("previousOwner");
+        return owner == null || owner.getJavaName() == null ? "" : ", held by " + owner.getJavaName();
+    }
+
+    private static String className(RecordedEvent event, String field) {
+        RecordedClass type = event.getValue(field);
+        return type == null ? "objects" : simple(type.getName());
+    }
+
+    private static String simple(String type) {
+        return type.substring(type.lastIndexOf('.') + 1);
+    }
+
+    private List<String> lines() {
+        List<String> lines = new ArrayList<>();
+        for (String word : List.of("hot", "allocates", "monitor", "socket", "file", "pinned", "parked")) {
+            Map<String, Double> of = sums.getOrDefault(word, Map.of());
+            double all = of.values().stream().mapToDouble(Double::doubleValue).sum();
+            of.entrySet().stream()
+                    .sorted(Map.Entry.<String, Double>comparingByValue()
+                            .reversed()
+                            .thenComparing(Map.Entry.comparingByKey()))
+                    .limit(SHOWN)
+                    .forEach(entry -> lines.add(String.format(
+                            Locale.ROOT, "%-9s %s, %.0f %%", word, entry.getKey(), 100 * entry.getValue() / all)));
+        }
+        return lines;
+    }
+}
