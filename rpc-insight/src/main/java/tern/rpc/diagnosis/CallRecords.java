@@ -3,6 +3,7 @@ package tern.rpc.diagnosis;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -29,6 +30,7 @@ final class CallRecords implements CallObserver {
 
     private final long targetNanos;
     private final ThreadIds threads;
+    private final CallTrace trace = new CallTrace();
     private final ConcurrentMap<String, MethodRecords> methods = new ConcurrentHashMap<>();
 
     /** @param threads learns the threads of late calls, so that their waits for a processor can be read */
@@ -55,6 +57,7 @@ final class CallRecords implements CallObserver {
     private static final class MethodRecords {
         private static final Phase[] PHASES = Phase.values();
 
+        final long firstNanos;
         final LongAdder calls = new LongAdder();
         final LongAdder late = new LongAdder();
         final LongAdder failed = new LongAdder();
@@ -63,7 +66,8 @@ final class CallRecords implements CallObserver {
         final Ring bad = new Ring(BAD_CALLS);
         final Ring good = new Ring(GOOD_CALLS);
 
-        MethodRecords() {
+        MethodRecords(long firstNanos) {
+            this.firstNanos = firstNanos;
             for (int i = 0; i < phaseNanos.length; i++) {
                 phaseNanos[i] = new LongAdder();
             }
@@ -113,9 +117,10 @@ final class CallRecords implements CallObserver {
 
     @Override
     public void ended(String method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
-        MethodRecords records = of(method);
+        MethodRecords records = of(method, now);
         records.calls.increment();
         records.nanos.add(tookNanos);
+        trace.add(ledger, tookNanos, now);
         boolean late = tookNanos > targetNanos;
         if (late) {
             records.late.increment();
@@ -132,12 +137,24 @@ final class CallRecords implements CallObserver {
         }
     }
 
-    private MethodRecords of(String method) {
+    private MethodRecords of(String method, long now) {
         MethodRecords known = methods.get(method);
         if (known != null) {
             return known;
         }
-        return methods.computeIfAbsent(methods.size() < MAX_METHODS ? method : OTHERS, name -> new MethodRecords());
+        return methods.computeIfAbsent(methods.size() < MAX_METHODS ? method : OTHERS, name -> new MethodRecords(now));
+    }
+
+    /** The time since each method was called first, in nanoseconds. */
+    Map<String, Long> ages(long now) {
+        Map<String, Long> ages = new TreeMap<>();
+        methods.forEach((name, records) -> ages.put(name, now - records.firstNanos));
+        return ages;
+    }
+
+    /** The last calls of all methods. */
+    CallTrace trace() {
+        return trace;
     }
 
     /** The sums of each method. */

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param saves the share of bad calls that would be in time without it, 0 to 1
  * @param certainMs the part of it that is certain, given the number of samples
  * @param evidence facts in short lines, each beginning with a word that names it
+ * @param changed what changed, is new and is the same since it began, in such lines
  * @param symptoms what it brings with it, such as a full pool
  * @param acquitted what it is not, with the reason
  */
@@ -25,11 +26,13 @@ public record Cause(
         double certainMs,
         Change change,
         List<String> evidence,
+        List<String> changed,
         List<String> symptoms,
         List<String> acquitted) {
 
     public Cause {
         evidence = List.copyOf(evidence);
+        changed = List.copyOf(changed);
         symptoms = List.copyOf(symptoms);
         acquitted = List.copyOf(acquitted);
     }

@@ -20,6 +20,7 @@ final class CauseText {
     private final StoreText storeText;
     private final RemoteText remoteText;
     private final CodeText codeText;
+    private final Changes changes;
 
     CauseText(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools, Map<Part, List<String>> symptoms) {
         this.evidence = evidence;
@@ -31,6 +32,7 @@ final class CauseText {
         Operations operations = new Operations(excess, evidence.usual());
         this.storeText = new StoreText(evidence, excess, operations, pools);
         this.remoteText = new RemoteText(evidence, excess, operations);
+        this.changes = new Changes(evidence, excess, operations);
         this.codeText = new CodeText(evidence, excess, poolText, operations);
     }
 
@@ -51,6 +53,7 @@ final class CauseText {
                 certainNanos / 1e6,
                 told.change(),
                 facts,
+                changes.lines(part),
                 symptoms(part),
                 acquitted(part));
     }
@@ -100,7 +103,7 @@ final class CauseText {
     private List<String> callers(Part part) {
         Map<String, Integer> methods = new java.util.TreeMap<>();
         for (Excess.Counted counted : excess.accounts) {
-            if (counted.times().of(part) > 0) {
+            if (counted.times().sum(Ranking.only(part)) > 0) {
                 methods.merge(counted.call().method(), 1, Integer::sum);
             }
         }

@@ -13,6 +13,8 @@ final class DiagnosisText {
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
     private static final int MAX_PARTS = 5;
+    private static final double MUCH = 0.25;
+    private static final double HALF = 0.5;
 
     private DiagnosisText() {}
 
@@ -37,6 +39,12 @@ final class DiagnosisText {
                 miss.usualP99Ms() < 0 ? "" : String.format(Locale.ROOT, " (usual %.0f)", miss.usualP99Ms()));
         for (int i = 0; i < causes.size(); i++) {
             cause(text, i + 1, causes.get(i));
+            if (i == 0) {
+                causes.get(0).changed().forEach(fact -> line(text, "  %s", fact));
+                if (isNotAlone(causes)) {
+                    line(text, "  alone    neither 1 nor 2 alone brings half of the bad calls into the target");
+                }
+            }
         }
         line(text, "  a call   %s", account(accountMs));
         return text.toString();
@@ -52,6 +60,14 @@ final class DiagnosisText {
             line(text, "  expect   p99 %.0f ms", cause.change().expectedP99Ms());
         }
         line(text, "  saves    %.0f %% of the bad calls would be in time without it", cause.saves() * 100);
+    }
+
+    /** Whether the first two causes cost much each, and neither of them saves half of the bad calls by itself. */
+    static boolean isNotAlone(List<Cause> causes) {
+        return causes.size() > 1
+                && causes.get(1).ms() >= MUCH * causes.get(1).ofMs()
+                && causes.get(0).saves() < HALF
+                && causes.get(1).saves() < HALF;
     }
 
     /** The kind and the name of a cause in one line. */

@@ -33,6 +33,7 @@ public final class Diagnostician {
 
     private static final Path ROOT = Path.of("/");
     private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long REPLAYED_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final int HUNG_TARGETS = 10;
 
     /** A miss of this length is recorded: the first answers come without the price of the recorder's start. */
@@ -283,6 +284,8 @@ public final class Diagnostician {
                 sampler.samples(),
                 sampler.tasks(),
                 surroundings.logging(),
+                records.ages(now),
+                records.trace().since(now - REPLAYED_NANOS),
                 usual,
                 process,
                 pools(start),

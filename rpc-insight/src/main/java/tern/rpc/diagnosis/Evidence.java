@@ -15,6 +15,8 @@ import tern.rpc.pool.LoggingMode;
  * @param samples what the threads of calls did
  * @param tasks what tasks of executors did
  * @param logging how log lines are written
+ * @param methodAges the time since each method was called first, in nanoseconds
+ * @param trace the last calls in the order of their arrival, for a replay
  * @param calls counts of the window
  * @param refused the refused calls by reason
  */
@@ -26,6 +28,8 @@ record Evidence(
         Map<CallLedger, Sampler.Samples> samples,
         TaskWatch tasks,
         LoggingMode logging,
+        Map<String, Long> methodAges,
+        List<CallTrace.Call> trace,
         Usual usual,
         PauseTimes pauses,
         List<PoolLook> pools,
@@ -37,6 +41,7 @@ record Evidence(
         bad = List.copyOf(bad);
         good = List.copyOf(good);
         pools = List.copyOf(pools);
+        trace = List.copyOf(trace);
     }
 
     /**

@@ -23,6 +23,9 @@ final class MissWatch {
     /** The first seconds with calls, in which classes are loaded and code is compiled. */
     private static final int WARM_UP_SECONDS = 60;
 
+    /** From then on healthy seconds teach what is usual. */
+    private static final int LEARNING_SECONDS = 30;
+
     private final Deque<long[]> seconds = new ArrayDeque<>(); // calls, bad
     private int votes; // the last three seconds, one bit each
     private int hungLooks;
@@ -97,6 +100,6 @@ final class MissWatch {
 
     /** Whether this second taught what is usual: there is no miss, and none has just ended. */
     boolean isHealthy() {
-        return !open && votes == 0 && isWarm();
+        return !open && votes == 0 && secondsWithCalls > LEARNING_SECONDS;
     }
 }

@@ -23,12 +23,14 @@ final class PoolText {
 
     private final Evidence evidence;
     private final Excess excess;
+    private final Remedy remedy;
     private final Map<String, PoolVerdict> pools;
 
     PoolText(Evidence evidence, Excess excess, Map<String, PoolVerdict> pools) {
         this.evidence = evidence;
         this.excess = excess;
         this.pools = pools;
+        this.remedy = new Remedy(evidence);
     }
 
     Told pool(Part part) {
@@ -123,8 +125,14 @@ final class PoolText {
         int size = room <= 0 ? -1 : verdict.sizeFor(evidence.seconds(), room);
         PoolSnapshot pool = verdict.pool().now();
         PoolSetting.Use use = pool.effectiveMax() < pool.max() ? PoolSetting.Use.MAX_PER_HOST : PoolSetting.Use.MAX;
-        Change change = property(pool, use, size, rest + Math.max(0, room / 2));
-        if (change == null) {
+        Change change = size < 0 ? null : property(remedy.of(verdict.pool(), use, size));
+        if (change == null && size >= 0) {
+            change = Change.of(
+                    Where.CODE,
+                    "more connections in \"" + verdict.name()
+                            + "\", or fewer uses a call; no size is given, because the"
+                            + " replay of these calls does not confirm one");
+        } else if (change == null) {
             String longest = longestWithout(part);
             change = Change.of(
                     Where.CODE,
@@ -145,33 +153,27 @@ final class PoolText {
         return null;
     }
 
-    /** The change of a setting; null if the value is not larger than the present one, or cannot be set. */
-    private @Nullable Change property(PoolSnapshot pool, PoolSetting.Use use, int value, double expectedNanos) {
-        PoolSetting setting = pool.setting(use).orElse(null);
-        if (setting == null
-                || value <= pool.effectiveMax()
-                || setting.accepted().nearest(value) != value) {
-            return null;
-        }
-        if (evidence.machine().isFull()) {
-            return null; // more at once would only wait for a processor
-        }
-        return new Change(
-                Where.PROPERTY,
-                setting.property() + "=" + value,
-                setting.property(),
-                setting.value(),
-                Integer.toString(value),
-                expectedNanos / 1e6);
+    /** The change of a setting to a size that was checked; null if there is none. */
+    private static @Nullable Change property(Remedy.@Nullable Size size) {
+        return size == null
+                ? null
+                : new Change(
+                        Where.PROPERTY,
+                        size.setting().property() + "=" + size.value(),
+                        size.setting().property(),
+                        size.setting().value(),
+                        Integer.toString(size.value()),
+                        size.expectedNanos() / 1e6);
     }
 
     /** The wait for a worker that no slow part of calls explains. */
     Told workers() {
-        PoolSnapshot workers = pools.values().stream()
-                .map(pool -> pool.pool().now())
-                .filter(pool -> pool.kind() == PoolKind.WORKERS)
+        PoolLook look = pools.values().stream()
+                .map(PoolVerdict::pool)
+                .filter(pool -> pool.now().kind() == PoolKind.WORKERS)
                 .findFirst()
                 .orElse(null);
+        PoolSnapshot workers = look == null ? null : look.now();
         double perSecond = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
         double serviceNanos = excess.account.sum() - excess.account.of(Part.of(Kind.QUEUE));
         double usualRate = evidence.usual().figure("calls");
@@ -179,7 +181,7 @@ final class PoolText {
         facts.add(String.format(
                 Locale.ROOT, "rate     %.0f calls/s%s", perSecond, usualRate > 0 ? usually(usualRate) : ""));
         facts.add(String.format(Locale.ROOT, "a call   %.1f ms with a worker", serviceNanos / 1e6));
-        if (workers == null) {
+        if (look == null || workers == null) {
             return new Told(
                     "NO FREE WORKER",
                     "workers",
@@ -191,9 +193,9 @@ final class PoolText {
         double room = Math.max(1e6, evidence.targetNanos() - serviceNanos);
         double busy = perSecond * serviceNanos / 1e9;
         int wanted = QueueModel.placesFor(busy, serviceNanos, room / 2, 10_000);
-        Change change = serviceNanos > FULL * evidence.targetNanos()
+        Change change = wanted < 0 || serviceNanos > FULL * evidence.targetNanos()
                 ? null
-                : property(workers, PoolSetting.Use.MAX, wanted, serviceNanos + room / 2);
+                : property(remedy.of(look, PoolSetting.Use.MAX, wanted));
         if (change == null && evidence.machine().isFull()) {
             change = Change.of(
                     Where.MACHINE,
@@ -208,6 +210,16 @@ final class PoolText {
                             : "calls come in bursts: limit them in the caller, or another instance of this server");
         }
         return new Told("NO FREE WORKER", workers.name(), change, facts);
+    }
+
+    /** More threads for an executor, by the formula of queues: its tasks are not part of the replay. */
+    private @Nullable Change executor(PoolSnapshot pool, int threads) {
+        PoolSetting setting = pool.setting(PoolSetting.Use.MAX).orElse(null);
+        boolean fits = setting != null
+                && threads > pool.max()
+                && setting.accepted().nearest(threads) == threads
+                && !evidence.machine().isFull();
+        return setting == null || !fits ? null : property(new Remedy.Size(setting, threads, -1e6));
     }
 
     private static String usually(double rate) {
@@ -246,9 +258,7 @@ final class PoolText {
                     : QueueModel.placesFor(takings * hold / 1e9, hold, evidence.targetNanos() / 4.0, 2_000);
             double usual = verdict.pool().usualHoldNanos();
             boolean slower = usual > 0 && hold > 1.5 * usual;
-            Change change = slower || hold > evidence.targetNanos()
-                    ? null
-                    : property(pool, PoolSetting.Use.MAX, wanted, excess.account.sum() / 2);
+            Change change = slower || hold > evidence.targetNanos() ? null : executor(pool, wanted);
             return new Told(
                     slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL",
                     pool.name(),

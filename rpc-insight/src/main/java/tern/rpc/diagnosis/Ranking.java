@@ -244,7 +244,9 @@ final class Ranking {
         return !isLeaf(part);
     }
 
+    /** The parts of calls that a cause stands for: itself, or all operations of its kind if these are one cause. */
     static Predicate<Part> only(Part cause) {
-        return cause::equals;
+        boolean joined = cause.name().isEmpty() && Operations.phase(cause.kind()) != null;
+        return joined ? part -> part.kind() == cause.kind() : cause::equals;
     }
 }

@@ -39,6 +39,9 @@ final class RecordingSummary {
 
     private void add(RecordedEvent event) {
         String frame = frame(event.getStackTrace());
+        if (frame == null) {
+            return;
+        }
         double millis = event.getDuration().toNanos() / 1e6;
         switch (event.getEventType().getName()) {
             case "jdk.ExecutionSample" -> add("hot", frame, 1);
@@ -50,7 +53,7 @@ final class RecordingSummary {
                 add("monitor", className(event, "monitorClass") + ", wanted in " + frame + owner(event), millis);
             case "jdk.ThreadPark" -> {
                 RecordedClass parked = event.getValue("parkedClass");
-                if (frame != null && parked != null) {
+                if (parked != null) {
                     add("parked", simple(parked.getName()) + " in " + frame, millis);
                 }
             }
@@ -63,10 +66,7 @@ final class RecordingSummary {
         }
     }
 
-    private void add(String word, @Nullable String what, double amount) {
-        if (what == null) {
-            return;
-        }
+    private void add(String word, String what, double amount) {
         Map<String, Double> of = sums.computeIfAbsent(word, name -> new HashMap<>());
         if (of.size() < MAX_KEYS || of.containsKey(what)) {
             of.merge(what, amount, Double::sum);

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import shop.Orders;
@@ -141,15 +144,75 @@ class DiagnosticianTest {
     void poolThatIsTooSmallGetsASizeThatMeetsTheTarget() {
         shop.healthy(USUAL);
         long[] taken = {0};
-        shop.pools.add(() -> druid(4, 4, 30, taken[0] += 100));
-        Diagnosis miss = shop.miss(
-                call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 300).in(Phase.SQL, "select 1", 38));
+        shop.pools.add(() -> druid(4, 4, 30, taken[0]));
+        double[] freeAt = new double[4]; // the time in ms at which each connection is free
+        for (int i = 0; i < 8; i++) {
+            shop.evenSecond(110, () -> {
+                taken[0]++;
+                Arrays.sort(freeAt);
+                double now = shop.now() / 1e6;
+                double wait = Math.max(0, freeAt[0] - now);
+                freeAt[0] = now + wait + 40;
+                return call -> call.in(Phase.JDBC_CONNECTION, "druid", wait).in(Phase.SQL, "select 1", 40);
+            });
+        }
+        Diagnosis miss = shop.diagnosis();
 
         Cause cause = first(miss);
         assertThat(cause.kind()).as(miss.text()).isEqualTo("POOL TOO SMALL");
         assertThat(cause.change().property()).isEqualTo("spring.datasource.druid.max-active");
         assertThat(Integer.parseInt(cause.change().to())).isBetween(5, 20);
         assertThat(cause.change().expectedP99Ms()).isLessThanOrEqualTo(100);
+    }
+
+    @Test
+    void sizeThatTheReplayDoesNotConfirmIsNotPrinted() {
+        shop.healthy(USUAL);
+        long[] taken = {0};
+        shop.pools.add(() -> druid(4, 4, 30, taken[0] += 100));
+        Diagnosis miss = shop.miss(
+                call -> call.own(2).in(Phase.JDBC_CONNECTION, "druid", 300).in(Phase.SQL, "select 1", 38));
+
+        assertThat(first(miss).kind()).isEqualTo("POOL TOO SMALL");
+        assertThat(first(miss).change().property()).isNull();
+        assertThat(first(miss).change().text()).contains("no size is given");
+    }
+
+    @Test
+    void orderOfCallsDoesNotMatter() {
+        List<Consumer<Shop.Steps>> calls = new ArrayList<>();
+        for (int i = 0; i < 40; i++) { // all of them are recorded
+            int millis = i;
+            calls.add(call -> call.own(2)
+                    .in(Phase.SQL, "select " + millis % 3, 120 + millis)
+                    .in(Phase.REDIS, "GET", 40));
+        }
+        List<String> texts = new ArrayList<>();
+        for (int turn = 0; turn < 3; turn++) {
+            Shop one = new Shop();
+            one.healthy(USUAL);
+            Collections.shuffle(calls, new Random(turn));
+            for (int i = 0; i < 6; i++) {
+                one.second(() -> calls.forEach(call -> one.call(Shop.PLACE, 0, call)));
+            }
+            texts.add(one.diagnosis().text().lines().skip(1).toList().toString());
+        }
+
+        assertThat(texts.get(1)).isEqualTo(texts.get(0));
+        assertThat(texts.get(2)).isEqualTo(texts.get(0));
+    }
+
+    @Test
+    void missThatGoesOnIsOneEpisode() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 60; i++) {
+            shop.second(100, call -> call.own(2).in(Phase.SQL, "select stock", 250));
+        }
+
+        assertThat(shop.diagnostician.history().episodes())
+                .extracting(History.Episode::first)
+                .containsExactly("SLOW STATEMENT: select stock");
+        assertThat(shop.diagnostician.history().seconds()).hasSizeLessThanOrEqualTo(600);
     }
 
     /** Returns a pool whose connections are held for 40 ms each. */

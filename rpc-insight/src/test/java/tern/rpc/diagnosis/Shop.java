@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
@@ -29,6 +30,7 @@ final class Shop implements Diagnostician.Surroundings {
     final List<PoolSource> pools = new ArrayList<>();
     Machine machine = Machine.UNKNOWN;
     PauseTimes pauses = PauseTimes.NONE;
+    private long lastTook;
     final Diagnostician diagnostician = new Diagnostician(
             new RpcMeters(new SimpleMeterRegistry(), new Slo(500, Duration.ofMillis(100))),
             this,
@@ -83,7 +85,7 @@ final class Shop implements Diagnostician.Surroundings {
             return this;
         }
 
-        Steps in(Phase phase, String name, double millis) {
+        Steps in(Phase phase, @Nullable String name, double millis) {
             Phase outer = ledger.enter(phase);
             pass(millis);
             ledger.leave(outer, name);
@@ -103,8 +105,13 @@ final class Shop implements Diagnostician.Surroundings {
         long end = time.get();
         steps.ledger.end();
         long took = end - start + (long) (queuedMillis * 1e6);
+        lastTook = took;
         diagnostician.observer().ended(method, steps.ledger, took, end, failure);
         time.set(start);
+    }
+
+    double lastTookMillis() {
+        return lastTook / 1e6;
     }
 
     /** Serves this number of calls in one second. */
@@ -114,6 +121,15 @@ final class Shop implements Diagnostician.Surroundings {
                 call(PLACE, 0, body);
             }
         });
+    }
+
+    /** Serves this number of calls, which arrive evenly within one second. */
+    void evenSecond(int calls, Supplier<Consumer<Steps>> bodies) {
+        for (int i = 0; i < calls; i++) {
+            call(PLACE, 0, bodies.get());
+            pass(1_000.0 / calls);
+        }
+        diagnostician.second();
     }
 
     void second(Runnable calls) {

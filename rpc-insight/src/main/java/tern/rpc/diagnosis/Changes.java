@@ -1,0 +1,93 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import tern.rpc.Phase;
+
+/** Compares the time of a miss with the usual: what changed, what is new, and what is the same. */
+final class Changes {
+
+    /** A figure that is this many times the usual one has changed. */
+    private static final double MUCH = 2;
+
+    /** A method first called at most this long before now is new. */
+    private static final long NEW_NANOS = 90_000_000_000L;
+
+    private final Evidence evidence;
+    private final Excess excess;
+    private final Operations operations;
+
+    Changes(Evidence evidence, Excess excess, Operations operations) {
+        this.evidence = evidence;
+        this.excess = excess;
+        this.operations = operations;
+    }
+
+    /** Lines about a cause, which begin with {@code changed}, {@code new} or {@code same}. */
+    List<String> lines(Part cause) {
+        List<String> lines = new ArrayList<>();
+        List<String> same = new ArrayList<>();
+        double rate = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
+        compare("rate", "calls/s", rate, evidence.usual().figure("calls"), lines, same);
+        double allocated = evidence.machine().allocatedPerSecond();
+        compare("allocation", "MB/s", allocated / 1e6, evidence.usual().figure("allocated") / 1e6, lines, same);
+        for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
+            double usually = evidence.usual().figure("count " + phase);
+            double now = operations.of(phase, "").count();
+            if (usually > 0.5 && now > 0) {
+                compare(phase.key() + " operations", "a call", now, usually, lines, same);
+            }
+        }
+        for (Map.Entry<String, Long> entry : evidence.methodAges().entrySet()) {
+            if (entry.getValue() < NEW_NANOS) {
+                lines.add(String.format(
+                        Locale.ROOT,
+                        "new      %s, first called %d s ago",
+                        entry.getKey(),
+                        entry.getValue() / 1_000_000_000L));
+            }
+        }
+        if (isNew(cause)) {
+            lines.add("new      " + cause.name() + " was not seen in calls before");
+        }
+        if (!same.isEmpty()) {
+            lines.add("same     " + String.join(", ", same));
+        }
+        return lines;
+    }
+
+    private static void compare(
+            String what, String unit, double now, double usually, List<String> changed, List<String> same) {
+        if (usually <= 0 || now < 0) {
+            return;
+        }
+        if (now >= MUCH * usually || now * MUCH <= usually) {
+            changed.add(String.format(Locale.ROOT, "changed  %s: %.1f %s, usually %.1f", what, now, unit, usually));
+        } else {
+            same.add(what);
+        }
+    }
+
+    /** Whether an operation took no time in usual calls of the methods that miss, although these are known. */
+    private boolean isNew(Part cause) {
+        if (Operations.phase(cause.kind()) == null || cause.name().isEmpty()) {
+            return false;
+        }
+        boolean known = false;
+        for (String method : excess.badByMethod().keySet()) {
+            Times usual = evidence.usual().of(method);
+            known |= usual != null;
+            if (usual != null && usual.of(cause) > 0) {
+                return false;
+            }
+        }
+        return known && operations.usualEach(phase(cause)) < 0;
+    }
+
+    private static Phase phase(Part cause) {
+        Phase phase = Operations.phase(cause.kind());
+        return phase == null ? Phase.OWN : phase;
+    }
+}

@@ -1,0 +1,90 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
+
+/**
+ * Checks the size of a pool before it is advised: the library accepts it, it is not set already, the processors have
+ * room, and a replay of the last calls meets the target with it. The replay has to come close to the present times with
+ * the present sizes first.
+ */
+final class Remedy {
+
+    private static final int MAX_SIZE = 2_000;
+
+    private final Evidence evidence;
+    private final List<PoolLook> pools;
+
+    Remedy(Evidence evidence) {
+        this.evidence = evidence;
+        this.pools = evidence.pools();
+    }
+
+    /**
+     * A size that was checked.
+     *
+     * @param expectedNanos the time within which 99 of 100 calls are expected to end with it
+     */
+    record Size(PoolSetting setting, int value, double expectedNanos) {}
+
+    /**
+     * The smallest size that meets the target; null if there is none, or if the model does not fit.
+     *
+     * @param from the least size to try
+     */
+    @Nullable
+    Size of(PoolLook pool, PoolSetting.Use use, int from) {
+        PoolSetting setting = pool.now().setting(use).orElse(null);
+        if (setting == null || evidence.machine().isFull()) {
+            return null; // more at once would only wait for a processor
+        }
+        boolean forWorkers = pool.now().kind() == PoolKind.WORKERS;
+        int workers = workers();
+        int present = pool.now().effectiveMax();
+        int places = forWorkers ? ReplayModel.UNLIMITED : present;
+        ReplayModel model = model(pool, false);
+        if (!model.isReliable(workers, places)) {
+            model = model(pool, true);
+        }
+        if (!model.isReliable(workers, places)) {
+            return null;
+        }
+        ReplayModel.Outcome now = model.replay(workers, places);
+        for (int size = Math.max(from, present + 1); size <= MAX_SIZE; size += Math.max(1, size / 4)) {
+            ReplayModel.Outcome then =
+                    forWorkers ? model.replay(size, ReplayModel.UNLIMITED) : model.replay(workers, size);
+            boolean better = then.p99Nanos() <= now.p99Nanos() && then.failed() <= now.failed();
+            if (better && then.p99Nanos() <= evidence.targetNanos()) {
+                return setting.accepted().nearest(size) == size ? new Size(setting, size, then.p99Nanos()) : null;
+            }
+        }
+        return null;
+    }
+
+    private ReplayModel model(PoolLook pool, boolean withBacklog) {
+        PoolSnapshot now = pool.now();
+        int kind = switch (now.kind()) {
+            case REDIS -> 1;
+            case HTTP -> 2;
+            default -> 0;
+        };
+        boolean forWorkers = now.kind() == PoolKind.WORKERS;
+        long limit = forWorkers || now.waitLimit().isNegative()
+                ? -1
+                : now.waitLimit().toNanos();
+        return new ReplayModel(
+                evidence.trace(), kind, forWorkers ? 0 : Math.max(0, pool.holdNanos()), limit, withBacklog);
+    }
+
+    private int workers() {
+        return pools.stream()
+                .map(PoolLook::now)
+                .filter(pool -> pool.kind() == PoolKind.WORKERS)
+                .mapToInt(PoolSnapshot::max)
+                .findFirst()
+                .orElse(ReplayModel.UNLIMITED);
+    }
+}

@@ -1,0 +1,197 @@
+package tern.rpc.diagnosis;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.PriorityQueue;
+
+/**
+ * Replays calls through a queue of workers and a pool of connections. A call takes a worker, works, takes a connection
+ * for the mean time of use times its borrowings, works on, and gives both back. Both are handed out in order. A backlog
+ * from before is imitated by replaying the calls twice and measuring the second time.
+ */
+final class ReplayModel {
+
+    /** A place for everybody. */
+    static final int UNLIMITED = Integer.MAX_VALUE;
+
+    /** The model is wrong if it misses the measured time by more than this share. */
+    private static final double TOLERANCE = 0.3;
+
+    private static final double P99 = 0.99;
+    private static final int MIN_CALLS = 50;
+
+    private final List<CallTrace.Call> measured;
+    private final List<CallTrace.Call> calls; // all that are replayed; the measured ones are the last
+    private final int kind;
+    private final double useNanos;
+    private final long waitLimitNanos;
+
+    /**
+     * @param calls in the order of their arrival
+     * @param kind the index of the pool in {@link CallTrace.Call#uses}
+     * @param useNanos the mean time for which a connection is held
+     * @param waitLimitNanos a call that waits longer for a connection ends; negative for no limit
+     * @param withBacklog whether calls waited already when the first one arrived
+     */
+    ReplayModel(List<CallTrace.Call> calls, int kind, double useNanos, long waitLimitNanos, boolean withBacklog) {
+        this.measured = List.copyOf(calls);
+        this.calls = withBacklog ? twice(calls) : measured;
+        this.kind = kind;
+        this.useNanos = useNanos;
+        this.waitLimitNanos = waitLimitNanos;
+    }
+
+    private static List<CallTrace.Call> twice(List<CallTrace.Call> calls) {
+        List<CallTrace.Call> all = new ArrayList<>(calls);
+        if (calls.size() > 1) {
+            long span = calls.get(calls.size() - 1).startNanos() - calls.get(0).startNanos();
+            long shift = span + span / (calls.size() - 1);
+            for (CallTrace.Call call : calls) {
+                all.add(new CallTrace.Call(
+                        call.startNanos() + shift, call.tookNanos(), call.queueNanos(), call.waitNanos(), call.uses()));
+            }
+        }
+        return all;
+    }
+
+    /**
+     * The outcome of a replay.
+     *
+     * @param p99Nanos the time within which 99 of 100 calls ended
+     * @param meanNanos the mean time
+     * @param failed the share of calls that got no connection in time
+     */
+    record Outcome(double p99Nanos, double meanNanos, double failed) {}
+
+    /** Whether a replay with the present sizes comes close to the times that were measured. */
+    boolean isReliable(int workers, int places) {
+        if (measured.size() < MIN_CALLS) {
+            return false;
+        }
+        long[] times = measured.stream().mapToLong(CallTrace.Call::tookNanos).toArray();
+        double real = p99(times);
+        return Math.abs(replay(workers, places).p99Nanos() - real) <= TOLERANCE * real;
+    }
+
+    /** Replays the calls with this number of workers and of connections. */
+    Outcome replay(int workers, int places) {
+        return new Run(workers, places).outcome();
+    }
+
+    private static double p99(long[] times) {
+        long[] sorted = times.clone();
+        Arrays.sort(sorted);
+        return sorted.length == 0 ? 0 : sorted[(int) Math.min(sorted.length - 1, Math.floor(P99 * sorted.length))];
+    }
+
+    /** The steps of a call, in their order. */
+    private enum Step {
+        ARRIVES,
+        WANTS_CONNECTION,
+        RETURNS_CONNECTION,
+        ENDS
+    }
+
+    private record Event(double at, int call, Step step, long order) {}
+
+    private final class Run {
+        private final PriorityQueue<Event> events =
+                new PriorityQueue<>(Comparator.comparingDouble(Event::at).thenComparingLong(Event::order));
+        private final Deque<Integer> forWorker = new ArrayDeque<>();
+        private final Deque<Integer> forConnection = new ArrayDeque<>();
+        private final double[] asked = new double[calls.size()]; // for a connection
+        private final long[] took = new long[calls.size()];
+        private int workers;
+        private int places;
+        private int failed;
+        private long order;
+
+        Run(int workers, int places) {
+            this.workers = workers;
+            this.places = places;
+            for (int i = 0; i < calls.size(); i++) {
+                add((double) calls.get(i).startNanos(), i, Step.ARRIVES);
+            }
+        }
+
+        private void add(double at, int call, Step step) {
+            events.add(new Event(at, call, step, order++));
+        }
+
+        Outcome outcome() {
+            for (Event event = events.poll(); event != null; event = events.poll()) {
+                step(event);
+            }
+            long[] last = Arrays.copyOfRange(took, took.length - measured.size(), took.length);
+            double mean = Arrays.stream(last).average().orElse(0);
+            return new Outcome(p99(last), mean, calls.isEmpty() ? 0 : (double) failed / calls.size());
+        }
+
+        private void step(Event event) {
+            switch (event.step()) {
+                case ARRIVES -> {
+                    forWorker.add(event.call());
+                    giveWorkers(event.at());
+                }
+                case WANTS_CONNECTION -> {
+                    asked[event.call()] = event.at();
+                    forConnection.add(event.call());
+                    giveConnections(event.at());
+                }
+                case RETURNS_CONNECTION -> {
+                    places++;
+                    add(event.at() + work(event.call()) / 2, event.call(), Step.ENDS);
+                    giveConnections(event.at());
+                }
+                case ENDS -> end(event.call(), event.at());
+            }
+        }
+
+        private void giveWorkers(double now) {
+            while (workers > 0 && !forWorker.isEmpty()) {
+                int call = forWorker.remove();
+                workers--;
+                boolean borrows = calls.get(call).uses()[kind] > 0;
+                add(now + (borrows ? work(call) / 2 : work(call)), call, borrows ? Step.WANTS_CONNECTION : Step.ENDS);
+            }
+        }
+
+        private void giveConnections(double now) {
+            while (!forConnection.isEmpty()) {
+                int call = forConnection.element();
+                if (waitLimitNanos >= 0 && now - asked[call] > waitLimitNanos) {
+                    forConnection.remove();
+                    failed++;
+                    end(call, asked[call] + waitLimitNanos);
+                } else if (places > 0) {
+                    forConnection.remove();
+                    places--;
+                    add(now + use(call), call, Step.RETURNS_CONNECTION);
+                } else {
+                    return;
+                }
+            }
+        }
+
+        private double use(int call) {
+            return Math.min(
+                    (double) calls.get(call).serviceNanos(), calls.get(call).uses()[kind] * useNanos);
+        }
+
+        /** The work of a call without a connection. */
+        private double work(int call) {
+            double all = calls.get(call).serviceNanos();
+            return calls.get(call).uses()[kind] > 0 ? all - use(call) : all;
+        }
+
+        private void end(int call, double at) {
+            took[call] = (long) (at - calls.get(call).startNanos());
+            workers++;
+            giveWorkers(at);
+        }
+    }
+}

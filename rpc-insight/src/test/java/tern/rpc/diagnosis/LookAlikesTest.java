@@ -1,0 +1,104 @@
+package tern.rpc.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import tern.rpc.Phase;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
+
+/** Healthy situations that look bad. */
+class LookAlikesTest {
+
+    private static final Consumer<Shop.Steps> USUAL =
+            call -> call.own(2).in(Phase.SQL, "select stock", 3).in(Phase.REDIS, "GET user:*", 1);
+
+    private final Shop shop = new Shop();
+
+    private void assertNoMiss() {
+        assertThat(shop.diagnosis().state()).as(shop.diagnosis().text()).isNotEqualTo(Diagnosis.State.MISS);
+        assertThat(shop.diagnosis().causes()).isEmpty();
+        assertThat(shop.diagnostician.history().episodes()).isEmpty();
+    }
+
+    @Test
+    void coldStart() {
+        for (int i = 0; i < 20; i++) {
+            shop.second(100, call -> call.own(400));
+        }
+        for (int i = 0; i < 80; i++) {
+            shop.second(100, USUAL);
+        }
+
+        assertNoMiss();
+    }
+
+    @Test
+    void deploymentWithAPauseWithoutCalls() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 30; i++) {
+            shop.second(0, USUAL);
+        }
+        for (int i = 0; i < 60; i++) {
+            shop.second(100, USUAL);
+        }
+
+        assertNoMiss();
+    }
+
+    @Test
+    void tinyTrafficWithALateCallNowAndThen() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 120; i++) {
+            boolean late = i % 40 == 0;
+            shop.second(i % 10 == 0 ? 1 : 0, call -> call.own(late ? 300 : 2));
+        }
+
+        assertNoMiss();
+    }
+
+    @Test
+    void fullPoolWithoutWaits() {
+        shop.pools.add(() -> PoolSnapshot.builder("druid", PoolKind.JDBC, 4)
+                .now(4, 0, 0)
+                .counts(100, 0)
+                .sums(Duration.ZERO, Duration.ofSeconds(4))
+                .settings(List.of())
+                .build());
+        shop.healthy(USUAL);
+
+        assertNoMiss();
+    }
+
+    @Test
+    void busyHostWithCallsInTime() {
+        shop.machine = new Machine(2, 0.3, 1.7, 0, 0, 0.3, null, 1e6, 1e6, List.of(), -1, null, List.of());
+        shop.healthy(call -> call.own(40).in(Phase.SQL, "select stock", 30));
+
+        assertNoMiss();
+    }
+
+    @Test
+    void burstWithinTheTarget() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 30; i++) {
+            shop.second(1_000, call -> call.own(20).in(Phase.SQL, "select stock", 60));
+        }
+
+        assertNoMiss();
+    }
+
+    @Test
+    void oneSecondInWhichAllCallsAreLate() {
+        shop.healthy(USUAL);
+        shop.second(3, call -> call.own(300));
+        for (int i = 0; i < 60; i++) {
+            shop.second(100, USUAL);
+        }
+
+        assertNoMiss();
+    }
+}
