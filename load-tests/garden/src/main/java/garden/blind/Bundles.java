@@ -1,0 +1,28 @@
+package garden.blind;
+
+import garden.shop.Step;
+import garden.shop.Switches;
+import org.springframework.stereotype.Component;
+
+@Component
+class Bundles implements Step {
+
+    @SuppressWarnings("unused") // keeps the optimizer from removing the work
+    private volatile int best;
+
+    @Override
+    public void history(int id) {
+        double level = Switches.level("code-2");
+        if (level > 0) {
+            best = best((int) level, id);
+        }
+    }
+
+    /** Tries every choice of parts. */
+    private int best(int parts, int seed) {
+        if (parts == 0) {
+            return seed % 7;
+        }
+        return Math.max(best(parts - 1, seed * 31 + 1), best(parts - 1, seed * 17 + 3));
+    }
+}

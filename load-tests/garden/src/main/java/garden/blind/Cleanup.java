@@ -1,0 +1,40 @@
+package garden.blind;
+
+import garden.shop.Step;
+import garden.shop.Switches;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.springframework.stereotype.Component;
+
+/** Memory that a service keeps, and ends of work that ask for a collection. */
+@Component
+class Cleanup implements Step {
+
+    private final List<Map<String, String>> pages = new ArrayList<>(); // control thread only
+
+    Cleanup() {
+        Switches.listen("collector-2", level -> {
+            pages.clear();
+            for (int i = 0; level > 0 && i < 300; i++) {
+                Map<String, String> page = new HashMap<>();
+                for (int j = 0; j < 1_000; j++) {
+                    page.put("key " + j, "value " + i);
+                }
+                pages.add(page);
+            }
+        });
+    }
+
+    @Override
+    public void place(int id) {
+        if (Switches.on("collector-2") && id % (int) Switches.level("collector-2") == 0) {
+            tidy();
+        }
+    }
+
+    private static void tidy() {
+        System.gc();
+    }
+}
