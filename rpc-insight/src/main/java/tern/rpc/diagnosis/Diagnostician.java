@@ -56,6 +56,7 @@ public final class Diagnostician {
     private volatile boolean recordsMisses;
     private long lastRecording = Long.MIN_VALUE; // used by the watching thread only
     private final MissReport report = new MissReport(history);
+    private final RemedyCheck check = new RemedyCheck();
     private final Sampler sampler;
     private final Deque<Second> seconds = new ArrayDeque<>(); // used by the watching thread only
     private @Nullable Instant since; // likewise
@@ -128,6 +129,14 @@ public final class Diagnostician {
         return recording.start(wall.instant());
     }
 
+    /**
+     * A line about the last advised property that was changed: what was expected and what it brought; empty if there is
+     * none. Any thread may call this.
+     */
+    public String checkedChange() {
+        return check.line();
+    }
+
     /** Earlier diagnoses and figures. Any thread may read it. */
     public History history() {
         return history;
@@ -180,6 +189,7 @@ public final class Diagnostician {
         if (before != null) {
             history.add(figures(before, present, counts, seen));
         }
+        check.look(List.copyOf(present.pools().values()), meters.served().p99Millis(), now);
         if (watch.isHealthy()) {
             learn(now, before, present, counts, seen);
         }
@@ -304,6 +314,7 @@ public final class Diagnostician {
                 seen.missing(),
                 watch.isWarm(),
                 wall.instant());
+        check.advised(latest.causes().get(0).change());
     }
 
     private void recordIfItLasts(long now) {

@@ -53,7 +53,7 @@ final class RecordingSummary {
                 add("monitor", className(event, "monitorClass") + ", wanted in " + frame + owner(event), millis);
             case "jdk.ThreadPark" -> {
                 RecordedClass parked = event.getValue("parkedClass");
-                if (parked != null) {
+                if (parked != null && isOfApplication(event.getStackTrace())) {
                     add("parked", simple(parked.getName()) + " in " + frame, millis);
                 }
             }
@@ -85,6 +85,13 @@ final class RecordingSummary {
             }
         }
         return shown(stack.getFrames().get(0));
+    }
+
+    /** Whether code of the application is on the stack; else the park is that of an idle thread. */
+    private static boolean isOfApplication(RecordedStackTrace stack) {
+        return stack.getFrames().stream()
+                .anyMatch(frame -> frame.isJavaFrame()
+                        && ApplicationCode.owns(frame.getMethod().getType().getName()));
     }
 
     private static String shown(RecordedFrame frame) {

@@ -26,6 +26,7 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
     /**
      * The JSON.
      *
+     * @param checked what the last changed property was expected to bring and what it brought; empty if there is none
      * @param recorded the last flight recording; null if there was none
      * @param history the causes of misses within 24 hours, the oldest first
      * @param seconds the figures of the last ten minutes, the oldest first
@@ -40,6 +41,7 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
             Map<String, Double> accountMs,
             double unexplainedMs,
             List<String> missing,
+            String checked,
             @Nullable Recorded recorded,
             List<History.Episode> history,
             List<History.Figures> seconds,
@@ -63,6 +65,7 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
                 now.accountMs(),
                 now.unexplainedMs(),
                 now.missing(),
+                diagnostician.checkedChange().strip(),
                 diagnostician.recorded(),
                 history.episodes(),
                 history.seconds(),
@@ -73,7 +76,7 @@ record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
     @Override
     public String text() {
         Diagnosis now = diagnostician.diagnosis();
-        StringBuilder text = new StringBuilder(now.text());
+        StringBuilder text = new StringBuilder(now.text()).append(diagnostician.checkedChange());
         Recorded recorded = diagnostician.recorded();
         if (recorded != null) {
             text.append(String.format(Locale.ROOT, "recorded %s for %d s%n", time(recorded.at()), recorded.seconds()));

@@ -1,0 +1,74 @@
+package tern.rpc.diagnosis;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.diagnosis.Cause.Change;
+import tern.rpc.pool.PoolSetting;
+import tern.rpc.pool.PoolSnapshot;
+
+/**
+ * Compares what a changed property was expected to bring with what it brought, a minute after the change. Used by one
+ * thread; any thread may read the line.
+ */
+final class RemedyCheck {
+
+    private static final long MEASURED_NANOS = TimeUnit.SECONDS.toNanos(60);
+    private static final long SHOWN_NANOS = TimeUnit.MINUTES.toNanos(10);
+
+    private @Nullable Change advised;
+    private long changedNanos = -1;
+    private volatile String line = "";
+
+    /** The first cause advised this change. */
+    void advised(Change change) {
+        if (change.property() != null && change.expectedP99Ms() >= 0 && changedNanos < 0) {
+            advised = change;
+        }
+    }
+
+    /**
+     * Looks at the present settings.
+     *
+     * @param p99Ms the time within which 99 of 100 calls of the last minute ended
+     */
+    void look(List<PoolSnapshot> pools, double p99Ms, long now) {
+        Change change = advised;
+        if (change == null) {
+            return;
+        }
+        if (changedNanos < 0) {
+            changedNanos = isSet(change, pools) ? now : -1;
+        } else if (line.isEmpty() && now - changedNanos >= MEASURED_NANOS) {
+            line = String.format(
+                    Locale.ROOT,
+                    "check    %s=%s: expected p99 %.0f ms, got %.0f%n",
+                    change.property(),
+                    change.to(),
+                    change.expectedP99Ms(),
+                    p99Ms);
+        } else if (now - changedNanos >= MEASURED_NANOS + SHOWN_NANOS) {
+            advised = null;
+            changedNanos = -1;
+            line = "";
+        }
+    }
+
+    private static boolean isSet(Change change, List<PoolSnapshot> pools) {
+        for (PoolSnapshot pool : pools) {
+            for (PoolSetting setting : pool.settings()) {
+                if (setting.property().equals(change.property())
+                        && setting.value().equals(change.to())) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** A line about the last changed property for ten minutes; empty if there is none. */
+    String line() {
+        return line;
+    }
+}
