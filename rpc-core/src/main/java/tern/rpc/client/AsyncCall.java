@@ -103,7 +103,8 @@ final class AsyncCall implements PendingCall.Completion {
         PendingCall attempt = pending;
         Target target = used;
         if (attempt != null && target != null) {
-            attempt.fail(TimeOuts.late(attempt, target.endpoint(), target.node().isConnecting()));
+            boolean isConnecting = target.connection().isConnecting(); // a connection that is not heard yet carries calls
+            attempt.fail(TimeOuts.late(attempt, target.endpoint(), isConnecting));
         }
     }
 

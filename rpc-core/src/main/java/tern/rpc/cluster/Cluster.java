@@ -209,10 +209,12 @@ public final class Cluster implements AutoCloseable {
 
     /** The listed providers that this client connects to, of each tag. */
     private List<Instance> chosen(List<Instance> listed) {
+        if (listed.stream().allMatch(instance -> isSpoken(instance) && instance.attributes().tags().isEmpty())) {
+            return subset.of(nearest(listed)); // the usual case, without a copy of a long list
+        }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();
         for (Instance instance : listed) {
-            String spoken = instance.endpoint().protocol();
-            if (spoken.isEmpty() || spoken.equals(protocol)) {
+            if (isSpoken(instance)) {
                 byTag.computeIfAbsent(instance.attributes().tag(), unseen -> new ArrayList<>())
                         .add(instance);
             }
@@ -220,6 +222,11 @@ public final class Cluster implements AutoCloseable {
         List<Instance> chosen = new ArrayList<>();
         byTag.values().forEach(tagged -> chosen.addAll(subset.of(nearest(tagged))));
         return chosen;
+    }
+
+    private boolean isSpoken(Instance instance) {
+        String spoken = instance.endpoint().protocol();
+        return spoken.isEmpty() || spoken.equals(protocol);
     }
 
     /** The providers of the own zone if there are enough of them for a subset, else all. */
