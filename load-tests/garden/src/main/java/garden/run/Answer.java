@@ -34,10 +34,16 @@ record Answer(String state, List<Found> causes) {
             JsonNode change = cause.path("change");
             causes.add(new Found(
                     text(cause.path("kind")) + ": " + text(cause.path("name")),
-                    change.isObject() ? text(change.path("text")) : text(change),
+                    change.isObject() ? text(change.path("text")) + setting(change) : text(change),
                     all.toString()));
         }
         return new Answer(text(root.path("state")), causes);
+    }
+
+    /** The property that a change sets, which its text need not repeat. */
+    private static String setting(JsonNode change) {
+        String property = text(change.path("property"));
+        return property.isEmpty() ? "" : " (" + property + "=" + text(change.path("to")) + ")";
     }
 
     /** Status in an answer of {@code /actuator/health}. */
