@@ -1,5 +1,6 @@
 package tern.rpc.netty.triple;
 
+import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import tern.rpc.RpcException;
 import tern.rpc.transport.ServiceLookup;
@@ -12,11 +13,13 @@ final class ConnectForm implements HttpForm {
 
     private final TripleCodecs codecs;
     private final String codec;
+    private final ConnectUnaryEncoding encoding;
 
     /** @param codec {@code json} or {@code proto} */
     ConnectForm(TripleCodecs codecs, String codec) {
         this.codecs = codecs;
         this.codec = codec;
+        this.encoding = new ConnectUnaryEncoding(codecs, codec.equals(ConnectAnswers.JSON));
     }
 
     @Override
@@ -34,9 +37,24 @@ final class ConnectForm implements HttpForm {
     }
 
     private HttpCall call(HttpExchange exchange, Route route, boolean gzip) {
-        int limit = exchange.connection().settings().maxRequestBytes();
-        return new ConnectUnaryCall(
-                codecs, exchange, route, codec.equals(ConnectAnswers.JSON), new WholeBody(limit, gzip), gzip);
+        return call(encoding, exchange, route, new WholeBody(exchange.maxRequestBytes(), gzip), gzip);
+    }
+
+    /**
+     * Creates a unary call of Connect.
+     *
+     * @param gzip whether the request is compressed
+     */
+    static HttpCall call(
+            ConnectUnaryEncoding encoding, HttpExchange exchange, Route route, BodyReader body, boolean gzip) {
+        Http2Headers head = exchange.head();
+        return new HttpCall(
+                encoding,
+                exchange,
+                route,
+                body,
+                ConnectHeaders.timeoutNanos(head),
+                ConnectHeaders.acceptsGzip(head, ConnectHeaders.ACCEPT_ENCODING, gzip));
     }
 
     @Override

@@ -13,9 +13,13 @@ import tern.rpc.transport.ServiceLookup;
 final class ConnectGetForm implements HttpForm {
 
     private final TripleCodecs codecs;
+    private final ConnectUnaryEncoding proto;
+    private final ConnectUnaryEncoding json;
 
     ConnectGetForm(TripleCodecs codecs) {
         this.codecs = codecs;
+        this.proto = new ConnectUnaryEncoding(codecs, false);
+        this.json = new ConnectUnaryEncoding(codecs, true);
     }
 
     /** The query, if it has a message and its encoding; else null. */
@@ -55,16 +59,19 @@ final class ConnectGetForm implements HttpForm {
         }
         ConnectAnswers.checkServes(method, codecs, query.encoding(), false);
         boolean gzip = ContentCoding.isGzip("compression", query.compression());
-        boolean json = query.encoding().equals(ConnectAnswers.JSON);
-        return new ConnectUnaryCall(codecs, exchange, route, json, new GivenBody(query.bytes(), gzip), gzip);
+        return call(exchange, query, route, new GivenBody(query.bytes(), gzip), gzip);
     }
 
     /** The message in the query is decoded later. */
     @Override
     public HttpCall callNowhere(HttpExchange exchange) {
-        boolean json = query(exchange).encoding().equals(ConnectAnswers.JSON);
         GivenBody nothing = new GivenBody(new byte[0], false);
-        return new ConnectUnaryCall(codecs, exchange, Route.nowhere(exchange.head()), json, nothing, false);
+        return call(exchange, query(exchange), Route.nowhere(exchange.head()), nothing, false);
+    }
+
+    private HttpCall call(HttpExchange exchange, ConnectQuery query, Route route, BodyReader body, boolean gzip) {
+        boolean asJson = query.encoding().equals(ConnectAnswers.JSON);
+        return ConnectForm.call(asJson ? json : proto, exchange, route, body, gzip);
     }
 
     private static ConnectQuery query(HttpExchange exchange) {

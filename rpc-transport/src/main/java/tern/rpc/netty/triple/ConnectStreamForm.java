@@ -1,44 +1,26 @@
 package tern.rpc.netty.triple;
 
 import io.netty.handler.codec.http.HttpResponseStatus;
-import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
-import io.netty.util.AsciiString;
-import org.jspecify.annotations.Nullable;
 import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.MethodType;
 import tern.rpc.RpcException;
-import tern.rpc.Status;
+import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.transport.ServiceLookup;
 
-/**
- * Streaming Connect: messages in envelopes, the last of which contains the result. The HTTP status is always 200
- * (docs/wire-protocol.md 7.1). Stateless.
- */
+/** Streaming Connect, whose HTTP status is always 200 (docs/wire-protocol.md 7.1). Stateless. */
 final class ConnectStreamForm implements HttpForm {
-
-    static final AsciiString PROTO = AsciiString.cached("application/connect+proto");
-    static final AsciiString JSON = AsciiString.cached("application/connect+json");
-
-    /** The flag of the last envelope (Connect protocol reference, docs/wire-protocol.md 7.1). */
-    private static final int END = 0x02;
 
     private final TripleCodecs codecs;
     private final String codec;
+    private final ConnectStreamEncoding encoding;
 
     /** @param codec {@code json} or {@code proto} */
     ConnectStreamForm(TripleCodecs codecs, String codec) {
         this.codecs = codecs;
         this.codec = codec;
-    }
-
-    TripleCodecs codecs() {
-        return codecs;
-    }
-
-    boolean isJson() {
-        return codec.equals(ConnectAnswers.JSON);
+        this.encoding = new ConnectStreamEncoding(codecs, codec.equals(ConnectAnswers.JSON));
     }
 
     @Override
@@ -54,13 +36,24 @@ final class ConnectStreamForm implements HttpForm {
         }
         boolean gzip =
                 ContentCoding.isGzip("connect-content-encoding", head.get(ConnectHeaders.STREAM_CONTENT_ENCODING));
-        return new ConnectStreamCall(this, exchange, route, gzip);
+        return call(exchange, route, gzip);
     }
 
     @Override
     public HttpCall callNowhere(HttpExchange exchange) {
         boolean gzip = ContentCoding.mayBeGzip(exchange.head().get(ConnectHeaders.STREAM_CONTENT_ENCODING));
-        return new ConnectStreamCall(this, exchange, Route.nowhere(exchange.head()), gzip);
+        return call(exchange, Route.nowhere(exchange.head()), gzip);
+    }
+
+    private HttpCall call(HttpExchange exchange, Route route, boolean gzip) {
+        Http2Headers head = exchange.head();
+        return new HttpCall(
+                encoding,
+                exchange,
+                route,
+                new FramedBody(Framing.GRPC, exchange.maxRequestBytes(), gzip),
+                ConnectHeaders.timeoutNanos(head),
+                ConnectHeaders.acceptsGzip(head, ConnectHeaders.STREAM_ACCEPT_ENCODING, gzip));
     }
 
     @Override
@@ -69,28 +62,7 @@ final class ConnectStreamForm implements HttpForm {
             plain.answer(exchange);
             return;
         }
-        exchange.send(new HttpWrite(exchange, head(false), end(reason.status(), new Metadata()), null, true));
-    }
-
-    /** The head of an answer. */
-    Http2Headers head(boolean compressed) {
-        Http2Headers head = new DefaultHttp2Headers(false, 4)
-                .status(GrpcHeaders.OK)
-                .set(GrpcHeaders.CONTENT_TYPE, isJson() ? JSON : PROTO)
-                .set(ConnectHeaders.STREAM_ACCEPT_ENCODING, ConnectHeaders.GZIP);
-        if (compressed) {
-            head.set(ConnectHeaders.STREAM_CONTENT_ENCODING, ConnectHeaders.GZIP);
-        }
-        return head;
-    }
-
-    /**
-     * The last envelope of an answer.
-     *
-     * @param failure null for success
-     * @throws RpcException if the metadata cannot be sent
-     */
-    static byte[] end(@Nullable Status failure, Metadata trailers) {
-        return TripleCodecs.frame(END, ConnectError.endOfStream(failure, trailers));
+        byte[] end = ConnectStreamEncoding.end(reason.status(), new Metadata());
+        exchange.send(new HttpWrite(exchange, encoding.head(false), end, null, true));
     }
 }

@@ -1,6 +1,5 @@
 package tern.rpc.netty.triple;
 
-import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.util.HashMap;
@@ -11,6 +10,7 @@ import tern.rpc.Payload;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.netty.triple.MessageDeframer.Framing;
 import tern.rpc.transport.ServiceLookup;
 
 /**
@@ -19,46 +19,35 @@ import tern.rpc.transport.ServiceLookup;
  */
 final class GrpcWebForm implements HttpForm {
 
-    private static final String BINARY = "application/grpc-web";
-    private static final String TEXT = "application/grpc-web-text";
-
     private final TripleCodecs codecs;
-    private final String suffix;
     private final boolean text;
+    private final GrpcWebEncoding inBytes;
+    private final GrpcWebEncoding inText;
 
+    /** @param text whether requests are in base64 */
     private GrpcWebForm(TripleCodecs codecs, String suffix, boolean text) {
         this.codecs = codecs;
-        this.suffix = suffix;
         this.text = text;
+        this.inBytes = new GrpcWebEncoding(codecs, suffix, false);
+        this.inText = new GrpcWebEncoding(codecs, suffix, true);
     }
 
     /** One instance for each content type. */
     static Map<AsciiString, GrpcWebForm> all(TripleCodecs codecs) {
         Map<AsciiString, GrpcWebForm> all = new HashMap<>();
         for (String suffix : new String[] {"", "+proto", "+json"}) {
-            all.put(AsciiString.of(BINARY + suffix), new GrpcWebForm(codecs, suffix, false));
-            all.put(AsciiString.of(TEXT + suffix), new GrpcWebForm(codecs, suffix, true));
+            all.put(AsciiString.of(GrpcWebEncoding.BINARY + suffix), new GrpcWebForm(codecs, suffix, false));
+            all.put(AsciiString.of(GrpcWebEncoding.TEXT + suffix), new GrpcWebForm(codecs, suffix, true));
         }
         return all;
     }
 
-    TripleCodecs codecs() {
-        return codecs;
-    }
-
-    boolean isJson() {
-        return suffix.equals("+json");
-    }
-
-    /** Whether requests are in base64. */
-    boolean isText() {
-        return text;
-    }
-
-    /** Whether answers to such a request are in base64. */
-    boolean answersText(Http2Headers request) {
+    /** The encoding of answers: in base64 if requests are, or if the caller asks for it. */
+    private GrpcWebEncoding encoding(Http2Headers request) {
         CharSequence accepted = request.get("accept");
-        return text || (accepted != null && AsciiString.of(accepted).startsWith(TEXT));
+        return text || (accepted != null && AsciiString.of(accepted).startsWith(GrpcWebEncoding.TEXT))
+                ? inText
+                : inBytes;
     }
 
     @Override
@@ -66,24 +55,36 @@ final class GrpcWebForm implements HttpForm {
         Http2Headers head = exchange.head();
         Route route = Route.of(services, head);
         MethodDescriptor method = route.required();
-        if (!codecs.serves(method, isJson())) {
+        if (!codecs.serves(method, inBytes.isJson())) {
             throw unimplemented(method
                     + (method.payload() == Payload.JAVA
-                            ? " takes no protobuf; in gRPC-Web it is called with " + BINARY + "+json"
-                            : " takes bytes, which have no JSON; it is called with " + BINARY));
+                            ? " takes no protobuf; in gRPC-Web it is called with " + GrpcWebEncoding.BINARY + "+json"
+                            : " takes bytes, which have no JSON; it is called with " + GrpcWebEncoding.BINARY));
         }
         if (method.type() == MethodType.BIDI_STREAMING && !exchange.isHttp2()) {
             throw unimplemented(method + " streams both ways, which needs HTTP/2");
         }
         boolean gzip = ContentCoding.isGzip("grpc-encoding", head.get(GrpcHeaders.ENCODING));
-        return new GrpcWebCall(this, exchange, route, gzip, GrpcHeaders.timeoutNanos(head));
+        return call(exchange, route, gzip);
     }
 
     @Override
     public HttpCall callNowhere(HttpExchange exchange) {
         Http2Headers head = exchange.head();
         boolean gzip = ContentCoding.mayBeGzip(head.get(GrpcHeaders.ENCODING));
-        return new GrpcWebCall(this, exchange, Route.nowhere(head), gzip, GrpcHeaders.timeoutNanos(head));
+        return call(exchange, Route.nowhere(head), gzip);
+    }
+
+    private HttpCall call(HttpExchange exchange, Route route, boolean gzip) {
+        Http2Headers head = exchange.head();
+        BodyReader messages = new FramedBody(Framing.GRPC, exchange.maxRequestBytes(), gzip);
+        return new HttpCall(
+                encoding(head),
+                exchange,
+                route,
+                text ? new Base64Body(messages) : messages,
+                GrpcHeaders.timeoutNanos(head),
+                ContentCoding.listsGzip(head, GrpcHeaders.ACCEPT_ENCODING));
     }
 
     private static RpcException unimplemented(String description) {
@@ -92,22 +93,11 @@ final class GrpcWebForm implements HttpForm {
 
     @Override
     public void refuse(HttpExchange exchange, RpcException reason) {
-        Http2Headers head = head(answersText(exchange.head()), false);
+        Http2Headers head = encoding(exchange.head()).head(false);
         GrpcHeaders.addStatus(head, reason.status());
         if (exchange.head().contains(GrpcHeaders.ENCODING)) {
             head.set(GrpcHeaders.ACCEPT_ENCODING, GrpcHeaders.ENCODINGS);
         }
         exchange.send(new HttpWrite(exchange, head, null, null, true));
-    }
-
-    /** The head of an answer. */
-    Http2Headers head(boolean asText, boolean compressed) {
-        Http2Headers head = new DefaultHttp2Headers(false, 4)
-                .status(GrpcHeaders.OK)
-                .set(GrpcHeaders.CONTENT_TYPE, (asText ? TEXT : BINARY) + suffix);
-        if (compressed) {
-            head.set(GrpcHeaders.ENCODING, GrpcHeaders.GZIP);
-        }
-        return head;
     }
 }

@@ -163,7 +163,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         ByteBuf piece = body.read(unread);
         if (piece != null) {
             waitsForContinue = false;
-            HttpCall call = present.call();
+            HttpExchange.Call call = present.call();
             if (call == null || present.isAnswered()) {
                 piece.release();
             } else {
@@ -179,7 +179,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     private void endRequest(Http1Exchange present) {
-        HttpCall call = present.call();
+        HttpExchange.Call call = present.call();
         if (present.isAnswered()) {
             next();
         } else if (call != null) {
@@ -234,7 +234,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     /** An answer was written completely. */
     void answered(Http1Exchange answered) {
-        HttpCall call = answered.call();
+        HttpExchange.Call call = answered.call();
         if (call != null) {
             call.closed();
         }
@@ -288,7 +288,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         Http1Exchange present = exchange;
         if (present != null && !present.isAnswered()) {
             broken = true;
-            HttpCall call = present.call();
+            HttpExchange.Call call = present.call();
             if (call != null) {
                 call.abort(new HttpRefusal(violation.status(), violation.getMessage()));
             }
@@ -348,7 +348,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     public void channelInactive(ChannelHandlerContext inactive) {
         Http1Exchange present = exchange;
         close();
-        HttpCall call = present == null ? null : present.call();
+        HttpExchange.Call call = present == null ? null : present.call();
         if (call != null) {
             call.closed();
         }

@@ -86,7 +86,7 @@ final class Http2Exchange extends HttpExchange {
             connection().headGone(headBytes);
             headBytes = 0;
         }
-        HttpCall open = call();
+        Call open = call();
         if (open != null) {
             open.closed();
         }
@@ -94,13 +94,13 @@ final class Http2Exchange extends HttpExchange {
 
     /** Whether a reset now counts as a flood: no method has run and nothing was answered. */
     boolean countsAsReset() {
-        HttpCall open = call();
+        Call open = call();
         return open != null && !open.hasBegun();
     }
 
     /** Whether the client may have reset the stream at its own deadline. */
     boolean resetMayBeTimeout() {
-        HttpCall open = call();
+        Call open = call();
         return open != null && open.timeoutNanos() <= Http2Limits.SHORT_TIMEOUT_NANOS;
     }
 

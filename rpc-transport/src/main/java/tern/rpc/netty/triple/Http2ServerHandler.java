@@ -6,7 +6,6 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http2.DefaultHttp2Connection;
 import io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder;
-import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersDecoder;
 import io.netty.handler.codec.http2.DefaultHttp2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2CodecUtil;
@@ -81,6 +80,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private final Http2Connection.PropertyKey exchangeKey;
     private final Http2Limits limits;
     private final RememberedBlocks blocks;
+    private final TypedFrameReader frames;
     private final StreamHistory history = new StreamHistory();
     private final JoinedWrites joined = new JoinedWrites(this::plainTaken);
     private @Nullable ChannelHandlerContext context;
@@ -100,18 +100,20 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             Http2Settings settings,
             Http2Limits limits,
             RememberedBlocks blocks,
+            TypedFrameReader frames,
             ServerConnection connection,
             HttpRequests requests) {
         super(decoder, encoder, settings);
         this.limits = limits;
         this.blocks = blocks;
+        this.frames = frames;
         this.connection = connection;
         this.requests = requests;
         this.exchangeKey = connection().newKey();
         connection().remote().maxActiveStreams(Integer.MAX_VALUE); // see refuse()
-        Frames frames = new Frames();
-        connection().addListener(frames);
-        decoder.frameListener(frames);
+        Frames listener = new Frames();
+        connection().addListener(listener);
+        decoder.frameListener(listener);
         gracefulShutdownTimeoutMillis(0);
     }
 
@@ -129,10 +131,10 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 new LimitedEncoder(http2, new CountedDataWriter(new LateHeadersEncoder(), limits));
         RememberedBlocks headers =
                 new RememberedBlocks(Http2ServerHandler::newHeadersDecoder, AnnouncedSettings.HEADER_LIST_BYTES);
-        Http2ConnectionDecoder decoder =
-                new DefaultHttp2ConnectionDecoder(http2, encoder, new DefaultHttp2FrameReader(headers, CONTINUATIONS));
+        TypedFrameReader frames = new TypedFrameReader(headers, CONTINUATIONS);
+        Http2ConnectionDecoder decoder = new DefaultHttp2ConnectionDecoder(http2, encoder, frames);
         Http2Settings settings = requests.announced().of(connection.settings().maxInFlight());
-        return new Http2ServerHandler(decoder, encoder, settings, limits, headers, connection, requests);
+        return new Http2ServerHandler(decoder, encoder, settings, limits, headers, frames, connection, requests);
     }
 
     private static Http2HeadersDecoder newHeadersDecoder() {
@@ -158,7 +160,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         Http2Exchange exchange = new Http2Exchange(connection, head, this, stream);
         stream.setProperty(exchangeKey, exchange);
         requests.begin(exchange, false, null);
-        HttpCall call = exchange.call();
+        HttpExchange.Call call = exchange.call();
         if (call != null && body.isReadable()) {
             call.data(body);
         } else {
@@ -480,9 +482,8 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
             ChannelHandlerContext failed, boolean outbound, Throwable cause, Http2Exception.StreamException error) {
         int streamId = error.streamId();
         boolean idle = !outbound && streamId > connection().remote().lastStreamCreated();
-        String how = String.valueOf(error.getMessage());
-        if (idle && (error.error() == Http2Error.FRAME_SIZE_ERROR || how.startsWith("Received WINDOW_UPDATE"))) {
-            fail(failed, error.error(), how); // RST_STREAM must not name an idle stream
+        if (idle && (error.error() == Http2Error.FRAME_SIZE_ERROR || frames.readsWindowUpdate())) {
+            fail(failed, error.error(), String.valueOf(error.getMessage())); // RST_STREAM must not name an idle stream
             return;
         }
         if (idle && !(error instanceof Http2Exception.HeaderListSizeException)) {
@@ -513,14 +514,11 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 && stream.state() == Http2Stream.State.HALF_CLOSED_REMOTE
                 && stream.getProperty(exchangeKey) != null
                 && error.error() == Http2Error.PROTOCOL_ERROR
-                && !String.valueOf(error.getMessage()).contains("WINDOW_UPDATE")) {
+                && !frames.readsWindowUpdate()) {
             resetByUs(stream, Http2Error.STREAM_CLOSED); // headers after the end, whatever they contain
             return;
         }
-        if (!outbound
-                && error.error() == Http2Error.STREAM_CLOSED
-                && stream == null
-                && String.valueOf(error.getMessage()).startsWith("Received HEADERS")) {
+        if (!outbound && error.error() == Http2Error.STREAM_CLOSED && stream == null && frames.readsHeaders()) {
             if (history.wasNeverOpened(streamId)) {
                 fail(failed, Http2Error.PROTOCOL_ERROR, "stream " + streamId + " is below the newest one");
                 return;
@@ -652,7 +650,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
 
         private void end(Http2Exchange exchange, boolean endOfStream) {
-            HttpCall call = exchange.call();
+            HttpExchange.Call call = exchange.call();
             if (endOfStream && call != null) {
                 call.end();
             }
@@ -669,7 +667,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
                 return data.readableBytes() + padding;
             }
             Http2Exchange exchange = stream.getProperty(exchangeKey);
-            HttpCall call = exchange == null ? null : exchange.call();
+            HttpExchange.Call call = exchange == null ? null : exchange.call();
             if (exchange == null || call == null) {
                 return data.readableBytes() + padding; // already answered
             }

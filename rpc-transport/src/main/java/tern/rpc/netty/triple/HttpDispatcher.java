@@ -7,6 +7,7 @@ import io.netty.util.AsciiString;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -41,8 +42,8 @@ final class HttpDispatcher implements HttpRequests {
         posted.put(GrpcHeaders.GRPC_PROTO, new GrpcForm(codecs, false));
         posted.put(GrpcHeaders.GRPC_HESSIAN2, new GrpcForm(codecs, false, GrpcHeaders.GRPC_HESSIAN2));
         posted.put(GrpcHeaders.GRPC_JSON, new GrpcForm(codecs, true));
-        posted.put(ConnectStreamForm.JSON, new ConnectStreamForm(codecs, ConnectAnswers.JSON));
-        posted.put(ConnectStreamForm.PROTO, new ConnectStreamForm(codecs, ConnectAnswers.PROTO));
+        posted.put(ConnectStreamEncoding.JSON, new ConnectStreamForm(codecs, ConnectAnswers.JSON));
+        posted.put(ConnectStreamEncoding.PROTO, new ConnectStreamForm(codecs, ConnectAnswers.PROTO));
         posted.put(ConnectForm.PROTO, new ConnectForm(codecs, ConnectAnswers.PROTO));
         connectJson = new ConnectForm(codecs, ConnectAnswers.JSON);
         connectGet = new ConnectGetForm(codecs);
@@ -115,12 +116,18 @@ final class HttpDispatcher implements HttpRequests {
             call = form.call(exchange, connection.services());
         } catch (RpcException e) {
             call = form.callNowhere(exchange);
-            call.failsOnceAdmitted(e, form);
+            hidden(call).set(e, form);
         }
         if (connectUnsaid) {
-            call.refusesStrangersLike(json); // the method decided the protocol, so the protocol might reveal the method
+            hidden(call)
+                    .refusesStrangersLike(
+                            json); // the method decided the protocol, so the protocol might reveal the method
         }
         return call;
+    }
+
+    private static HiddenMistake hidden(HttpCall call) {
+        return Objects.requireNonNull(call.hidden());
     }
 
     /** Checks the token before the body arrives and before a stranger learns which services exist. */

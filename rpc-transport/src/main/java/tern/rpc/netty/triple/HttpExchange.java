@@ -1,5 +1,6 @@
 package tern.rpc.netty.triple;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http2.Http2Error;
 import io.netty.handler.codec.http2.Http2Headers;
@@ -14,7 +15,7 @@ import tern.rpc.netty.WriteBatch;
 
 /**
  * One HTTP request and its answer, on any version of HTTP. Heads always have the form of HTTP/2, with lower-case names.
- * The {@link HttpCall} gets the request on the event loop. Any thread may queue answers.
+ * The {@link Call} gets the request on the event loop. Any thread may queue answers.
  */
 abstract class HttpExchange {
 
@@ -28,6 +29,31 @@ abstract class HttpExchange {
 
     private static final AsciiString CONTENT_TYPE_OPTIONS = AsciiString.cached("x-content-type-options");
     private static final AsciiString NOSNIFF = AsciiString.cached("nosniff");
+
+    /** The call that a request became. Its methods run on the event loop. */
+    interface Call {
+
+        /** A part of the body, owned by the call. */
+        void data(ByteBuf bytes);
+
+        /** The body is complete. */
+        void end();
+
+        /** The exchange has ended: it was answered, or the peer has left. */
+        void closed();
+
+        /** Ends the call because of its transmission: it is answered, and the code that runs it is told to stop. */
+        void abort(RpcException failure);
+
+        /** More may be sent. A receiver that is set later looks by itself. */
+        void ready();
+
+        /** Whether its method has started, its answer is being sent, or its deadline has passed. */
+        boolean hasBegun();
+
+        /** The timeout set by the client; {@link Long#MAX_VALUE} for none. */
+        long timeoutNanos();
+    }
 
     private static final VarHandle UNSENT;
     private static final VarHandle TAKEN;
@@ -45,7 +71,7 @@ abstract class HttpExchange {
     private final Http2Headers head;
     private volatile long unsent; // added to by UNSENT
     private long taken; // written by the event loop, read by TAKEN
-    private volatile @Nullable HttpCall call;
+    private volatile @Nullable Call call;
     private volatile @Nullable Consumer<Http2Headers> headEdit;
 
     HttpExchange(ServerConnection connection, Http2Headers head) {
@@ -57,6 +83,14 @@ abstract class HttpExchange {
         return connection;
     }
 
+    int maxRequestBytes() {
+        return connection.settings().maxRequestBytes();
+    }
+
+    int maxResponseBytes() {
+        return connection.settings().maxResponseBytes();
+    }
+
     /** The request's method, path and headers. */
     Http2Headers head() {
         return head;
@@ -64,11 +98,11 @@ abstract class HttpExchange {
 
     /** The call that the request became; null before. */
     @Nullable
-    HttpCall call() {
+    Call call() {
         return call;
     }
 
-    void call(HttpCall made) {
+    void call(Call made) {
         this.call = made;
     }
 
@@ -161,7 +195,7 @@ abstract class HttpExchange {
         TAKEN.setRelease(this, taken + bytes);
         long after = (long) UNSENT.getAndAdd(this, (long) -bytes) - bytes;
         count(after + bytes, after);
-        HttpCall present = call;
+        Call present = call;
         if (present != null && after < READY_BYTES && after + bytes >= READY_BYTES) {
             present.ready();
         }

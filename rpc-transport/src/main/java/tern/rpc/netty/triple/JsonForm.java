@@ -17,7 +17,7 @@ import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
-import tern.rpc.netty.triple.JsonServerCall.Source;
+import tern.rpc.netty.triple.JsonEncoding.Source;
 import tern.rpc.transport.ServiceLookup;
 
 /** Arguments and results as plain JSON, for curl, browsers and Dubbo (docs/wire-protocol.md 4). Thread-safe. */
@@ -43,10 +43,6 @@ final class JsonForm implements HttpForm {
         this.settings = settings;
     }
 
-    TripleCodecs codecs() {
-        return codecs;
-    }
-
     @Override
     public HttpCall call(HttpExchange exchange, ServiceLookup services) {
         Http2Headers head = exchange.head();
@@ -62,7 +58,7 @@ final class JsonForm implements HttpForm {
                 ? JsonFormat.JSON
                 : JsonFormat.choose(
                         method, head, Arrays.asList(target.parameter("format"), target.format(), type.toString()));
-        return new JsonServerCall(this, exchange, route, target, source, format, isGzip(head));
+        return call(exchange, route, target, source, format, isGzip(head));
     }
 
     @Override
@@ -74,7 +70,21 @@ final class JsonForm implements HttpForm {
                 either(head, GrpcHeaders.GROUP, HeadFields.REST_GROUP),
                 either(head, GrpcHeaders.VERSION, HeadFields.REST_VERSION));
         boolean gzip = ContentCoding.mayBeGzip(head.get(ConnectHeaders.CONTENT_ENCODING));
-        return new JsonServerCall(this, exchange, route, target, Source.JSON, JsonFormat.JSON, gzip);
+        return call(exchange, route, target, Source.JSON, JsonFormat.JSON, gzip);
+    }
+
+    private HttpCall call(
+            HttpExchange exchange, Route route, JsonTarget target, Source source, JsonFormat format, boolean gzip) {
+        Http2Headers head = exchange.head();
+        long timeoutNanos = timeoutNanos(head);
+        JsonEncoding encoding = new JsonEncoding(codecs, route.required(), target, source, format);
+        return new HttpCall(
+                encoding,
+                exchange,
+                route,
+                new WholeBody(exchange.maxRequestBytes(), gzip),
+                timeoutNanos,
+                !encoding.isStream() && ContentCoding.listsGzip(head, ConnectHeaders.ACCEPT_ENCODING));
     }
 
     private static Aim aim(ServiceLookup services, Http2Headers head) {

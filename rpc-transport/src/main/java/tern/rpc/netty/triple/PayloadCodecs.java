@@ -58,13 +58,6 @@ final class PayloadCodecs {
     }
 
     /**
-     * A decoded request.
-     *
-     * @param codec the codec for its answer
-     */
-    record Request(MethodDescriptor method, Object[] arguments, PayloadCodec codec) {}
-
-    /**
      * Reads a whole request, on a thread that may spend the time.
      *
      * @param service that was asked for; its classes may be read
@@ -72,7 +65,7 @@ final class PayloadCodecs {
      * @throws RpcException UNIMPLEMENTED if none of them is meant, INVALID_ARGUMENT if its arguments are others
      * @throws SerializationException if the bytes make no sense
      */
-    Request readRequest(
+    DecodedRequest readRequest(
             ServiceLookup services,
             ServiceDescriptor service,
             List<MethodDescriptor> overloads,
@@ -81,7 +74,7 @@ final class PayloadCodecs {
             int length) {
         PayloadCodec first = of(overloads.get(0));
         if (!(first instanceof WrapperCodec)) {
-            return new Request(first.method(), first.readRequest(bytes, offset, length), first);
+            return new DecodedRequest(first.method(), first.readRequest(bytes, offset, length), first);
         }
         WrapperRequest request = WrapperRequest.parse(bytes, offset, length);
         MethodDescriptor method = request.choose(overloads);
@@ -89,7 +82,7 @@ final class PayloadCodecs {
             throw RpcException.refusal(StatusCode.UNIMPLEMENTED, method + " does not take Java values", Executed.NO);
         }
         boolean scalarsOnly = method.service() != service && !services.genericCalls();
-        return new Request(method, arguments(codec, request, service, scalarsOnly), codec.answering(request));
+        return new DecodedRequest(method, arguments(codec, request, service, scalarsOnly), codec.answering(request));
     }
 
     /** The first argument in an envelope, which is text. Nothing else of it is decoded. */

@@ -2,6 +2,7 @@ package tern.rpc.netty.triple;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import java.util.Arrays;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -291,6 +292,13 @@ public final class TripleCodecs {
         System.arraycopy(content, 0, frame, PREFIX_BYTES, content.length);
         writePrefix(frame, flags);
         return frame;
+    }
+
+    /** Joins the last message of an answer and its end. */
+    static byte[] joined(byte[] message, byte[] end) {
+        byte[] joined = Arrays.copyOf(message, message.length + end.length);
+        System.arraycopy(end, 0, joined, message.length, end.length);
+        return joined;
     }
 
     private static void writePrefix(byte[] message, int flags) {

@@ -93,11 +93,11 @@ class WrapperCodecTest {
         return out.toByteArray();
     }
 
-    private PayloadCodecs.Request read(String method, byte[] bytes) {
+    private DecodedRequest read(String method, byte[] bytes) {
         return read(method, bytes, true);
     }
 
-    private PayloadCodecs.Request read(String method, byte[] bytes, boolean genericCalls) {
+    private DecodedRequest read(String method, byte[] bytes, boolean genericCalls) {
         Lookup lookup = new Lookup(GREET, genericCalls);
         return codecs.readRequest(lookup, GREET, MethodLookup.find(lookup, GREET, method), bytes, 0, bytes.length);
     }
@@ -137,7 +137,7 @@ class WrapperCodecTest {
 
     @Test
     void whatIsWrittenIsRead() {
-        PayloadCodecs.Request read = read("echo", request(codec(GREET, "echo"), "x".repeat(100_000)));
+        DecodedRequest read = read("echo", request(codec(GREET, "echo"), "x".repeat(100_000)));
 
         assertThat(read.method()).isSameAs(method(GREET, "echo"));
         assertThat(read.arguments()).containsExactly("x".repeat(100_000));
@@ -184,7 +184,7 @@ class WrapperCodecTest {
 
     @Test
     void answerRepeatsTheNameOfTheFormat() {
-        PayloadCodecs.Request read = read("echo", wrapper("hessian2", List.of(bytes("0568656C6C6F"))));
+        DecodedRequest read = read("echo", wrapper("hessian2", List.of(bytes("0568656C6C6F"))));
         OutputBuffer out = new OutputBuffer();
 
         read.codec().writeResponse("ok", out);
@@ -234,7 +234,7 @@ class WrapperCodecTest {
                 new String[] {"java.lang.String"},
                 new Object[] {"gen"});
 
-        PayloadCodecs.Request read = read("$invoke", invoke);
+        DecodedRequest read = read("$invoke", invoke);
 
         assertThat(read.method().name()).isEqualTo("$invoke");
         assertThat(read.arguments()).hasSize(3).startsWith("echo");

@@ -4,8 +4,6 @@ import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -13,7 +11,6 @@ import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
-import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.netty.triple.BodyReader.Frame;
@@ -24,10 +21,10 @@ import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * A JSON call: one request, and one answer in the response body or many as server-sent events. Metadata of the
- * application becomes plain headers.
+ * The message and the answer of one JSON call: one request, and one answer in the response body or many as server-sent
+ * events. Metadata of the application becomes plain headers.
  */
-final class JsonServerCall extends MessageCall {
+final class JsonEncoding implements CallEncoding {
 
     /** The place of the arguments. */
     enum Source {
@@ -37,37 +34,23 @@ final class JsonServerCall extends MessageCall {
         FORM
     }
 
-    private static final Logger LOG = LoggerFactory.getLogger(JsonServerCall.class);
+    private static final Logger LOG = LoggerFactory.getLogger(JsonEncoding.class);
     private static final AsciiString EVENTS = AsciiString.cached("text/event-stream");
     private static final byte[] NOTHING = {};
 
+    private final TripleCodecs codecs;
     private final MethodDescriptor called;
     private final JsonMethod json;
-    private final Map<String, List<String>> query;
+    private final JsonTarget target;
     private final Source source;
     private final JsonFormat format;
-    private volatile @Nullable Metadata early; // headers that the method sent before the answer
 
-    /** @param gzip whether the request is compressed */
-    JsonServerCall(
-            JsonForm form,
-            HttpExchange exchange,
-            Route route,
-            JsonTarget target,
-            Source source,
-            JsonFormat format,
-            boolean gzip) {
-        super(
-                form.codecs(),
-                exchange,
-                route,
-                new WholeBody(exchange.connection().settings().maxRequestBytes(), gzip),
-                JsonForm.timeoutNanos(exchange.head()),
-                !route.required().type().serverStreams()
-                        && ContentCoding.listsGzip(exchange.head(), ConnectHeaders.ACCEPT_ENCODING));
-        this.called = route.required();
-        this.json = codecs().json(called);
-        this.query = target.query();
+    /** @throws RpcException if the method is not served as JSON */
+    JsonEncoding(TripleCodecs codecs, MethodDescriptor called, JsonTarget target, Source source, JsonFormat format) {
+        this.codecs = codecs;
+        this.called = called;
+        this.json = codecs.json(called);
+        this.target = target;
         this.source = source;
         this.format = format;
     }
@@ -77,17 +60,24 @@ final class JsonServerCall extends MessageCall {
         return "http";
     }
 
+    /** Whether the answer is a stream of events. */
+    boolean isStream() {
+        return called.type().serverStreams();
+    }
+
     // ---- requests
 
     @Override
-    Metadata metadata() {
-        return TripleMetadata.read(exchange().head());
+    public Metadata metadata(Http2Headers head) {
+        return TripleMetadata.read(head);
     }
 
     @Override
-    Request readRequest(Frame frame, ServiceLookup services) {
+    public DecodedRequest readRequest(HttpExchange exchange, Route route, Frame frame, ServiceLookup services) {
         try {
-            return new Request(called, read(frame, this::arguments));
+            return new DecodedRequest(
+                    called,
+                    codecs.readRequest(frame, exchange.maxRequestBytes(), exchange.connection(), this::arguments));
         } catch (RpcException e) {
             boolean tooLarge = e.code() == StatusCode.RESOURCE_EXHAUSTED && e.wasExecuted() != Executed.NO;
             throw tooLarge
@@ -98,7 +88,7 @@ final class JsonServerCall extends MessageCall {
 
     private @Nullable Object[] arguments(byte[] bytes, int length) {
         if (source == Source.QUERY || (length == 0 && !called.parameters().isEmpty())) {
-            return json.readQuery(query);
+            return json.readQuery(target.query());
         }
         return switch (source) {
             case TEXT -> new Object[] {text(bytes, length)};
@@ -116,23 +106,23 @@ final class JsonServerCall extends MessageCall {
 
     // ---- answers
 
-    private boolean isStream() {
-        return called.type().serverStreams();
-    }
-
     @Override
-    public void sendHeaders(Metadata headers) {
+    public boolean holdsHeaders(Metadata headers) {
         if (isStream()) {
-            super.sendHeaders(headers);
-        } else if (early == null) {
-            TripleMetadata.write(headers, (name, value) -> {}); // fails now rather than at the end
-            early = headers.copy();
+            return false;
         }
+        TripleMetadata.write(headers, (name, value) -> {}); // fails now rather than at the end
+        return true;
     }
 
     @Override
-    byte[] message(MethodDescriptor method, @Nullable Object value, boolean compressed) {
-        return codecs().bare(maxResponseBytes(), MessageKind.RESPONSE, compressed, out -> {
+    public byte[] message(
+            HttpExchange exchange,
+            MethodDescriptor method,
+            @Nullable PayloadCodec codec,
+            @Nullable Object value,
+            boolean compressed) {
+        return codecs.bare(exchange.maxResponseBytes(), MessageKind.RESPONSE, compressed, out -> {
             if (isStream()) {
                 ServerSentEvent.begin(out);
                 json.writeResult(value, out);
@@ -148,7 +138,7 @@ final class JsonServerCall extends MessageCall {
     }
 
     @Override
-    Http2Headers head(Metadata headers, boolean compressed) {
+    public Http2Headers head(HttpExchange exchange, Metadata headers, boolean compressed) {
         Http2Headers head = new DefaultHttp2Headers(false, 8).status(GrpcHeaders.OK);
         if (isStream()) {
             head.set(JsonForm.CONTENT_TYPE, EVENTS).set("cache-control", "no-cache");
@@ -158,42 +148,35 @@ final class JsonServerCall extends MessageCall {
         if (compressed) {
             head.set(ConnectHeaders.CONTENT_ENCODING, ConnectHeaders.GZIP).add("vary", ConnectHeaders.ACCEPT_ENCODING);
         }
-        Metadata sooner = early;
-        TripleMetadata.write(sooner == null ? headers : sooner, head::add);
+        TripleMetadata.write(headers, head::add);
         return head;
     }
 
     @Override
-    HttpWrite end(@Nullable Http2Headers head, byte @Nullable [] message, @Nullable Status failure, Metadata trailers) {
+    public HttpWrite end(
+            HttpExchange exchange,
+            @Nullable Http2Headers head,
+            byte @Nullable [] message,
+            @Nullable Failure failure,
+            Metadata trailers) {
         if (head != null) {
             TripleMetadata.write(trailers, head::add);
         }
         if (isStream()) {
-            byte[] last = failure == null ? NOTHING : ServerSentEvent.error(failure);
-            return new HttpWrite(exchange(), head, last, null, true);
+            byte[] last = failure == null ? NOTHING : ServerSentEvent.error(failure.status());
+            return new HttpWrite(exchange, head, last, null, true);
         }
-        return JsonForm.whole(exchange(), head == null ? head(new Metadata(), false) : head, message);
+        return JsonForm.whole(exchange, head == null ? head(exchange, new Metadata(), false) : head, message);
     }
 
+    // ---- failures
+
+    /** Only exceptions that callers know keep their message; others might reveal internals. */
     @Override
-    void answerFailure(Throwable failure, Metadata metadata) {
-        RpcException told = failure instanceof RpcException rpc ? rpc : described(failure);
-        HttpWrite whole;
-        try {
-            whole = JsonForm.error(exchange(), told, metadata);
-        } catch (RpcException e) {
-            LOG.warn("The metadata of a failed answer cannot be sent: {}", e.getMessage());
-            whole = JsonForm.error(exchange(), told, new Metadata());
+    public Throwable told(Throwable failure) {
+        if (failure instanceof RpcException) {
+            return failure;
         }
-        if (!sendWhole(whole)) {
-            super.answerFailure(told, metadata); // as the last event
-        }
-    }
-
-    /**
-     * The failure for the caller. Only exceptions that callers know keep their message; others might reveal internals.
-     */
-    private RpcException described(Throwable failure) {
         boolean known = RemoteFailures.isForeign(failure)
                 || called.declares(failure)
                 || failure.getClass().getName().startsWith(called.service().packageName() + '.');
@@ -204,5 +187,22 @@ final class JsonServerCall extends MessageCall {
                         ? "Internal Server Error"
                         : message == null ? failure.getClass().getSimpleName() : message,
                 Executed.YES);
+    }
+
+    /** The form of a failure unless a part of an answer was sent. Then the failure is the last event. */
+    @Override
+    public HttpWrite wholeFailure(
+            HttpExchange exchange,
+            @Nullable MethodDescriptor method,
+            @Nullable PayloadCodec codec,
+            Throwable failure,
+            Metadata metadata) {
+        RpcException told = (RpcException) failure;
+        try {
+            return JsonForm.error(exchange, told, metadata);
+        } catch (RpcException e) {
+            LOG.warn("The metadata of a failed answer cannot be sent: {}", e.getMessage());
+            return JsonForm.error(exchange, told, new Metadata());
+        }
     }
 }

@@ -1,0 +1,97 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.RpcException;
+import tern.rpc.Status;
+import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.serialization.MessageKind;
+import tern.rpc.transport.ServiceLookup;
+
+/**
+ * The messages and answers of Connect with a stream of requests, of answers, or of both: messages in envelopes, the last
+ * of which contains the result. Stateless.
+ *
+ * @param json whether messages are JSON instead of protobuf
+ */
+record ConnectStreamEncoding(TripleCodecs codecs, boolean json) implements CallEncoding {
+
+    static final AsciiString PROTO = AsciiString.cached("application/connect+proto");
+    static final AsciiString JSON = AsciiString.cached("application/connect+json");
+
+    /** The flag of the last envelope (Connect protocol reference, docs/wire-protocol.md 7.1). */
+    private static final int END = 0x02;
+
+    @Override
+    public String protocol() {
+        return "connect";
+    }
+
+    @Override
+    public Metadata metadata(Http2Headers head) {
+        return ConnectHeaders.metadata(head);
+    }
+
+    @Override
+    public DecodedRequest readRequest(HttpExchange exchange, Route route, Frame frame, ServiceLookup services) {
+        return DecodedRequest.named(codecs, exchange, route, frame, json);
+    }
+
+    @Override
+    public byte[] message(
+            HttpExchange exchange,
+            MethodDescriptor method,
+            @Nullable PayloadCodec codec,
+            @Nullable Object value,
+            boolean compressed) {
+        return codecs.frame(
+                exchange.maxResponseBytes(),
+                MessageKind.RESPONSE,
+                compressed,
+                out -> codecs.writeResponse(method, json, value, out));
+    }
+
+    /** The head of an answer. */
+    Http2Headers head(boolean compressed) {
+        Http2Headers head = new DefaultHttp2Headers(false, 4)
+                .status(GrpcHeaders.OK)
+                .set(GrpcHeaders.CONTENT_TYPE, json ? JSON : PROTO)
+                .set(ConnectHeaders.STREAM_ACCEPT_ENCODING, ConnectHeaders.GZIP);
+        if (compressed) {
+            head.set(ConnectHeaders.STREAM_CONTENT_ENCODING, ConnectHeaders.GZIP);
+        }
+        return head;
+    }
+
+    @Override
+    public Http2Headers head(HttpExchange exchange, Metadata headers, boolean compressed) {
+        Http2Headers head = head(compressed);
+        ConnectHeaders.write(headers, head::add);
+        return head;
+    }
+
+    @Override
+    public HttpWrite end(
+            HttpExchange exchange,
+            @Nullable Http2Headers head,
+            byte @Nullable [] message,
+            @Nullable Failure failure,
+            Metadata trailers) {
+        byte[] last = end(failure == null ? null : failure.status(), trailers);
+        return new HttpWrite(exchange, head, message == null ? last : TripleCodecs.joined(message, last), null, true);
+    }
+
+    /**
+     * The last envelope of an answer.
+     *
+     * @param failure null for success
+     * @throws RpcException if the metadata cannot be sent
+     */
+    static byte[] end(@Nullable Status failure, Metadata trailers) {
+        return TripleCodecs.frame(END, ConnectError.endOfStream(failure, trailers));
+    }
+}

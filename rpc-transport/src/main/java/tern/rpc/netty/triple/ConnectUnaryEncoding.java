@@ -1,0 +1,92 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.netty.handler.codec.http2.Http2Headers;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.serialization.MessageKind;
+import tern.rpc.transport.ServiceLookup;
+
+/**
+ * The messages and answers of unary Connect. A head contains the result, so nothing is sent before. Trailers become
+ * headers with a prefix. Stateless.
+ *
+ * @param json whether messages are JSON instead of protobuf
+ */
+record ConnectUnaryEncoding(TripleCodecs codecs, boolean json) implements CallEncoding {
+
+    private static final String TRAILER = "trailer-";
+
+    @Override
+    public String protocol() {
+        return "connect";
+    }
+
+    @Override
+    public Metadata metadata(Http2Headers head) {
+        return ConnectHeaders.metadata(head);
+    }
+
+    @Override
+    public DecodedRequest readRequest(HttpExchange exchange, Route route, Frame frame, ServiceLookup services) {
+        return DecodedRequest.named(codecs, exchange, route, frame, json);
+    }
+
+    @Override
+    public byte[] message(
+            HttpExchange exchange,
+            MethodDescriptor method,
+            @Nullable PayloadCodec codec,
+            @Nullable Object value,
+            boolean compressed) {
+        return codecs.bare(
+                exchange.maxResponseBytes(),
+                MessageKind.RESPONSE,
+                compressed,
+                out -> codecs.writeResponse(method, json, value, out));
+    }
+
+    @Override
+    public boolean holdsHeaders(Metadata headers) {
+        ConnectHeaders.write(headers, (name, value) -> {}); // fails now rather than at the end
+        return true;
+    }
+
+    @Override
+    public Http2Headers head(HttpExchange exchange, Metadata headers, boolean compressed) {
+        Http2Headers head = new DefaultHttp2Headers(false, 4 + headers.size());
+        if (compressed) {
+            head.set(ConnectHeaders.CONTENT_ENCODING, ConnectHeaders.GZIP);
+        }
+        ConnectHeaders.write(headers, head::add);
+        return head;
+    }
+
+    @Override
+    public HttpWrite end(
+            HttpExchange exchange,
+            @Nullable Http2Headers head,
+            byte @Nullable [] message,
+            @Nullable Failure failure,
+            Metadata trailers) {
+        Http2Headers whole = head == null ? new DefaultHttp2Headers(false, 4) : head;
+        ConnectHeaders.write(trailers, (name, value) -> whole.add(TRAILER + name, value));
+        byte[] body;
+        if (failure != null) {
+            body = ConnectError.body(failure.status());
+            ConnectAnswers.failed(whole, StatusTable.httpStatus(failure.status().code()), body);
+        } else {
+            body = message == null ? new byte[0] : message;
+            whole.status(GrpcHeaders.OK)
+                    .set(GrpcHeaders.CONTENT_TYPE, json ? ConnectForm.JSON : ConnectForm.PROTO)
+                    .setInt("content-length", body.length);
+            if (HttpMethod.GET.asciiName().contentEquals(exchange.head().method())) {
+                whole.add("vary", ConnectHeaders.ACCEPT_ENCODING); // the answer may be cached
+            }
+        }
+        return new HttpWrite(exchange, whole, body, null, true);
+    }
+}

@@ -1,0 +1,28 @@
+package tern.rpc.netty.triple;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.netty.triple.BodyReader.Frame;
+
+/**
+ * A decoded message of a request.
+ *
+ * @param codec the codec that the message selected, for its answers too; null if the encoding has only one
+ */
+record DecodedRequest(
+        MethodDescriptor method,
+        @Nullable Object[] arguments,
+        @Nullable PayloadCodec codec) {
+
+    DecodedRequest(MethodDescriptor method, @Nullable Object[] arguments) {
+        this(method, arguments, null);
+    }
+
+    /** Decodes a message for the method that the path names. The frame is released. */
+    static DecodedRequest named(TripleCodecs codecs, HttpExchange exchange, Route route, Frame frame, boolean json) {
+        return codecs.readRequest(frame, exchange.maxRequestBytes(), exchange.connection(), (bytes, length) -> {
+            MethodDescriptor method = route.required();
+            return new DecodedRequest(method, codecs.readRequest(method, json, bytes, length));
+        });
+    }
+}

@@ -1,0 +1,160 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.Metadata;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.MethodType;
+import tern.rpc.Payload;
+import tern.rpc.RpcException;
+import tern.rpc.Thrown;
+import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.serialization.MessageKind;
+import tern.rpc.transport.ServiceLookup;
+
+/** The messages and answers of gRPC, including Triple. Stateless. */
+final class GrpcEncoding implements CallEncoding {
+
+    private static final Logger LOG = LoggerFactory.getLogger(GrpcEncoding.class);
+
+    private final TripleCodecs codecs;
+    private final boolean json;
+    private final AsciiString contentType;
+
+    /**
+     * @param json whether messages are JSON instead of protobuf or wrappers
+     * @param contentType the content type of answers
+     */
+    GrpcEncoding(TripleCodecs codecs, boolean json, AsciiString contentType) {
+        this.codecs = codecs;
+        this.json = json;
+        this.contentType = contentType;
+    }
+
+    @Override
+    public String protocol() {
+        return "tri";
+    }
+
+    @Override
+    public Metadata metadata(Http2Headers head) {
+        return TripleMetadata.read(head);
+    }
+
+    @Override
+    public String readGenericMethod(HttpExchange exchange, Route route, Frame frame) {
+        return codecs.readRequest(
+                frame,
+                exchange.maxRequestBytes(),
+                exchange.connection(),
+                (bytes, length) -> codecs.payloads().firstText(bytes, 0, length));
+    }
+
+    @Override
+    public DecodedRequest readRequest(HttpExchange exchange, Route route, Frame frame, ServiceLookup services) {
+        if (json) {
+            return DecodedRequest.named(codecs, exchange, route, frame, true);
+        }
+        return codecs.readRequest(frame, exchange.maxRequestBytes(), exchange.connection(), (bytes, length) -> {
+            MethodDescriptor only = route.only();
+            if (only != null && isValue(only, route, bytes, length)) {
+                ValueCodec codec = new ValueCodec(
+                        only, codecs.json(only), exchange.connection().settings());
+                return new DecodedRequest(only, codec.readRequest(bytes, 0, length), codec);
+            }
+            return codecs.payloads().readRequest(services, route.service(), route.candidates(), bytes, 0, length);
+        });
+    }
+
+    private static boolean isValue(MethodDescriptor only, Route route, byte[] bytes, int length) {
+        return only.payload() == Payload.JAVA
+                && only.service() == route.service() // not a built-in method
+                && ValueMessages.isRequest(bytes, 0, length, only.parameters().size());
+    }
+
+    @Override
+    public byte[] message(
+            HttpExchange exchange,
+            MethodDescriptor method,
+            @Nullable PayloadCodec codec,
+            @Nullable Object value,
+            boolean compressed) {
+        return codecs.frame(exchange.maxResponseBytes(), MessageKind.RESPONSE, compressed, out -> {
+            if (codec != null) {
+                codec.writeResponse(value, out);
+            } else {
+                codecs.writeResponse(method, json, value, out);
+            }
+        });
+    }
+
+    /** The head of an answer. */
+    Http2Headers head(boolean compressed) {
+        Http2Headers head = GrpcHeaders.head(contentType);
+        if (compressed) {
+            head.set(GrpcHeaders.ENCODING, GrpcHeaders.GZIP);
+        }
+        return head;
+    }
+
+    @Override
+    public Http2Headers head(HttpExchange exchange, Metadata headers, boolean compressed) {
+        Http2Headers head = head(compressed);
+        TripleMetadata.write(headers, head::add);
+        return head;
+    }
+
+    @Override
+    public HttpWrite plain(HttpExchange exchange, byte[] message) {
+        return HttpWrite.plain(exchange, contentType, message);
+    }
+
+    @Override
+    public HttpWrite end(
+            HttpExchange exchange,
+            @Nullable Http2Headers head,
+            byte @Nullable [] message,
+            @Nullable Failure failure,
+            Metadata metadata) {
+        Http2Headers trailers = GrpcHeaders.trailers(failure == null ? null : failure.status(), metadata);
+        if (failure != null) {
+            GrpcHeaders.tellExecuted(trailers, failure.executed());
+        }
+        if (head != null && failure != null) {
+            return new HttpWrite(exchange, null, null, head.setAll(trailers), true);
+        }
+        return new HttpWrite(exchange, head, message, trailers, true);
+    }
+
+    /**
+     * Answers a unary call with a Java exception. Callers of Triple expect a marked answer (docs/wire-protocol.md 3.6);
+     * callers of plain gRPC do not know the mark.
+     */
+    @Override
+    public @Nullable HttpWrite wholeFailure(
+            HttpExchange exchange,
+            @Nullable MethodDescriptor method,
+            @Nullable PayloadCodec codec,
+            Throwable failure,
+            Metadata metadata) {
+        boolean unary = method != null && method.type() == MethodType.UNARY;
+        if (!unary || failure instanceof RpcException || !(codec instanceof WrapperCodec wrapper)) {
+            return null;
+        }
+        try {
+            byte[] message = codecs.frame(
+                    exchange.maxResponseBytes(),
+                    MessageKind.RESPONSE,
+                    false,
+                    out -> wrapper.writeException(failure, codecs.exceptionFrames(), out));
+            Http2Headers head = head(false).set(GrpcHeaders.EXCEPTION, GrpcHeaders.BUSINESS);
+            return new HttpWrite(exchange, head, message, GrpcHeaders.trailers(null, metadata), true);
+        } catch (Throwable e) {
+            Thrown.log(e, shown -> LOG.debug("An exception cannot be sent as it is", shown));
+            return null;
+        }
+    }
+}

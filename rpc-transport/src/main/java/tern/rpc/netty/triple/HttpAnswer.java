@@ -1,0 +1,295 @@
+package tern.rpc.netty.triple;
+
+import io.netty.handler.codec.http2.Http2Error;
+import io.netty.handler.codec.http2.Http2Headers;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.Metadata;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.Thrown;
+import tern.rpc.netty.ServerConnection;
+import tern.rpc.netty.triple.CallEncoding.Failure;
+import tern.rpc.serialization.MessageTooLargeException;
+import tern.rpc.serialization.SerializationException;
+import tern.rpc.transport.MessageStream.Receiver;
+
+/**
+ * The answer of a call: a head, messages and an end, in the encoding of the call. Messages come from one thread after
+ * another, but another thread may send the end before them: later messages are dropped. Thread-safe.
+ */
+final class HttpAnswer {
+
+    private static final Logger LOG = LoggerFactory.getLogger(HttpAnswer.class);
+
+    private enum State {
+        NOTHING_SENT,
+        HEAD_SENT,
+        ENDED
+    }
+
+    /** Smaller messages do not count to the memory that all streams share. */
+    private static final int SMALL_BYTES = 4 << 10;
+
+    /** Messages from this size on wait for their turn to be encoded. */
+    private static final int LARGE_BYTES = 256 << 10;
+
+    private final HttpCall call;
+    private final boolean acceptsGzip;
+    private State state = State.NOTHING_SENT; // guarded by this
+    private boolean announced; // guarded by this: the head permits compressed messages
+    private volatile boolean compressed; // whether later messages are compressed
+    private volatile boolean messageSent;
+    private volatile @Nullable Metadata early; // headers that the method sent before the result in the same head
+    private @Nullable StallWatch stallWatch; // of a stream; event loop only
+
+    /** @param acceptsGzip whether the caller accepts compressed answers */
+    HttpAnswer(HttpCall call, boolean acceptsGzip) {
+        this.call = call;
+        this.acceptsGzip = acceptsGzip;
+    }
+
+    private HttpExchange exchange() {
+        return call.exchange();
+    }
+
+    private ServerConnection connection() {
+        return exchange().connection();
+    }
+
+    private CallEncoding encoding() {
+        return call.encoding();
+    }
+
+    void compress(boolean wanted) {
+        synchronized (this) {
+            compressed = wanted && acceptsGzip && (announced || state == State.NOTHING_SENT);
+        }
+    }
+
+    // ---- streams
+
+    void sendHeaders(Metadata headers) {
+        if (early != null) {
+            return;
+        }
+        if (encoding().holdsHeaders(headers)) {
+            early = headers.copy();
+            return;
+        }
+        synchronized (this) {
+            if (state == State.NOTHING_SENT && call.isOpen()) {
+                announced = compressed;
+                Http2Headers head = encoding().head(exchange(), headers, announced);
+                state = State.HEAD_SENT;
+                exchange().send(new HttpWrite(exchange(), head, null, null, false));
+            }
+        }
+    }
+
+    void send(@Nullable Object value) {
+        if (!call.isOpen()) {
+            return;
+        }
+        byte[] message = encode(value);
+        checkUnsent(message.length);
+        synchronized (this) {
+            if (state == State.ENDED) {
+                return;
+            }
+            Http2Headers head =
+                    state == State.NOTHING_SENT ? encoding().head(exchange(), new Metadata(), compressed) : null;
+            announced |= head != null && compressed;
+            state = State.HEAD_SENT;
+            messageSent = true;
+            exchange().send(new HttpWrite(exchange(), head, message, null, false));
+        }
+    }
+
+    /**
+     * Checks the memory for a message. A ready stream may send a message of any size, but only a small one if the
+     * server is out of memory for answers.
+     */
+    private void checkUnsent(int message) {
+        long unsent = exchange().unsentBytes();
+        if (unsent == 0 && message <= SMALL_BYTES) {
+            return;
+        }
+        String refusal = connection().refusesUnsent(unsent, exchange().isReady() ? 0 : message);
+        if (refusal != null) {
+            throw RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED,
+                    call.method() + " ends its stream to " + call.remoteAddress() + ", which is read too slowly: "
+                            + refusal + "; a method that looks at isReady or gives a publisher waits instead",
+                    Executed.YES);
+        }
+    }
+
+    private byte[] encode(@Nullable Object value) {
+        try {
+            return encoding()
+                    .message(exchange(), Objects.requireNonNull(call.method()), call.codec(), value, compressed);
+        } catch (MessageTooLargeException e) {
+            throw new RpcException(
+                    StatusCode.RESOURCE_EXHAUSTED, "the answer cannot be sent: " + e.getMessage(), Executed.YES, e);
+        } catch (SerializationException e) {
+            throw new RpcException(
+                    StatusCode.INTERNAL, "the answer cannot be written: " + e.getMessage(), Executed.YES, e);
+        }
+    }
+
+    /** Begins to watch a stream. Runs on the event loop. */
+    void watch() {
+        stallWatch = new StallWatch();
+    }
+
+    /** Reports a stream that could be sent but does not move. Runs on the event loop from time to time. */
+    void lookForStall(@Nullable Receiver sender, long now) {
+        StallWatch watch = stallWatch;
+        if (watch == null || sender == null) {
+            return;
+        }
+        long unsent = exchange().unsentBytes();
+        boolean hasSome = unsent > 0 || (sender.isWaitingToSend() && exchange().isReady());
+        if (watch.isStalled(hasSome && exchange().isWritable(), exchange().takenBytes(), now)) {
+            connection().stalled(call.methodName(), unsent);
+        }
+    }
+
+    // ---- ends
+
+    void reply(Response response) {
+        if (!call.isOpen()) {
+            return;
+        }
+        byte[] message = null;
+        RpcException failure = null;
+        if (!messageSent && !Objects.requireNonNull(call.method()).type().serverStreams()) {
+            try {
+                checkTaken();
+                message = encode(response.value());
+                if (message.length > LARGE_BYTES) {
+                    checkTaken(); // other answers may have been queued meanwhile
+                }
+            } catch (RpcException e) {
+                message = null;
+                failure = e;
+            }
+        }
+        if (!call.claimAnswer()) {
+            return;
+        }
+        Metadata trailers = response.metadata();
+        if (failure == null) {
+            try {
+                finish(response.headers(), message, null, trailers);
+                return;
+            } catch (RpcException e) { // its mistake is not the caller's fault
+                failure = unsendable(e.status().description(), e);
+                trailers = new Metadata();
+            } catch (Throwable e) { // from the metadata, or no memory
+                failure = unsendable(e.getClass().getName(), e);
+                trailers = new Metadata();
+            }
+        }
+        fail(failure, trailers);
+    }
+
+    private static RpcException unsendable(String why, Throwable cause) {
+        return new RpcException(StatusCode.INTERNAL, "the answer cannot be sent: " + why, Executed.YES, cause);
+    }
+
+    private void checkTaken() {
+        String refusal = connection().refusesAnswer();
+        if (refusal != null) {
+            throw RpcException.refusal(
+                    StatusCode.RESOURCE_EXHAUSTED, "the answer is not sent: " + refusal, Executed.YES);
+        }
+    }
+
+    /**
+     * Answers a claimed call with a failure, even if the failure cannot be described. A claimed call without an answer
+     * would keep its caller waiting, because no other thread answers it.
+     */
+    void fail(Throwable failure, Metadata metadata) {
+        try {
+            finishFailed(failure, metadata);
+        } catch (Throwable e) {
+            failUndescribed(failure, e);
+        }
+    }
+
+    private void failUndescribed(Throwable failure, Throwable why) {
+        try {
+            Executed executed = failure instanceof RpcException rpc ? rpc.wasExecuted() : Executed.YES;
+            String text =
+                    call.methodName() + " failed with " + failure.getClass().getName() + ", which cannot be described: "
+                            + why.getClass().getName();
+            finishFailed(new RpcException(StatusCode.INTERNAL, text, executed, why), new Metadata());
+        } catch (Throwable e) {
+            Thrown.log(e, shown -> LOG.error("A call could not be answered", shown));
+            exchange().reset(Http2Error.INTERNAL_ERROR);
+        }
+    }
+
+    private void finishFailed(Throwable failure, Metadata metadata) {
+        Throwable told = encoding().told(failure);
+        HttpWrite whole = encoding().wholeFailure(exchange(), call.method(), call.codec(), told, metadata);
+        if (whole != null && finishWith(whole)) {
+            return;
+        }
+        Failure described = Failure.of(told);
+        try {
+            finish(new Metadata(), null, described, metadata);
+        } catch (RpcException e) {
+            LOG.warn("The metadata of a failed answer cannot be sent: {}", e.getMessage());
+            finish(new Metadata(), null, described, new Metadata());
+        }
+    }
+
+    /** Queues a complete answer of another format; false if a part of an answer was already sent. */
+    private boolean finishWith(HttpWrite whole) {
+        synchronized (this) {
+            if (state != State.NOTHING_SENT) {
+                return false;
+            }
+            exchange().send(whole);
+            state = State.ENDED;
+            return true;
+        }
+    }
+
+    private void finish(Metadata headers, byte @Nullable [] message, @Nullable Failure failure, Metadata trailers) {
+        synchronized (this) {
+            if (state == State.ENDED) {
+                return;
+            }
+            HttpWrite end = plain(headers, message, failure, trailers);
+            if (end == null) {
+                Metadata sooner = early;
+                Http2Headers head = state == State.NOTHING_SENT
+                        ? encoding().head(exchange(), sooner == null ? headers : sooner, compressed && message != null)
+                        : null;
+                end = encoding().end(exchange(), head, message, failure, trailers);
+            }
+            exchange().send(end);
+            state = State.ENDED; // afterwards, so that another end can be sent if this one fails
+        }
+    }
+
+    private @Nullable HttpWrite plain(
+            Metadata headers, byte @Nullable [] message, @Nullable Failure failure, Metadata trailers) {
+        return state != State.NOTHING_SENT
+                        || compressed
+                        || message == null
+                        || failure != null
+                        || !headers.isEmpty()
+                        || !trailers.isEmpty()
+                ? null
+                : encoding().plain(exchange(), message);
+    }
+}

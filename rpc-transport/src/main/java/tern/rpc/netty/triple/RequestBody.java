@@ -1,0 +1,387 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.StatusCode;
+import tern.rpc.netty.InboundAccount;
+import tern.rpc.netty.ServerConnection;
+import tern.rpc.netty.triple.BodyReader.Frame;
+import tern.rpc.transport.Message;
+import tern.rpc.transport.MessageStream;
+import tern.rpc.transport.MessageStream.Receiver;
+
+/**
+ * The body of a request. It delivers a single message before its call is handed over, or any number of messages to the
+ * receiver of a stream, and reports the memory that they hold. Confined to the event loop, except for the single message
+ * and for the messages of a stream after their delivery.
+ */
+final class RequestBody {
+
+    /** The call that a body belongs to. */
+    interface Call {
+
+        /** The name of the called method as in the path. */
+        String methodName();
+
+        /** The single message has arrived, and the body is complete. */
+        void complete();
+
+        /** The body is malformed. */
+        void malformed(RpcException failure);
+
+        /** Decodes one message of a stream, on a thread of the server. Owns the frame. */
+        @Nullable
+        Object readElement(Frame frame);
+    }
+
+    private enum Phase {
+        /** The request is read. The server does not know the call yet. */
+        ARRIVING,
+        /** The server has the call and may request more messages. */
+        SERVED,
+        /** The request was answered before the server knew the call. The rest is dropped. */
+        REFUSED,
+        /** The server has the call. The rest of the request is dropped. */
+        CLOSED
+    }
+
+    private enum End {
+        /** More bytes may arrive. */
+        OPEN,
+        /** All bytes have arrived. */
+        ARRIVED,
+        /** The call or its receiver was told of the end. */
+        DELIVERED
+    }
+
+    /** The memory of an open request besides its bytes. */
+    private static final int CALL_BYTES = 1 << 10;
+
+    private static final VarHandle SINGLE;
+
+    static {
+        try {
+            SINGLE = MethodHandles.lookup().findVarHandle(RequestBody.class, "single", Frame.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final HttpExchange exchange;
+    private final BodyReader reader;
+    private final Call call;
+    private Phase phase = Phase.ARRIVING;
+    private End end = End.OPEN;
+    private volatile @Nullable Frame single; // taken by SINGLE
+    private volatile boolean compressed; // the latest message
+    private @Nullable Receiver receiver; // of a stream
+    private int demand;
+    private int allowedBytes = MessageStream.ALLOWED_BYTES;
+    private int held; // received bytes that were not returned to the peer
+    private long arrived;
+    private int countedIncomplete;
+    private int countedUnwanted;
+    private boolean lingers; // it was already open at the last check, so its small parts count too
+
+    RequestBody(HttpExchange exchange, BodyReader reader, Call call) {
+        this.exchange = exchange;
+        this.reader = reader;
+        this.call = call;
+    }
+
+    private ServerConnection connection() {
+        return exchange.connection();
+    }
+
+    // ---- states
+
+    /** Whether the server has the call. */
+    boolean isServed() {
+        return phase == Phase.SERVED || phase == Phase.CLOSED;
+    }
+
+    /** Whether the rest of the request is still read. */
+    boolean isRead() {
+        return phase == Phase.ARRIVING || phase == Phase.SERVED;
+    }
+
+    /** The server gets the call. */
+    void served() {
+        phase = isRead() ? Phase.SERVED : Phase.CLOSED;
+    }
+
+    /** Drops the rest of the request. */
+    void stopReading() {
+        phase = isServed() ? Phase.CLOSED : Phase.REFUSED;
+        reader.close();
+        account();
+        discard();
+        if (held > 0) {
+            exchange.consumed(held);
+            held = 0;
+        }
+    }
+
+    // ---- bytes
+
+    /** Requests the single message of the request. */
+    void requestSingle() {
+        demand = 1;
+    }
+
+    /** A part of the body, owned by this object. */
+    void data(ByteBuf bytes) {
+        int length = bytes.readableBytes();
+        if (!isRead()) {
+            bytes.release();
+            exchange.consumed(length);
+            return;
+        }
+        arrived += length;
+        held += length;
+        try {
+            reader.add(bytes);
+        } catch (RpcException e) {
+            malformed(e);
+            return;
+        }
+        deliver();
+        account();
+    }
+
+    /** The body is complete. */
+    void end() {
+        if (end == End.OPEN) {
+            end = End.ARRIVED;
+        }
+        deliver();
+        account();
+    }
+
+    /** The bytes received so far. */
+    long arrivedBytes() {
+        return arrived;
+    }
+
+    private boolean wantsMore() {
+        return demand > 0 && allowedBytes > 0;
+    }
+
+    // ---- delivery
+
+    /** Sets the receiver of a stream. */
+    void start(Receiver told) {
+        receiver = told;
+        if (isRead()) {
+            deliver(); // the end may already have arrived
+            account();
+        }
+    }
+
+    /** The receiver of a stream; null before there is one. */
+    @Nullable
+    Receiver receiver() {
+        return receiver;
+    }
+
+    /** Requests this many more messages of a stream. */
+    void request(int messages) {
+        demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messages);
+        allowedBytes = MessageStream.ALLOWED_BYTES;
+        if (isRead()) {
+            deliver();
+            account();
+        }
+    }
+
+    private void deliver() {
+        try {
+            while (wantsMore() && isRead()) {
+                Frame frame = reader.next(end != End.OPEN);
+                if (frame == null) {
+                    break;
+                }
+                deliver(frame);
+            }
+            if (wantsMore() && held > 0) {
+                exchange.consumed(held);
+                held = 0;
+            }
+            if (end == End.ARRIVED && isRead() && (receiver != null || !isServed()) && reader.isEmptyAtEnd()) {
+                end = End.DELIVERED;
+                deliverEnd();
+            }
+        } catch (RpcException e) {
+            malformed(e);
+        }
+    }
+
+    private void deliver(Frame frame) {
+        connection().messageComplete();
+        connection().kept(counted(frame));
+        Receiver present = receiver;
+        if (present != null) {
+            demand--;
+            allowedBytes -= frame.payload().readableBytes();
+            present.message(new StreamMessage(frame));
+        } else if (single != null) {
+            drop(frame);
+            throw refusal(" takes one message; the request has more");
+        } else {
+            compressed = frame.isCompressed();
+            single = frame; // checks for a second message, which is not allowed
+        }
+    }
+
+    private void deliverEnd() {
+        Receiver present = receiver;
+        if (isServed()) {
+            if (present != null) {
+                present.ended();
+            }
+        } else if (single == null) {
+            throw refusal(" takes one message; the request has none");
+        } else {
+            call.complete();
+        }
+    }
+
+    private RpcException refusal(String how) {
+        return RpcException.refusal(StatusCode.UNIMPLEMENTED, call.methodName() + how, Executed.NO);
+    }
+
+    private void malformed(RpcException failure) {
+        call.malformed(
+                isServed() || failure.wasExecuted() == Executed.NO
+                        ? failure
+                        : RpcException.refusal(failure.code(), failure.status().description(), Executed.NO));
+    }
+
+    // ---- memory
+
+    /** Reports the memory held for the request: by the message that is to be completed, or by others. */
+    private void account() {
+        int bytes = !isRead() ? 0 : lingers ? heldWhileOpen() : InboundAccount.counted(reader.held());
+        int wanted = wantsMore() && end == End.OPEN ? bytes : 0;
+        connection().kept(bytes - wanted - countedUnwanted);
+        countedUnwanted = bytes - wanted;
+        int change = wanted - countedIncomplete;
+        countedIncomplete = wanted;
+        connection().incomplete(change);
+    }
+
+    /** The memory of an open request, except messages that are already counted. */
+    private int heldWhileOpen() {
+        if (isServed()) {
+            return reader.held();
+        }
+        Frame waiting = single;
+        int message = waiting == null ? 0 : waiting.payload().readableBytes();
+        return CALL_BYTES + reader.held() + (InboundAccount.counted(message) == 0 ? message : 0);
+    }
+
+    /**
+     * Copies the small parts of a request that stays open, because a part of a buffer holds the whole buffer. Called
+     * from time to time.
+     */
+    void linger() {
+        if (!isRead() || end != End.OPEN || lingers) {
+            return;
+        }
+        lingers = true;
+        reader.compact();
+        Frame waiting = isServed() ? null : single;
+        if (waiting != null && InboundAccount.counted(waiting.payload().readableBytes()) == 0) {
+            single = new Frame(waiting.payload().copy(), waiting.flags());
+            waiting.payload().release();
+        }
+        account();
+    }
+
+    // ---- the messages, on any thread
+
+    /** The single message for the first caller of this method; null for later ones. */
+    @Nullable
+    Frame takeSingle() {
+        return single == null ? null : (Frame) SINGLE.getAndSet(this, null);
+    }
+
+    /** Whether the single message has arrived and was not taken. */
+    boolean hasSingle() {
+        return single != null;
+    }
+
+    /** Puts a taken message back, to be taken again. */
+    void putBack(Frame taken) {
+        single = taken;
+    }
+
+    /** Releases the single message if nobody has taken it. */
+    void discard() {
+        Frame unread = takeSingle();
+        if (unread != null) {
+            drop(unread);
+        }
+    }
+
+    /** Releases a message that is not decoded. */
+    void drop(Frame frame) {
+        decoded(counted(frame));
+        frame.payload().release();
+    }
+
+    /** The memory reported for a message until it is decoded. */
+    static int counted(Frame frame) {
+        return InboundAccount.counted(frame.payload().readableBytes());
+    }
+
+    /** A message with this memory was decoded. */
+    void decoded(int counted) {
+        connection().kept(-counted);
+    }
+
+    /** Whether the latest message was compressed. */
+    boolean isCompressed() {
+        return compressed;
+    }
+
+    /** A message of a stream that is not decoded yet. */
+    private final class StreamMessage implements Message {
+
+        private final Frame frame;
+
+        StreamMessage(Frame frame) {
+            this.frame = frame;
+        }
+
+        @Override
+        public int bytes() {
+            return frame.payload().readableBytes();
+        }
+
+        @Override
+        public @Nullable Object decode() {
+            compressed = frame.isCompressed();
+            int bytes = counted(frame);
+            try {
+                return call.readElement(frame);
+            } finally {
+                decoded(bytes);
+            }
+        }
+
+        @Override
+        public void discard() {
+            drop(frame);
+        }
+
+        @Override
+        public boolean isCompressed() {
+            return frame.isCompressed();
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http2.DefaultHttp2FrameReader;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2FrameListener;
+import io.netty.handler.codec.http2.Http2FrameTypes;
+import io.netty.handler.codec.http2.Http2HeadersDecoder;
+
+/**
+ * Netty's reader of frames, extended by the type of the latest frame. Netty's exceptions name the type only in their
+ * text. Confined to the event loop.
+ */
+final class TypedFrameReader extends DefaultHttp2FrameReader {
+
+    /** The bytes of a frame's head, and the position of the type in it (RFC 9113, 4.1). */
+    private static final int HEAD_BYTES = 9;
+
+    private static final int TYPE = 3;
+
+    private byte type = -1;
+    private int payloadBytes;
+    private boolean headRead; // the payload of the frame has not arrived completely
+
+    TypedFrameReader(Http2HeadersDecoder headers, int maxContinuations) {
+        super(headers, maxContinuations);
+    }
+
+    /** Whether the latest frame is a WINDOW_UPDATE. */
+    boolean readsWindowUpdate() {
+        return type == Http2FrameTypes.WINDOW_UPDATE;
+    }
+
+    /** Whether the latest frame belongs to headers. */
+    boolean readsHeaders() {
+        return type == Http2FrameTypes.HEADERS || type == Http2FrameTypes.CONTINUATION;
+    }
+
+    /** Lets Netty read one frame after another, so that an exception belongs to the frame whose type is known. */
+    @Override
+    public void readFrame(ChannelHandlerContext context, ByteBuf input, Http2FrameListener listener)
+            throws Http2Exception {
+        int end = input.writerIndex();
+        do {
+            int start = input.readerIndex();
+            if (!headRead && end - start < HEAD_BYTES) {
+                super.readFrame(context, input, listener); // drops the bytes after an error
+                return;
+            }
+            int payload = start;
+            if (!headRead) {
+                payloadBytes = input.getUnsignedMedium(start);
+                type = input.getByte(start + TYPE);
+                payload += HEAD_BYTES;
+            }
+            boolean complete = end - payload >= payloadBytes;
+            headRead = false;
+            if (complete) {
+                input.writerIndex(payload + payloadBytes);
+            }
+            try {
+                super.readFrame(context, input, listener);
+            } finally {
+                input.writerIndex(end);
+            }
+            if (!complete) {
+                headRead =
+                        input.readerIndex() == payload; // Netty reads a head at once, and a payload when it is complete
+                return;
+            }
+        } while (input.isReadable());
+    }
+}
