@@ -51,15 +51,6 @@ final class AllowedClasses {
         return Map.copyOf(classes.byName);
     }
 
-    static boolean isOfApplication(Class<?> type) {
-        ClassLoader loader = type.getClassLoader();
-        return loader != null && loader != ClassLoader.getPlatformClassLoader();
-    }
-
-    static String packageOf(String className) {
-        return className.substring(0, Math.max(className.lastIndexOf('.'), 0));
-    }
-
     /** Returns the enum if the class is the body of an enum constant, else the class itself. */
     static Class<?> enumOf(Class<?> type) {
         Class<?> superclass = type.getSuperclass();
@@ -95,7 +86,7 @@ final class AllowedClasses {
             visit(type.getComponentType(), position);
         } else if (!type.isPrimitive() && type != Object.class && type != Void.class) {
             checkSerializable(type, position);
-            if (type.isEnum() || isOfApplication(type)) {
+            if (type.isEnum() || ClassOrigin.isOfApplication(type)) {
                 allow(type, position);
             }
         }
@@ -104,11 +95,11 @@ final class AllowedClasses {
     private static void checkSerializable(Class<?> type, String position) {
         boolean concrete = !Modifier.isAbstract(type.getModifiers());
         boolean container = Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
-        if (concrete && isOfApplication(type) && !container && !Serializable.class.isAssignableFrom(type)) {
+        if (concrete && ClassOrigin.isOfApplication(type) && !container && !Serializable.class.isAssignableFrom(type)) {
             throw new IllegalArgumentException(
                     position + ": " + type.getName() + " does not implement java.io.Serializable; let it do so");
         }
-        if (concrete && !isOfApplication(type) && !JdkTypes.isReadable(type)) {
+        if (concrete && !ClassOrigin.isOfApplication(type) && !JdkTypes.isReadable(type)) {
             throw new IllegalArgumentException(position + ": " + type.getName()
                     + " is not among the classes of the JDK that travel; declare a simpler one, such as String");
         }
@@ -144,7 +135,7 @@ final class AllowedClasses {
             visitAll(generic.getActualTypeArguments(), position);
         }
         Class<?> raw = TypeRef.of(parent).raw();
-        if (isOfApplication(raw) && seen.add(new Parent(raw))) {
+        if (ClassOrigin.isOfApplication(raw) && seen.add(new Parent(raw))) {
             Type next = raw.getGenericSuperclass();
             if (next != null) {
                 visitParent(next, position);

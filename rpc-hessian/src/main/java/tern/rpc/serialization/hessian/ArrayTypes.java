@@ -1,7 +1,6 @@
 package tern.rpc.serialization.hessian;
 
 import java.io.Serializable;
-import java.lang.reflect.Array;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.Collection;
@@ -19,18 +18,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class ArrayTypes {
 
-    static final int MAX_DIMENSIONS = 16;
-
     private static final Map<String, Class<?>> COMPONENTS = components();
 
     private ArrayTypes() {}
 
     static @Nullable Class<?> component(String name) {
         return COMPONENTS.get(name);
-    }
-
-    static Class<?> of(Class<?> component, int dimensions) {
-        return Array.newInstance(component, new int[dimensions]).getClass();
     }
 
     private static Map<String, Class<?>> components() {

@@ -12,6 +12,9 @@ import java.util.regex.Pattern;
  */
 final class ClassPatterns {
 
+    /** The property with which users allow further classes. */
+    static final String PROPERTY = "rpc.limits.allowed-classes";
+
     private static final Pattern NAME = Pattern.compile("[\\p{L}_$][\\p{L}\\p{N}_$]*(\\.[\\p{L}_$][\\p{L}\\p{N}_$]*)*");
 
     private final Set<String> classes = new HashSet<>();
@@ -36,7 +39,7 @@ final class ClassPatterns {
 
     private static String checked(String entry, String name) {
         if (!NAME.matcher(name).matches()) {
-            throw new IllegalArgumentException(ServicePolicy.PROPERTY + " has the entry \"" + entry
+            throw new IllegalArgumentException(PROPERTY + " has the entry \"" + entry
                     + "\"; expected a class name, or a package name that ends in .* or .**");
         }
         return name;
@@ -44,7 +47,7 @@ final class ClassPatterns {
 
     boolean matches(String name) {
         return classes.contains(name)
-                || packages.contains(AllowedClasses.packageOf(name))
+                || packages.contains(ClassOrigin.packageOf(name))
                 || packageTrees.stream().anyMatch(name::startsWith);
     }
 
@@ -52,7 +55,7 @@ final class ClassPatterns {
     Set<String> packages() {
         Set<String> all = new HashSet<>(packages);
         packageTrees.forEach(tree -> all.add(tree.substring(0, tree.length() - 1)));
-        classes.forEach(name -> all.add(AllowedClasses.packageOf(name)));
+        classes.forEach(name -> all.add(ClassOrigin.packageOf(name)));
         return all;
     }
 }

@@ -23,7 +23,7 @@ final class HessianOutput extends AbstractHessianOutput {
     /** The number of exceptions that enclose the position being written, as causes or suppressed exceptions do. */
     int links;
 
-    private final WireForms forms;
+    private final WireForm.Lookup forms;
     private final ScalarOutput scalars;
     private IdentityNumbers references = new IdentityNumbers();
 
@@ -36,7 +36,7 @@ final class HessianOutput extends AbstractHessianOutput {
     private Map<String, Integer> types = new HashMap<>();
     private boolean unshared;
 
-    HessianOutput(WireForms forms, OutputBuffer out) {
+    HessianOutput(WireForm.Lookup forms, OutputBuffer out) {
         this.forms = forms;
         this.scalars = new ScalarOutput(out);
     }

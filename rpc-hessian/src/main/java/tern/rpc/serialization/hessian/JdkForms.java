@@ -339,7 +339,7 @@ final class JdkForms {
                         .part("type", ClassName.class)
                         .part("objects", Object[].class)
                         .by((parts, reader) ->
-                                enumSet(reader.policy().enumClass(((ClassName) part(parts, 0)).name()), (Object[])
+                                enumSet(reader.types().enumClass(((ClassName) part(parts, 0)).name()), (Object[])
                                         part(parts, 1))));
     }
 

@@ -15,12 +15,12 @@ final class LastForm {
     private @Nullable Known known;
     private int changes;
 
-    WireForm of(Class<?> type, WireForms forms) throws HessianProtocolException {
+    WireForm of(Class<?> type, WireForm.Lookup forms) throws HessianProtocolException {
         Known last = known;
         return last != null && last.type == type ? last.form : lookUp(type, forms);
     }
 
-    private WireForm lookUp(Class<?> type, WireForms forms) throws HessianProtocolException {
+    private WireForm lookUp(Class<?> type, WireForm.Lookup forms) throws HessianProtocolException {
         WireForm form = forms.of(type);
         if (changes < MAX_CHANGES) {
             changes++;

@@ -11,7 +11,7 @@ import tern.rpc.serialization.SerializationException;
  * Reads exceptions at positions that accept any exception, with their causes and suppressed exceptions. Content that
  * exceeds a limit is cut off, never rejected, because a long stack trace must not prevent an answer. Not thread-safe.
  */
-final class LinkedThrowables {
+final class LinkedThrowables implements ThrowableParts.Source {
 
     static final int MAX_FRAMES = 64;
     static final int MAX_LINKS = 8;
@@ -64,7 +64,7 @@ final class LinkedThrowables {
             throw in.unexpected(tag, "an exception");
         }
         WireClass wire = values.classOf(tag);
-        Shape shape = values.policy().throwableShape(wire.name);
+        Shape shape = values.types().throwableShape(wire.name);
         if (withoutClass != null) {
             shape = new ForeignThrowableShape(wire.name, links == 0 ? withoutClass : "");
         } else if (shape == null) {
@@ -95,8 +95,8 @@ final class LinkedThrowables {
      * Reads a cause or a suppressed exception. Returns null if there is none, if a reference to it cannot be resolved,
      * or if a limit is reached. A reference from an exception to itself means that it has no cause.
      */
-    @Nullable
-    Throwable readLinked() {
+    @Override
+    public @Nullable Throwable readLinked() {
         int kind = Tags.kind(values.peekTag());
         if (kind == Tags.NULL) {
             values.nextTag();
@@ -120,7 +120,8 @@ final class LinkedThrowables {
         return linked;
     }
 
-    List<Throwable> readSuppressed() {
+    @Override
+    public List<Throwable> readSuppressed() {
         List<Throwable> suppressed = new ArrayList<>();
         readList(MAX_LINKS, () -> {
             Throwable linked = readLinked();
@@ -131,7 +132,8 @@ final class LinkedThrowables {
         return suppressed;
     }
 
-    StackTraceElement[] readFrames() {
+    @Override
+    public StackTraceElement[] readFrames() {
         List<StackTraceElement> frames = new ArrayList<>();
         readList(MAX_FRAMES, () -> {
             if (values.read(FRAME) instanceof StackTraceElement frame) {
@@ -141,8 +143,8 @@ final class LinkedThrowables {
         return frames.toArray(StackTraceElement[]::new);
     }
 
-    @Nullable
-    String readMessage() {
+    @Override
+    public @Nullable String readMessage() {
         String message = (String) values.read(TEXT);
         return message == null || message.length() <= LONGEST_MESSAGE ? message : message.substring(0, LONGEST_MESSAGE);
     }

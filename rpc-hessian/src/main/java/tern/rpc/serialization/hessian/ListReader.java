@@ -11,6 +11,7 @@ import tern.rpc.serialization.SerializationException;
 /** Reads a list into the collection type or array type that its position declares. Not thread-safe. */
 final class ListReader {
 
+    private static final int MAX_DIMENSIONS = 16;
     private static final int LARGEST_CAPACITY = 1 << 16;
 
     /** The number of elements of a primitive array that can be hashed in the time of one value. */
@@ -50,7 +51,7 @@ final class ListReader {
             return slot.raw.isAssignableFrom(wire) ? array(wire, length, slot) : declared(length, slot);
         }
         if (!type.isEmpty()) {
-            CollectionType wire = values.policy().collection(type, slot);
+            CollectionType wire = values.types().collection(type, slot);
             return slot.raw.isAssignableFrom(wire.type()) ? collection(wire, length, slot) : declared(length, slot);
         }
         return declared(length, slot);
@@ -63,7 +64,7 @@ final class ListReader {
         }
         CollectionType fitting = slot.collection();
         if (fitting == null && Collection.class.isAssignableFrom(slot.raw)) {
-            fitting = values.policy().shapes().collection(slot.raw, slot);
+            fitting = values.types().collection(slot);
         }
         if (fitting == null) {
             throw slot.mismatch("a list");
@@ -104,14 +105,15 @@ final class ListReader {
         while (type.startsWith("[", dimensions)) {
             dimensions++;
         }
-        if (dimensions > ArrayTypes.MAX_DIMENSIONS) {
+        if (dimensions > MAX_DIMENSIONS) {
             throw new SerializationException("an array of " + dimensions + " dimensions" + in.here());
         }
         Slot innermost = slot;
         for (int i = 0; i < dimensions && innermost.raw.isArray(); i++) {
             innermost = innermost.element();
         }
-        return ArrayTypes.of(values.policy().component(type.substring(dimensions), innermost), dimensions);
+        Class<?> component = values.types().component(type.substring(dimensions), innermost);
+        return Array.newInstance(component, new int[dimensions]).getClass();
     }
 
     private Object collection(CollectionType type, int length, Slot slot) {

@@ -28,7 +28,7 @@ final class MapReader {
      */
     Object read(String type, Slot slot) {
         MapType wire =
-                type.isEmpty() || type.equals(ENUM_MAP) ? null : values.policy().map(type, slot);
+                type.isEmpty() || type.equals(ENUM_MAP) ? null : values.types().map(type, slot);
         if (slot.raw == EnumMap.class || (type.equals(ENUM_MAP) && slot.raw.isAssignableFrom(EnumMap.class))) {
             return enumMap(slot);
         }
@@ -46,7 +46,7 @@ final class MapReader {
     private MapType declared(Slot slot) {
         MapType fitting = MapType.fitting(slot.raw);
         if (fitting == null && Map.class.isAssignableFrom(slot.raw)) {
-            fitting = values.policy().shapes().map(slot.raw, slot);
+            fitting = values.types().map(slot);
         }
         if (fitting == null) {
             throw slot.mismatch("a map");

@@ -3,7 +3,6 @@ package tern.rpc.serialization.hessian;
 import java.io.Serializable;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Modifier;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -19,10 +18,7 @@ import tern.rpc.serialization.SerializationException;
  * Decides which classes are allowed at which positions in the messages of one service. A class name is checked before
  * the class is loaded. Only benchmarks extend this class, to measure its cost. Thread-safe.
  */
-class ServicePolicy {
-
-    /** The property with which users allow further classes. */
-    static final String PROPERTY = "rpc.limits.allowed-classes";
+class ServicePolicy implements ReadableTypes {
 
     private static final Logger log = LoggerFactory.getLogger(ServicePolicy.class);
     private static final int LARGEST_CACHE = 1024;
@@ -65,14 +61,14 @@ class ServicePolicy {
         packages.addAll(configured.packages());
         packages.add(service.packageName());
         for (Class<?> type : listed.values()) {
-            if (AllowedClasses.isOfApplication(type)) {
+            if (ClassOrigin.isOfApplication(type)) {
                 packages.add(type.getPackageName());
             }
         }
     }
 
-    /** Returns the shape that reads an object of this class as a value of this position. */
-    Shape shape(String name, Slot slot) {
+    @Override
+    public Shape shape(String name, Slot slot) {
         Shape form = JdkForms.find(name, slot);
         if (form == null) {
             Class<?> type = admit(name, slot);
@@ -84,12 +80,8 @@ class ServicePolicy {
         return form;
     }
 
-    /**
-     * Returns the shape for an exception at a position that accepts any exception. Returns null if the class is not
-     * allowed or does not exist.
-     */
-    @Nullable
-    Shape throwableShape(String name) {
+    @Override
+    public @Nullable Shape throwableShape(String name) {
         Class<?> type = listed(name);
         if (type == null && (isExceptionName(name) || configured.matches(name))) {
             type = load(name);
@@ -97,27 +89,36 @@ class ServicePolicy {
         return type != null && Throwable.class.isAssignableFrom(type) ? shapes.of(TypeRef.of(type)) : null;
     }
 
-    CollectionType collection(String name, Slot slot) {
+    @Override
+    public CollectionType collection(String name, Slot slot) {
         CollectionType known = CollectionType.named(name);
         return known != null ? known : shapes.collection(admit(name, slot), slot);
     }
 
-    MapType map(String name, Slot slot) {
+    @Override
+    public CollectionType collection(Slot slot) {
+        return shapes.collection(slot.raw, slot);
+    }
+
+    @Override
+    public MapType map(String name, Slot slot) {
         MapType known = MapType.named(name);
         return known != null ? known : shapes.map(admit(name, slot), slot);
     }
 
-    Shapes shapes() {
-        return shapes;
+    @Override
+    public MapType map(Slot slot) {
+        return shapes.map(slot.raw, slot);
     }
 
-    /** Returns the component class of an array whose class is named in the message. */
-    Class<?> component(String name, Slot slot) {
+    @Override
+    public Class<?> component(String name, Slot slot) {
         Class<?> known = ArrayTypes.component(name);
         return known != null ? known : admit(name, slot);
     }
 
-    Class<?> enumClass(String name) {
+    @Override
+    public Class<?> enumClass(String name) {
         Class<?> type = listed(name);
         if (type == null && configured.matches(name)) {
             type = load(name);
@@ -177,12 +178,12 @@ class ServicePolicy {
     }
 
     private boolean isInPackages(String name) {
-        String own = AllowedClasses.packageOf(name);
+        String own = ClassOrigin.packageOf(name);
         while (!packages.contains(own)) {
             if (own.isEmpty()) {
                 return false;
             }
-            own = AllowedClasses.packageOf(own);
+            own = ClassOrigin.packageOf(own);
         }
         return !own.isEmpty() || name.indexOf('.') < 0;
     }
@@ -224,11 +225,17 @@ class ServicePolicy {
             throw refusal(name, slot.toString());
         }
         Class<?> type = load(name);
-        if (type == null || !AllowedClasses.isOfApplication(type) || !isData(type)) {
+        if (type == null || !ClassOrigin.isOfApplication(type) || !isData(type)) {
             throw refusal(name, slot.toString());
         }
         if (audited.size() < LARGEST_CACHE && audited.add(name)) {
-            log.warn("{}: class {} would be refused at {}; add {}={}", service.name(), name, slot, PROPERTY, name);
+            log.warn(
+                    "{}: class {} would be refused at {}; add {}={}",
+                    service.name(),
+                    name,
+                    slot,
+                    ClassPatterns.PROPERTY,
+                    name);
         }
         return type;
     }
@@ -236,10 +243,6 @@ class ServicePolicy {
     SerializationException refusal(String name, String where) {
         String shown = Texts.shortened(name);
         return new SerializationException("class " + shown + " may not be read at " + where + " (" + service.name()
-                + "); if it is data of yours, set " + PROPERTY + "=" + shown);
-    }
-
-    static boolean isContainer(Class<?> type) {
-        return Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
+                + "); if it is data of yours, set " + ClassPatterns.PROPERTY + "=" + shown);
     }
 }

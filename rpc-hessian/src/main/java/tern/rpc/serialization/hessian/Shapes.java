@@ -29,10 +29,7 @@ final class Shapes {
         if (raw.isEnum()) {
             return new EnumShape(raw);
         }
-        if (raw.isArray()
-                || raw.isPrimitive()
-                || ServicePolicy.isContainer(raw)
-                || Modifier.isAbstract(raw.getModifiers())) {
+        if (raw.isArray() || raw.isPrimitive() || isContainer(raw) || Modifier.isAbstract(raw.getModifiers())) {
             throw new SerializationException(raw.getName() + " is no class of which an object can be read");
         }
         try {
@@ -45,6 +42,10 @@ final class Shapes {
                     "the fields of " + raw.getName() + " cannot be reached; is its module open to tern.rpc.core?",
                     failure);
         }
+    }
+
+    private static boolean isContainer(Class<?> type) {
+        return Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type);
     }
 
     @SuppressWarnings("unchecked") // A value of another type is rejected when it is used.

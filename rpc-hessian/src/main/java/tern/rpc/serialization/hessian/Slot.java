@@ -35,7 +35,7 @@ final class Slot {
         this.outer = outer;
         this.raw = MethodType.methodType(type.raw()).wrap().returnType();
         this.absent = absent;
-        this.own = AllowedClasses.isOfApplication(raw);
+        this.own = ClassOrigin.isOfApplication(raw);
         this.where = where;
     }
 

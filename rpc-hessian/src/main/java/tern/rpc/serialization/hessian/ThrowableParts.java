@@ -14,12 +14,25 @@ final class ThrowableParts {
     private StackTraceElement[] frames = {};
     private List<Throwable> suppressed = List.of();
 
-    void read(int place, LinkedThrowables throwables) {
+    /** The reader of the values of these fields. */
+    interface Source {
+        @Nullable
+        String readMessage();
+
+        @Nullable
+        Throwable readLinked();
+
+        StackTraceElement[] readFrames();
+
+        List<Throwable> readSuppressed();
+    }
+
+    void read(int place, Source source) {
         switch (place) {
-            case 0 -> message = throwables.readMessage();
-            case 1 -> cause = throwables.readLinked();
-            case 2 -> frames = throwables.readFrames();
-            default -> suppressed = throwables.readSuppressed();
+            case 0 -> message = source.readMessage();
+            case 1 -> cause = source.readLinked();
+            case 2 -> frames = source.readFrames();
+            default -> suppressed = source.readSuppressed();
         }
     }
 

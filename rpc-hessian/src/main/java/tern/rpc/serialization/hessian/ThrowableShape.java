@@ -48,7 +48,7 @@ final class ThrowableShape extends Shape {
             fields.add(new OwnField(part.name(), Slot.field(type, part.name(), TypeRef.of(part.type())), null));
         }
         for (Field field : BeanShape.serializedFields(type.raw(), Throwable.class)) {
-            if (AllowedClasses.isOfApplication(field.getDeclaringClass())) {
+            if (ClassOrigin.isOfApplication(field.getDeclaringClass())) {
                 fields.add(new OwnField(field.getName(), BeanShape.slot(type, field), BoxedSetter.of(field)));
             }
         }

@@ -34,7 +34,7 @@ final class ThrowableWriter implements WireForm {
             own.add(part.getter());
         }
         for (Field field : BeanShape.serializedFields(type, Throwable.class)) {
-            if (AllowedClasses.isOfApplication(field.getDeclaringClass())) {
+            if (ClassOrigin.isOfApplication(field.getDeclaringClass())) {
                 ownNames.add(field.getName());
                 own.add(getter(field));
             }
@@ -93,10 +93,10 @@ final class ThrowableWriter implements WireForm {
      */
     private static Function<Throwable, @Nullable String> messageOf(Class<?> type) {
         Class<?> first = type;
-        while (first.getSuperclass() != null && AllowedClasses.isOfApplication(first.getSuperclass())) {
+        while (first.getSuperclass() != null && ClassOrigin.isOfApplication(first.getSuperclass())) {
             first = first.getSuperclass();
         }
-        if (!AllowedClasses.isOfApplication(first) || !overridesMessage(type)) {
+        if (!ClassOrigin.isOfApplication(first) || !overridesMessage(type)) {
             return type == java.net.URISyntaxException.class
                     ? throwable -> ((java.net.URISyntaxException) throwable).getReason()
                     : Throwable::getMessage;

@@ -26,7 +26,7 @@ final class ValueReader {
     private final MapReader maps;
     private final ValueSkipper skipper;
     private final LinkedThrowables throwables;
-    private @Nullable ServicePolicy policy;
+    private @Nullable ReadableTypes types;
     private int depth;
     private int values;
 
@@ -65,7 +65,7 @@ final class ValueReader {
         open.start();
         lists.start();
         throwables.start();
-        policy = null;
+        types = null;
         depth = 0;
         values = 0;
         weight = 0;
@@ -76,21 +76,21 @@ final class ValueReader {
 
     /** Starts again at the first value, for the same service. */
     void startAgain() {
-        ServicePolicy trusted = policy;
+        ReadableTypes trusted = types;
         start();
-        policy = trusted;
+        types = trusted;
     }
 
-    void trust(ServicePolicy service) {
-        this.policy = service;
+    void trust(ReadableTypes service) {
+        this.types = service;
     }
 
-    ServicePolicy policy() {
-        return Objects.requireNonNull(policy);
+    ReadableTypes types() {
+        return Objects.requireNonNull(types);
     }
 
     boolean isTrusting() {
-        return policy != null;
+        return types != null;
     }
 
     OpenContainers open() {
@@ -389,7 +389,7 @@ final class ValueReader {
 
     private @Nullable Object object(int tag, Slot slot) {
         WireClass wire = classOf(tag);
-        ServicePolicy service = policy();
+        ReadableTypes service = types();
         Shape shape = wire.known(service, slot);
         if (shape == null) {
             boolean isNew = wire.isNew();

@@ -39,7 +39,7 @@ final class WireClass {
 
     /** Returns the shape for an object of this class at a position, if the cache has it. Otherwise returns null. */
     @Nullable
-    Shape known(ServicePolicy service, Slot position) {
+    Shape known(ReadableTypes service, Slot position) {
         for (Use use : uses) {
             if (use.position == position && use.service == service) {
                 return use.shape;
@@ -52,7 +52,7 @@ final class WireClass {
      * Returns the shape for an object of this class at a position and caches the shape. The service checks whether the
      * class is allowed there.
      */
-    Shape shape(ServicePolicy service, Slot position) {
+    Shape shape(ReadableTypes service, Slot position) {
         Shape shape = service.shape(name, position);
         Use[] old = uses;
         Use[] more = Arrays.copyOf(old, Math.min(old.length + 1, MAX_USES));
@@ -72,7 +72,7 @@ final class WireClass {
         return last.places;
     }
 
-    private record Use(ServicePolicy service, Slot position, Shape shape) {}
+    private record Use(ReadableTypes service, Slot position, Shape shape) {}
 
     @SuppressWarnings("ArrayRecordComponent") // The record is never compared.
     private record Binding(Shape shape, int[] places) {}

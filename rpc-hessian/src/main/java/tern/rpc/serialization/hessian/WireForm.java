@@ -1,5 +1,6 @@
 package tern.rpc.serialization.hessian;
 
+import com.alibaba.com.caucho.hessian.io.HessianProtocolException;
 import java.io.IOException;
 
 /** Writes the instances of one class. Thread-safe. */
@@ -12,4 +13,15 @@ interface WireForm {
      * @throws IOException only from serializers of hessian-lite or of users
      */
     void write(Object value, HessianOutput out) throws IOException;
+
+    /** Finds the forms of classes. Thread-safe. */
+    interface Lookup {
+
+        /**
+         * Returns the form for a class.
+         *
+         * @throws RuntimeException if the class cannot be serialized
+         */
+        WireForm of(Class<?> type) throws HessianProtocolException;
+    }
 }

@@ -35,7 +35,7 @@ import tern.rpc.WireName;
  * class. If Tern has no form for the class, that serializer itself writes the class. Exceptions always use Tern's form.
  * Thread-safe.
  */
-final class WireForms {
+final class WireForms implements WireForm.Lookup {
 
     private static final Map<Class<?>, WireForm> SCALARS = Map.of(
             Boolean.class, (value, out) -> out.writeBoolean((boolean) value),
@@ -65,12 +65,8 @@ final class WireForms {
         this.wireNames = wireNames;
     }
 
-    /**
-     * Returns the form for a class.
-     *
-     * @throws RuntimeException if the class cannot be serialized
-     */
-    WireForm of(Class<?> type) throws HessianProtocolException {
+    @Override
+    public WireForm of(Class<?> type) throws HessianProtocolException {
         WireForm known = forms.get(type);
         if (known == null) {
             known = make(type);

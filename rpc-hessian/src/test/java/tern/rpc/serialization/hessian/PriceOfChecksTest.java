@@ -79,7 +79,7 @@ class PriceOfChecksTest {
         }
 
         @Override
-        Shape shape(String name, Slot slot) {
+        public Shape shape(String name, Slot slot) {
             Class<?> type = classes.get(name);
             return type == null ? super.shape(name, slot) : made.of(slot.raw == type ? slot.type : TypeRef.of(type));
         }

@@ -1,0 +1,16 @@
+package tern.rpc.serialization.hessian;
+
+/** Tells by loader and name where a class comes from. */
+final class ClassOrigin {
+
+    private ClassOrigin() {}
+
+    static boolean isOfApplication(Class<?> type) {
+        ClassLoader loader = type.getClassLoader();
+        return loader != null && loader != ClassLoader.getPlatformClassLoader();
+    }
+
+    static String packageOf(String className) {
+        return className.substring(0, Math.max(className.lastIndexOf('.'), 0));
+    }
+}
