@@ -7,6 +7,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaPackage;
@@ -16,13 +17,21 @@ import com.tngtech.archunit.lang.ArchRule;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
 /** Checks which package may import which. A rule about a missing package holds. */
 class ArchitectureTest {
+    /** The classes that are a protocol of HTTP. */
+    private static final Pattern PROTOCOL =
+            Pattern.compile("(GrpcWeb|Grpc|Connect|Json)(Unary|Stream|Get)?(Form|Encoding)");
+
     private static final JavaClasses TRANSPORT = new ClassFileImporter().importPath(ownClasses());
 
     @Test
@@ -60,6 +69,34 @@ class ArchitectureTest {
     void filesKnowEachOtherInSmallCircles() {
         assertThat(Circles.in(TRANSPORT))
                 .allSatisfy(circle -> assertThat(circle).hasSizeLessThanOrEqualTo(10));
+    }
+
+    @Test
+    void syntaxOfHttp1KnowsNoProtocolAndNoConnection() {
+        check(noClasses()
+                .that()
+                .resideInAPackage("tern.rpc.netty.http1")
+                .should(dependOn("tern.rpc.netty", "tern.rpc.netty.triple..", "tern.rpc.netty.dubbo..")));
+    }
+
+    @Test
+    void onlyTheAssemblySeesAllProtocolsOfHttp() {
+        Map<String, Set<String>> seen = new TreeMap<>();
+        for (JavaClass type : TRANSPORT) {
+            for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
+                Matcher protocol = PROTOCOL.matcher(dependency.getTargetClass().getSimpleName());
+                if (protocol.matches()) {
+                    seen.computeIfAbsent(type.getSimpleName(), added -> new TreeSet<>())
+                            .add(protocol.group(1));
+                }
+            }
+        }
+
+        assertThat(seen.get("HttpDispatcher")).containsExactly("Connect", "Grpc", "GrpcWeb", "Json");
+        seen.remove("HttpDispatcher");
+        assertThat(seen)
+                .isNotEmpty()
+                .allSatisfy((type, protocols) -> assertThat(protocols).hasSize(1));
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.codec.http2.Http2Settings;
 import tern.rpc.netty.ServerConnection;
+import tern.rpc.netty.http1.Http1Head;
 
 /**
  * A request of HTTP/1.1 with an upgrade to HTTP/2. When it is complete, it becomes the first stream (RFC 7540, 3.2).

@@ -15,6 +15,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.netty.ServerConnection;
 import tern.rpc.netty.WriteBatch;
+import tern.rpc.netty.http1.Http1Head;
 
 /** An exchange on a connection of HTTP/1.x. Fields are confined to the event loop. */
 final class Http1Exchange extends HttpExchange {

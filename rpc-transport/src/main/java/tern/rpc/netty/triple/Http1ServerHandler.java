@@ -16,6 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tern.rpc.Status;
 import tern.rpc.netty.ServerConnection;
+import tern.rpc.netty.http1.Http1Body;
+import tern.rpc.netty.http1.Http1Head;
+import tern.rpc.netty.http1.Http1HeadReader;
+import tern.rpc.netty.http1.Http1Violation;
 
 /**
  * A server's end of a connection of HTTP/1.x. One request is served at a time. Pipelined requests stay unread until the

@@ -24,7 +24,6 @@ import io.netty.handler.codec.http2.Http2EventAdapter;
 import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
-import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
 import io.netty.handler.codec.http2.ReadOnlyHttp2Headers;
@@ -82,12 +81,6 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             .initialWindowSize(ReceiveWindows.STREAM_BYTES)
             .maxHeaderListSize(HEADER_LIST_BYTES);
 
-    private static final AsciiString METHOD = Http2Headers.PseudoHeaderName.METHOD.value();
-    private static final AsciiString PATH = Http2Headers.PseudoHeaderName.PATH.value();
-    private static final AsciiString SCHEME = Http2Headers.PseudoHeaderName.SCHEME.value();
-    private static final AsciiString AUTHORITY = Http2Headers.PseudoHeaderName.AUTHORITY.value();
-    private static final int OWN_FIELDS = 4; // these
-    private static final AsciiString POST = AsciiString.cached("POST");
     private static final AsciiString HTTP = AsciiString.cached("http");
     private static final AsciiString HTTPS = AsciiString.cached("https");
 
@@ -96,8 +89,8 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
 
     private final Connection connection;
     private final AsciiString authority;
-    private final HeaderTable table;
     private final JoinedWrites joined;
+    private final PlainRequests plain;
     private final Http2Connection.PropertyKey callKey;
     private final Http2Limits limits = new Http2Limits();
     private final PingPace pings = new PingPace();
@@ -119,10 +112,10 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             Connection connection,
             HeaderTable table) {
         super(decoder, encoder, settings, true, false);
-        this.table = table;
         this.joined = new JoinedWrites(connection.queue()::left);
         this.connection = connection;
         this.authority = new AsciiString(connection.endpoint().toString());
+        this.plain = new PlainRequests(connection(), encoder, table, joined, authority);
         this.callKey = connection().newKey();
         connection().addListener(new Http2ConnectionAdapter() {
             @Override
@@ -301,12 +294,12 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
             connection.drain();
         }
         byte[] message = request.message();
-        if (message != null && call instanceof UnaryCall && fitsOneGo(request, message)) {
+        if (message != null && call instanceof UnaryCall && plain.fits(request, message)) {
             openInOneGo(request, message, id);
             return;
         }
         Http2Headers headers = ReadOnlyHttp2Headers.clientHeaders(
-                false, POST, request.head().path(), scheme, authority, request.fields());
+                false, PlainRequests.POST, request.head().path(), scheme, authority, request.fields());
         ChannelPromise headersPromise =
                 message == null ? request.promise() : context().newPromise();
         ChannelFuture written = encoder().writeHeaders(context(), id, headers, 0, false, headersPromise);
@@ -337,30 +330,11 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         }
     }
 
-    /** Whether a request can be written in one go: it is small and the windows are open. */
-    private boolean fitsOneGo(OpenCall request, byte[] message) {
-        Http2RemoteFlowController windows = encoder().flowController();
-        return !request.call().pending().isOneWay() // which must be notified when it is written
-                && oneGoBytes(request) <= JoinedWrites.MAX_ROOM_BYTES
-                && oneGoBytes(request) < table.maxHeaderListSize()
-                && message.length <= windows.initialWindowSize()
-                && message.length <= windows.windowSize(connection().connectionStream());
-    }
-
-    /**
-     * An upper bound for its two frames and for the size of its headers, which count 32 bytes each besides their texts.
-     */
-    private int oneGoBytes(OpenCall request) {
-        return request.bytes() + authority.length() + 64 * (OWN_FIELDS + request.fields().length / 2);
-    }
-
-    /** Writes the bytes that the codec would write, which needs a dozen objects for them. */
     private void openInOneGo(OpenCall request, byte[] message, int id) {
         ClientCall call = request.call();
         Http2Stream stream;
         try {
-            stream = connection().local().createStream(id, true);
-            encoder().flowController().incrementWindowSize(connection().connectionStream(), -message.length);
+            stream = plain.open(id, message.length);
         } catch (Http2Exception e) {
             drop(request);
             call.fail(StatusCode.RESOURCE_EXHAUSTED, "its stream cannot be opened: " + e.getMessage(), Executed.NO);
@@ -369,22 +343,7 @@ final class Http2ClientHandler extends Http2ConnectionHandler {
         limits.moved();
         call.pending().sent();
         stream.setProperty(callKey, call);
-        ByteBuf out = joined.room(oneGoBytes(request));
-        joined.counted(request.bytes());
-        int start = Http2Frames.begin(out);
-        table.begin(out);
-        table.write(out, METHOD, POST);
-        table.write(out, PATH, request.head().path());
-        table.write(out, SCHEME, scheme);
-        table.write(out, AUTHORITY, authority);
-        AsciiString[] fields = request.fields();
-        for (int i = 0; i < fields.length; i += 2) {
-            table.write(out, fields[i], fields[i + 1]);
-        }
-        Http2Frames.end(out, start, Http2Frames.HEADERS, Http2Frames.END_HEADERS, id);
-        Http2Frames.head(out, message.length, Http2Frames.DATA, Http2Frames.END_STREAM, id);
-        out.writeBytes(message);
-        stream.headersSent(false);
+        plain.write(stream, request, message, scheme);
         call.opened(stream);
     }
 

@@ -19,7 +19,6 @@ import io.netty.handler.codec.http2.Http2Exception;
 import io.netty.handler.codec.http2.Http2Flags;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersDecoder;
-import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.netty.handler.codec.http2.Http2Settings;
 import io.netty.handler.codec.http2.Http2Stream;
@@ -61,12 +60,6 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     /** Smaller headers are not counted, because the number of streams bounds them. */
     private static final int SMALL_HEAD_BYTES = 2 << 10;
 
-    /** The limits of a plain answer: its message, the bytes around it, and the size of its headers. */
-    private static final int MAX_PLAIN_BYTES = 8 << 10;
-
-    private static final int PLAIN_HEADS_BYTES = 64;
-    private static final int MAX_PLAIN_LIST = 256;
-
     /** The payload of the PING before the second GOAWAY (docs/wire-protocol.md 3.11). */
     private static final long DRAIN_PING = 0x97ACEF001L;
 
@@ -86,8 +79,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     private @Nullable ChannelHandlerContext context;
     private boolean draining;
     private final UnreadAnswers unread = new UnreadAnswers();
-    private long plainBytes; // bytes of plain answers that wait for the socket
-    private long plainUnsent; // the bytes of these that the connection was told of
+    private final PlainAnswers plain;
     private final List<Http2Exchange> gathering = new ArrayList<>(); // exchanges with messages for the next flush
     private boolean watching;
     private boolean drainAnnounced;
@@ -109,6 +101,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         this.frames = frames;
         this.connection = connection;
         this.requests = requests;
+        this.plain = new PlainAnswers(connection, encoder, joined);
         this.exchangeKey = connection().newKey();
         connection().remote().maxActiveStreams(Integer.MAX_VALUE); // see refuse()
         Frames listener = new Frames();
@@ -300,16 +293,7 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
         }
         gathering.clear();
         super.flush(flushed);
-        if (plainBytes > plainUnsent) { // the socket usually takes them at once
-            tellPlain();
-        }
-    }
-
-    /** Reports to the connection the waiting bytes of plain answers, which their exchanges no longer count. */
-    private void tellPlain() {
-        long change = plainBytes - plainUnsent;
-        plainUnsent = plainBytes; // first, because the next line may close the connection
-        connection.unsent(change);
+        plain.flushed();
     }
 
     /** Bytes of an answer are being written. */
@@ -329,62 +313,20 @@ final class Http2ServerHandler extends Http2ConnectionHandler {
     }
 
     /**
-     * Writes a complete successful answer as bytes. The codec would need three dozen objects for it. The head and the
-     * trailers are the same for all answers and do not change the header table of the connection.
+     * Writes a complete successful answer as bytes.
      *
      * @param counted the bytes to be passed to {@link #written} when the socket has taken them
-     * @return false if the codec must write the answer, because of a window or the state of the stream
+     * @return false if the codec must write the answer
      */
     boolean writePlain(Http2Stream stream, AsciiString contentType, byte[] message, int counted) {
-        Http2Stream whole = connection().connectionStream();
-        Http2RemoteFlowController windows = encoder().flowController();
-        if (draining
-                || stream.state() != Http2Stream.State.HALF_CLOSED_REMOTE
-                || message.length > MAX_PLAIN_BYTES
-                || windows.hasFlowControlled(stream)
-                || message.length > windows.windowSize(stream)
-                || message.length > windows.windowSize(whole)
-                || headersConfiguration().maxHeaderListSize() < MAX_PLAIN_LIST) {
-            return false;
-        }
-        try {
-            windows.incrementWindowSize(whole, -message.length);
-        } catch (Http2Exception e) {
-            return false; // cannot happen: the window shrinks
-        }
-        ByteBuf out = joined.room(message.length + PLAIN_HEADS_BYTES + contentType.length());
-        joined.counted(counted);
-        plainBytes += counted;
-        int id = stream.id();
-        int head = Http2Frames.begin(out);
-        out.writeByte(Http2Frames.INDEXED | Http2Frames.STATUS_200);
-        Http2Frames.number(out, Http2Frames.NOT_REMEMBERED, 4, Http2Frames.CONTENT_TYPE);
-        Http2Frames.text(out, contentType);
-        Http2Frames.end(out, head, Http2Frames.HEADERS, Http2Frames.END_HEADERS, id);
-        Http2Frames.head(out, message.length, Http2Frames.DATA, 0, id);
-        out.writeBytes(message);
-        int trailers = Http2Frames.begin(out);
-        out.writeByte(Http2Frames.NOT_REMEMBERED);
-        Http2Frames.text(out, GrpcHeaders.STATUS);
-        Http2Frames.text(out, GrpcHeaders.ZERO);
-        Http2Frames.end(out, trailers, Http2Frames.HEADERS, Http2Frames.END_HEADERS | Http2Frames.END_STREAM, id);
-        stream.headersSent(false);
-        stream.closeLocalSide();
-        return true;
-    }
-
-    private Http2HeadersEncoder.Configuration headersConfiguration() {
-        return encoder().configuration().headersConfiguration();
+        return !draining && plain.write(stream, connection().connectionStream(), contentType, message, counted);
     }
 
     private void plainTaken(int bytes) {
         if (bytes > 0) {
             limits.moved();
             unread.left(bytes, System.nanoTime());
-            plainBytes -= bytes;
-            if (plainBytes < plainUnsent) {
-                tellPlain();
-            }
+            plain.taken(bytes);
         }
     }
 

@@ -14,6 +14,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.netty.http1.Http1Answer;
 import tern.rpc.netty.triple.BodyReader.Frame;
 import tern.rpc.serialization.JsonError;
 import tern.rpc.serialization.JsonMethod;

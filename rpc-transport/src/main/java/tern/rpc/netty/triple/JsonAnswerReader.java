@@ -8,6 +8,9 @@ import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.netty.AnswerReader;
 import tern.rpc.netty.Strangers;
+import tern.rpc.netty.http1.Http1Answer;
+import tern.rpc.netty.http1.Http1AnswerReader;
+import tern.rpc.netty.http1.Http1Violation;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.PendingCall;
 

@@ -21,8 +21,8 @@ import tern.rpc.transport.RemoteFailures;
 import tern.rpc.transport.ServiceLookup;
 
 /**
- * The message and the answer of one JSON call: one request, and one answer in the response body or many as server-sent
- * events. Metadata of the application becomes plain headers.
+ * The messages and answers of a method in JSON: one request, and one answer in the response body or many as server-sent
+ * events. Metadata of the application becomes plain headers. Stateless.
  */
 final class JsonEncoding implements CallEncoding {
 

@@ -31,8 +31,30 @@ final class JsonForm implements HttpForm {
     private static final String ANY_METHOD = "POST, PUT, PATCH, DELETE, OPTIONS";
     private static final String ANY_METHOD_READING = "GET, HEAD, " + ANY_METHOD;
 
-    /** The target of a path and its route. */
-    private record Aim(JsonTarget target, Route route) {}
+    /** The target of a path, its route, and the encoding of most of its calls. Thread-safe. */
+    private static final class Aim {
+
+        private final JsonTarget target;
+        private final Route route;
+        private @Nullable JsonEncoding usual; // made by the first call; racing threads make equal ones
+
+        Aim(JsonTarget target, Route route) {
+            this.target = target;
+            this.route = route;
+        }
+
+        JsonEncoding encoding(TripleCodecs codecs, Source source, JsonFormat format) {
+            if (source != Source.JSON || format != JsonFormat.JSON) {
+                return new JsonEncoding(codecs, route.required(), target, source, format);
+            }
+            JsonEncoding known = usual;
+            if (known == null) {
+                known = new JsonEncoding(codecs, route.required(), target, source, format);
+                usual = known;
+            }
+            return known;
+        }
+    }
 
     private final TripleCodecs codecs;
     private final HttpSettings settings;
@@ -47,9 +69,8 @@ final class JsonForm implements HttpForm {
     public HttpCall call(HttpExchange exchange, ServiceLookup services) {
         Http2Headers head = exchange.head();
         Aim aim = aims.of(services, head);
-        JsonTarget target = aim.target();
-        Route route = aim.route();
-        MethodDescriptor method = route.required();
+        JsonTarget target = aim.target;
+        MethodDescriptor method = aim.route.required();
         Source source = source(head, method);
         checkStreams(exchange, method);
         checkLength(exchange);
@@ -58,7 +79,7 @@ final class JsonForm implements HttpForm {
                 ? JsonFormat.JSON
                 : JsonFormat.choose(
                         method, head, Arrays.asList(target.parameter("format"), target.format(), type.toString()));
-        return call(exchange, route, target, source, format, isGzip(head));
+        return call(exchange, aim, source, format, isGzip(head));
     }
 
     @Override
@@ -70,18 +91,17 @@ final class JsonForm implements HttpForm {
                 either(head, GrpcHeaders.GROUP, HeadFields.REST_GROUP),
                 either(head, GrpcHeaders.VERSION, HeadFields.REST_VERSION));
         boolean gzip = ContentCoding.mayBeGzip(head.get(ConnectHeaders.CONTENT_ENCODING));
-        return call(exchange, route, target, Source.JSON, JsonFormat.JSON, gzip);
+        return call(exchange, new Aim(target, route), Source.JSON, JsonFormat.JSON, gzip);
     }
 
-    private HttpCall call(
-            HttpExchange exchange, Route route, JsonTarget target, Source source, JsonFormat format, boolean gzip) {
+    private HttpCall call(HttpExchange exchange, Aim aim, Source source, JsonFormat format, boolean gzip) {
         Http2Headers head = exchange.head();
         long timeoutNanos = timeoutNanos(head);
-        JsonEncoding encoding = new JsonEncoding(codecs, route.required(), target, source, format);
+        JsonEncoding encoding = aim.encoding(codecs, source, format);
         return new HttpCall(
                 encoding,
                 exchange,
-                route,
+                aim.route,
                 new WholeBody(exchange.maxRequestBytes(), gzip),
                 timeoutNanos,
                 !encoding.isStream() && ContentCoding.listsGzip(head, ConnectHeaders.ACCEPT_ENCODING));

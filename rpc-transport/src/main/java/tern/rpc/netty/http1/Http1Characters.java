@@ -1,4 +1,4 @@
-package tern.rpc.netty.triple;
+package tern.rpc.netty.http1;
 
 import io.netty.util.AsciiString;
 

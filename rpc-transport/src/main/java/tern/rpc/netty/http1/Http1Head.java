@@ -1,4 +1,4 @@
-package tern.rpc.netty.triple;
+package tern.rpc.netty.http1;
 
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2Settings;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param bodyBytes the length, or {@link #CHUNKED}
  * @param upgrade the client's settings of HTTP/2 for an upgrade, or null
  */
-record Http1Head(
+public record Http1Head(
         Http2Headers headers,
         boolean isHttp10,
         boolean saysKeepAlive,
@@ -24,9 +24,9 @@ record Http1Head(
         long bodyBytes,
         @Nullable Http2Settings upgrade) {
 
-    static final long CHUNKED = -1;
+    public static final long CHUNKED = -1;
 
-    boolean hasBody() {
+    public boolean hasBody() {
         return bodyBytes != 0;
     }
 }

@@ -1,4 +1,4 @@
-package tern.rpc.netty.triple;
+package tern.rpc.netty.http1;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * could disagree about the end of an answer, the next answer could be one that the server never sent. Used by one
  * thread at a time.
  */
-final class Http1AnswerReader {
+public final class Http1AnswerReader {
 
     /** A longer status line ends the connection (docs/limits.md). */
     private static final int LINE_BYTES = 4 << 10;
@@ -61,7 +61,7 @@ final class Http1AnswerReader {
     private int announced; // expected bytes; for chunks, the bytes received so far
 
     /** @param maxBytes the largest body */
-    Http1AnswerReader(int maxBytes) {
+    public Http1AnswerReader(int maxBytes) {
         this.maxBytes = maxBytes;
     }
 
@@ -72,7 +72,7 @@ final class Http1AnswerReader {
      * @throws Http1Violation if the bytes are no answer, or it is too long; nothing after it can be parsed
      */
     @Nullable
-    Http1Answer read(ByteBuf in) {
+    public Http1Answer read(ByteBuf in) {
         while (inBody || readHead(in)) {
             StatusLine present = status;
             if (present == null) {
@@ -94,17 +94,17 @@ final class Http1AnswerReader {
     }
 
     /** Whether the connection can be reused after the last answer. */
-    boolean keepsAlive() {
+    public boolean keepsAlive() {
         return keepsAlive;
     }
 
     /** The missing bytes of the body, as far as known. */
-    int missingBytes() {
+    public int missingBytes() {
         return inBody ? announced - bodyBytes : 0;
     }
 
     /** The size of the buffer for the present body. */
-    int roomBytes() {
+    public int roomBytes() {
         return body.length;
     }
 

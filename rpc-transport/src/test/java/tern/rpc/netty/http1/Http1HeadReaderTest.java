@@ -1,4 +1,4 @@
-package tern.rpc.netty.triple;
+package tern.rpc.netty.http1;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,4 +1,4 @@
-package tern.rpc.netty.triple;
+package tern.rpc.netty.http1;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpMethod;
@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
  * understand differently is rejected, because one of them may be a proxy that guards the server. Confined to the event
  * loop.
  */
-final class Http1HeadReader {
+public final class Http1HeadReader {
 
     /** A longer request line is rejected (docs/limits.md). */
     private static final int LINE_BYTES = 4 << 10;
 
     private static final int FIELDS_BYTES = 8 << 10;
-    static final int MAX_FIELDS = 128;
+    public static final int MAX_FIELDS = 128;
 
     private static final AsciiString HTTP_1_1 = AsciiString.cached("HTTP/1.1");
     private static final AsciiString HTTP_1_0 = AsciiString.cached("HTTP/1.0");
@@ -54,7 +54,7 @@ final class Http1HeadReader {
      * @throws Http1Violation if the bytes are no head, or it is too long
      */
     @Nullable
-    Http1Head read(ByteBuf in) {
+    public Http1Head read(ByteBuf in) {
         if (headers == null && !readRequestLine(in)) {
             return null;
         }
@@ -88,7 +88,7 @@ final class Http1HeadReader {
     }
 
     /** Whether a part of a head has arrived. */
-    boolean hasBegun() {
+    public boolean hasBegun() {
         return headers != null;
     }
 

@@ -1,4 +1,4 @@
-package tern.rpc.netty.triple;
+package tern.rpc.netty.http1;
 
 import io.netty.util.AsciiString;
 import java.util.List;
@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
  * @param fields names in lower case, without fields about the connection
  * @param body the body is its first {@code bodyBytes} bytes
  */
-record Http1Answer(int status, List<Map.Entry<CharSequence, CharSequence>> fields, byte[] body, int bodyBytes) {
+public record Http1Answer(int status, List<Map.Entry<CharSequence, CharSequence>> fields, byte[] body, int bodyBytes) {
 
     /** The first value of a field; null if there is none. */
     @Nullable
-    String field(AsciiString name) {
+    public String field(AsciiString name) {
         for (Map.Entry<CharSequence, CharSequence> field : fields) {
             if (name.contentEquals(field.getKey())) {
                 return field.getValue().toString();

@@ -1,4 +1,4 @@
-package tern.rpc.netty.triple;
+package tern.rpc.netty.http1;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -6,7 +6,7 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the end of a request's body, with a known length or in chunks (RFC 9112, 7.1). Confined to the event loop. */
-final class Http1Body {
+public final class Http1Body {
 
     /** The largest size of chunk extensions and trailers, which are skipped. */
     private static final int ASIDE_BYTES = 8 << 10;
@@ -29,23 +29,23 @@ final class Http1Body {
     private boolean begun;
 
     /** @param bytes the length, or {@link Http1Head#CHUNKED} */
-    Http1Body(long bytes) {
+    public Http1Body(long bytes) {
         this.chunked = bytes == Http1Head.CHUNKED;
         this.left = chunked ? 0 : bytes;
         this.state = chunked ? State.SIZE : left == 0 ? State.END : State.CONTENT;
     }
 
-    boolean isEnded() {
+    public boolean isEnded() {
         return state == State.END;
     }
 
     /** Whether a part of the body has arrived. */
-    boolean hasBegun() {
+    public boolean hasBegun() {
         return begun;
     }
 
     /** Whether surely at most this many bytes follow. */
-    boolean endsWithin(int bytes) {
+    public boolean endsWithin(int bytes) {
         return isEnded() || (!chunked && left <= bytes);
     }
 
@@ -56,7 +56,7 @@ final class Http1Body {
      * @throws Http1Violation if a chunk is malformed
      */
     @Nullable
-    ByteBuf read(ByteBuf in) {
+    public ByteBuf read(ByteBuf in) {
         begun |= in.isReadable();
         while (in.isReadable() || state == State.END) {
             switch (state) {

@@ -1,0 +1,103 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2RemoteFlowController;
+import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.util.AsciiString;
+import tern.rpc.netty.ServerConnection;
+
+/**
+ * Writes complete successful answers as bytes, and counts them until the socket has taken them. This is the second write
+ * path of a server: the codec would need three dozen objects for each answer (docs/decisions/0011). The head and the
+ * trailers are the same for all answers and do not change the header table of the connection. Confined to the event
+ * loop.
+ */
+final class PlainAnswers {
+
+    /** The limits of a plain answer: its message, the bytes around it, and the size of its headers. */
+    private static final int MAX_BYTES = 8 << 10;
+
+    private static final int HEADS_BYTES = 64;
+    private static final int MAX_LIST = 256;
+
+    private final ServerConnection connection;
+    private final Http2ConnectionEncoder encoder;
+    private final JoinedWrites joined;
+    private long waiting; // bytes of plain answers that wait for the socket
+    private long told; // the bytes of these that the connection was told of
+
+    PlainAnswers(ServerConnection connection, Http2ConnectionEncoder encoder, JoinedWrites joined) {
+        this.connection = connection;
+        this.encoder = encoder;
+        this.joined = joined;
+    }
+
+    /**
+     * Writes an answer.
+     *
+     * @param counted the bytes to be passed to {@link #taken} when the socket has taken them
+     * @return false if the codec must write the answer, because of a window or the state of the stream
+     */
+    boolean write(Http2Stream stream, Http2Stream whole, AsciiString contentType, byte[] message, int counted) {
+        Http2RemoteFlowController windows = encoder.flowController();
+        if (stream.state() != Http2Stream.State.HALF_CLOSED_REMOTE
+                || message.length > MAX_BYTES
+                || windows.hasFlowControlled(stream)
+                || message.length > windows.windowSize(stream)
+                || message.length > windows.windowSize(whole)
+                || encoder.configuration().headersConfiguration().maxHeaderListSize() < MAX_LIST) {
+            return false;
+        }
+        try {
+            windows.incrementWindowSize(whole, -message.length);
+        } catch (Http2Exception e) {
+            return false; // cannot happen: the window shrinks
+        }
+        ByteBuf out = joined.room(message.length + HEADS_BYTES + contentType.length());
+        joined.counted(counted);
+        waiting += counted;
+        write(stream.id(), contentType, message, out);
+        stream.headersSent(false);
+        stream.closeLocalSide();
+        return true;
+    }
+
+    private static void write(int id, AsciiString contentType, byte[] message, ByteBuf out) {
+        int head = Http2Frames.begin(out);
+        out.writeByte(Http2Frames.INDEXED | Http2Frames.STATUS_200);
+        Http2Frames.number(out, Http2Frames.NOT_REMEMBERED, 4, Http2Frames.CONTENT_TYPE);
+        Http2Frames.text(out, contentType);
+        Http2Frames.end(out, head, Http2Frames.HEADERS, Http2Frames.END_HEADERS, id);
+        Http2Frames.head(out, message.length, Http2Frames.DATA, 0, id);
+        out.writeBytes(message);
+        int trailers = Http2Frames.begin(out);
+        out.writeByte(Http2Frames.NOT_REMEMBERED);
+        Http2Frames.text(out, GrpcHeaders.STATUS);
+        Http2Frames.text(out, GrpcHeaders.ZERO);
+        Http2Frames.end(out, trailers, Http2Frames.HEADERS, Http2Frames.END_HEADERS | Http2Frames.END_STREAM, id);
+    }
+
+    /** The socket has taken these bytes, or they were dropped. */
+    void taken(int counted) {
+        waiting -= counted;
+        if (waiting < told) {
+            tell();
+        }
+    }
+
+    /** Everything was flushed. The socket usually takes all bytes at once. */
+    void flushed() {
+        if (waiting > told) {
+            tell();
+        }
+    }
+
+    /** Reports to the connection the waiting bytes, which their exchanges no longer count. */
+    private void tell() {
+        long change = waiting - told;
+        told = waiting; // first, because the next line may close the connection
+        connection.unsent(change);
+    }
+}

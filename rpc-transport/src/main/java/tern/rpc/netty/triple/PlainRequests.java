@@ -1,0 +1,88 @@
+package tern.rpc.netty.triple;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http2.Http2Connection;
+import io.netty.handler.codec.http2.Http2ConnectionEncoder;
+import io.netty.handler.codec.http2.Http2Exception;
+import io.netty.handler.codec.http2.Http2Headers;
+import io.netty.handler.codec.http2.Http2RemoteFlowController;
+import io.netty.handler.codec.http2.Http2Stream;
+import io.netty.util.AsciiString;
+
+/**
+ * Writes whole small requests as the bytes that the codec would write. This is the second write path of a client: the
+ * codec would need a dozen objects for each request (docs/decisions/0011). Confined to the event loop.
+ */
+final class PlainRequests {
+
+    static final AsciiString POST = AsciiString.cached("POST");
+
+    private static final AsciiString METHOD = Http2Headers.PseudoHeaderName.METHOD.value();
+    private static final AsciiString PATH = Http2Headers.PseudoHeaderName.PATH.value();
+    private static final AsciiString SCHEME = Http2Headers.PseudoHeaderName.SCHEME.value();
+    private static final AsciiString AUTHORITY = Http2Headers.PseudoHeaderName.AUTHORITY.value();
+    private static final int OWN_FIELDS = 4; // these
+
+    private final Http2Connection connection;
+    private final Http2ConnectionEncoder encoder;
+    private final HeaderTable table;
+    private final JoinedWrites joined;
+    private final AsciiString authority;
+
+    PlainRequests(
+            Http2Connection connection,
+            Http2ConnectionEncoder encoder,
+            HeaderTable table,
+            JoinedWrites joined,
+            AsciiString authority) {
+        this.connection = connection;
+        this.encoder = encoder;
+        this.table = table;
+        this.joined = joined;
+        this.authority = authority;
+    }
+
+    /** Whether a request can be written in this way: it is small and the windows are open. */
+    boolean fits(OpenCall request, byte[] message) {
+        Http2RemoteFlowController windows = encoder.flowController();
+        return !request.call().pending().isOneWay() // which must be notified when it is written
+                && roomBytes(request) <= JoinedWrites.MAX_ROOM_BYTES
+                && roomBytes(request) < table.maxHeaderListSize()
+                && message.length <= windows.initialWindowSize()
+                && message.length <= windows.windowSize(connection.connectionStream());
+    }
+
+    /**
+     * An upper bound for its two frames and for the size of its headers, which count 32 bytes each besides their texts.
+     */
+    private int roomBytes(OpenCall request) {
+        return request.bytes() + authority.length() + 64 * (OWN_FIELDS + request.fields().length / 2);
+    }
+
+    /** Opens a stream whose request ends at once, and takes its message from the window of the connection. */
+    Http2Stream open(int id, int messageBytes) throws Http2Exception {
+        Http2Stream stream = connection.local().createStream(id, true);
+        encoder.flowController().incrementWindowSize(connection.connectionStream(), -messageBytes);
+        return stream;
+    }
+
+    /** Writes a request that {@link #fits} on its stream. */
+    void write(Http2Stream stream, OpenCall request, byte[] message, AsciiString scheme) {
+        ByteBuf out = joined.room(roomBytes(request));
+        joined.counted(request.bytes());
+        int start = Http2Frames.begin(out);
+        table.begin(out);
+        table.write(out, METHOD, POST);
+        table.write(out, PATH, request.head().path());
+        table.write(out, SCHEME, scheme);
+        table.write(out, AUTHORITY, authority);
+        AsciiString[] fields = request.fields();
+        for (int i = 0; i < fields.length; i += 2) {
+            table.write(out, fields[i], fields[i + 1]);
+        }
+        Http2Frames.end(out, start, Http2Frames.HEADERS, Http2Frames.END_HEADERS, stream.id());
+        Http2Frames.head(out, message.length, Http2Frames.DATA, Http2Frames.END_STREAM, stream.id());
+        out.writeBytes(message);
+        stream.headersSent(false);
+    }
+}
