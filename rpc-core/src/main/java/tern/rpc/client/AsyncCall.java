@@ -103,7 +103,7 @@ final class AsyncCall implements PendingCall.Completion {
         PendingCall attempt = pending;
         Target target = used;
         if (attempt != null && target != null) {
-            boolean isConnecting = target.connection().isConnecting(); // a connection that is not heard yet carries calls
+            boolean isConnecting = target.connection().isConnecting(); // false if calls wait for its first sign
             attempt.fail(TimeOuts.late(attempt, target.endpoint(), isConnecting));
         }
     }
