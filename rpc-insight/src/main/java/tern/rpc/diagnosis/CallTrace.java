@@ -4,17 +4,21 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReferenceArray;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.atomic.AtomicLongArray;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
-/** The last {@value #SIZE} calls of all methods, for a replay with other pools. Thread-safe. */
+/**
+ * The last {@value #SIZE} calls of all methods, for a replay with other pools. Adding a call allocates nothing. A call that
+ * is overwritten while it is read may be mixed from two, which a replay of many calls does not notice. Thread-safe.
+ */
 final class CallTrace {
 
     static final int SIZE = 2_048;
 
-    private final AtomicReferenceArray<@Nullable Call> calls = new AtomicReferenceArray<>(SIZE);
+    private static final int FIELDS = 9; // start, time, queue, three waits, three counts
+
+    private final AtomicLongArray calls = new AtomicLongArray(SIZE * FIELDS);
     private final AtomicLong next = new AtomicLong();
 
     /**
@@ -39,31 +43,34 @@ final class CallTrace {
     }
 
     void add(CallLedger ledger, long tookNanos, long now) {
-        calls.set(
-                (int) (next.getAndIncrement() % SIZE),
-                new Call(
-                        now - tookNanos,
-                        tookNanos,
-                        ledger.nanos(Phase.QUEUE, now),
-                        new long[] {
-                            ledger.nanos(Phase.JDBC_CONNECTION, now),
-                            ledger.nanos(Phase.REDIS_CONNECTION, now),
-                            ledger.nanos(Phase.HTTP_CONNECTION, now)
-                        },
-                        new int[] {
-                            ledger.count(Phase.JDBC_CONNECTION),
-                            ledger.count(Phase.REDIS_CONNECTION),
-                            ledger.count(Phase.HTTP_CONNECTION)
-                        }));
+        int at = (int) (next.getAndIncrement() % SIZE) * FIELDS;
+        calls.setOpaque(at, now - tookNanos);
+        calls.setOpaque(at + 1, tookNanos);
+        calls.setOpaque(at + 2, ledger.nanos(Phase.QUEUE, now));
+        calls.setOpaque(at + 3, ledger.nanos(Phase.JDBC_CONNECTION, now));
+        calls.setOpaque(at + 4, ledger.nanos(Phase.REDIS_CONNECTION, now));
+        calls.setOpaque(at + 5, ledger.nanos(Phase.HTTP_CONNECTION, now));
+        calls.setOpaque(at + 6, ledger.count(Phase.JDBC_CONNECTION));
+        calls.setOpaque(at + 7, ledger.count(Phase.REDIS_CONNECTION));
+        calls.setOpaque(at + 8, ledger.count(Phase.HTTP_CONNECTION));
     }
 
     /** The calls that were received at this time or later, in this order. */
     List<Call> since(long nanos) {
         List<Call> found = new ArrayList<>();
-        for (int i = 0; i < SIZE; i++) {
-            Call call = calls.get(i);
-            if (call != null && call.startNanos() - nanos >= 0) {
-                found.add(call);
+        long known = Math.min(SIZE, next.get());
+        for (int i = 0; i < known; i++) {
+            int at = i * FIELDS;
+            long start = calls.getOpaque(at);
+            if (start - nanos >= 0) {
+                found.add(new Call(
+                        start,
+                        calls.getOpaque(at + 1),
+                        calls.getOpaque(at + 2),
+                        new long[] {calls.getOpaque(at + 3), calls.getOpaque(at + 4), calls.getOpaque(at + 5)},
+                        new int[] {
+                            (int) calls.getOpaque(at + 6), (int) calls.getOpaque(at + 7), (int) calls.getOpaque(at + 8)
+                        }));
             }
         }
         found.sort(Comparator.comparingLong(Call::startNanos));
