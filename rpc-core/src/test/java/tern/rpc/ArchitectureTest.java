@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 class ArchitectureTest extends ModuleRules {
     private static final String SERIALIZATION = "tern.rpc.serialization..";
     private static final String ENDPOINT = "tern.rpc.endpoint..";
+    private static final String REGISTRY = "tern.rpc.registry..";
     private static final String LIMIT = "tern.rpc.limit..";
     private static final String TRANSPORT = "tern.rpc.transport..";
     private static final String STREAM = "tern.rpc.stream..";
@@ -64,6 +65,11 @@ class ArchitectureTest extends ModuleRules {
         onlySees(SERIALIZATION);
         onlySees(ENDPOINT);
         onlySees(LIMIT);
+    }
+
+    @Test
+    void registrySeesEndpointsOnly() {
+        onlySees(REGISTRY, ENDPOINT);
     }
 
     @Test

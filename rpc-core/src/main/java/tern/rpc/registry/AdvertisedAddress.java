@@ -1,0 +1,152 @@
+package tern.rpc.registry;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The address that a provider publishes. It is, in this order: the configured host; an address of this machine in the
+ * configured network; the address that the server listens on, if it is one; or the source address of the route to the
+ * registry.
+ *
+ * @param reason the origin of the host, for the log
+ */
+public record AdvertisedAddress(String host, int port, String reason) {
+
+    /**
+     * The wishes of the user.
+     *
+     * @param host a host name or address; null for none
+     * @param port 0 for the port that the server listens on
+     * @param network a network such as {@code 10.1.0.0/16}, or the name of a network card; null for none
+     */
+    public record Wish(
+            @Nullable String host, int port, @Nullable String network) {}
+
+    /** The network of this machine. Tests replace it. */
+    public interface Machine {
+
+        /** The source address of packets to that address. */
+        InetAddress routeTo(InetSocketAddress remote) throws IOException;
+
+        /** The addresses of network cards that are up. */
+        List<CardAddress> addresses() throws IOException;
+
+        /** Whether a connection to that address can be opened. Blocks for a second at the most. */
+        boolean connectsTo(String host, int port);
+    }
+
+    /** An address of a network card. */
+    public record CardAddress(String card, InetAddress address) {
+
+        @Override
+        public String toString() {
+            return address.getHostAddress() + " (" + card + ")";
+        }
+    }
+
+    /**
+     * Chooses the address.
+     *
+     * @param bound the address that the server listens on; null for all
+     * @param remote an address of the registry; null for a registry without the network
+     * @throws IllegalArgumentException if the wish cannot be fulfilled or the address would be useless to consumers of
+     *     that registry. The message names the property to set
+     */
+    public static AdvertisedAddress choose(
+            Wish wish, @Nullable InetAddress bound, int port, @Nullable InetSocketAddress remote, Machine machine) {
+        int advertised = wish.port() == 0 ? port : wish.port();
+        if (wish.host() != null) {
+            return new AdvertisedAddress(wish.host(), advertised, "rpc.server.advertise.host");
+        }
+        AdvertisedAddress chosen = found(wish, bound, advertised, remote, machine);
+        if (remote != null && !isOfThisMachine(remote, machine)) {
+            refuseUseless(chosen, remote, machine);
+        }
+        return chosen;
+    }
+
+    private static AdvertisedAddress found(
+            Wish wish, @Nullable InetAddress bound, int port, @Nullable InetSocketAddress remote, Machine machine) {
+        if (wish.network() != null) {
+            Network network = Network.parse(wish.network());
+            return addresses(machine).stream()
+                    .filter(network::contains)
+                    .findFirst()
+                    .map(found -> of(found.address(), port, "rpc.server.advertise.network, card " + found.card()))
+                    .orElseThrow(() -> new IllegalArgumentException("rpc.server.advertise.network is " + wish.network()
+                            + ", but no address of this machine belongs to it; it has " + list(machine)));
+        }
+        if (bound != null && !bound.isAnyLocalAddress()) {
+            return of(bound, port, "rpc.server.address");
+        }
+        if (remote == null) {
+            return of(InetAddress.getLoopbackAddress(), port, "the registry is a file");
+        }
+        try {
+            return of(machine.routeTo(remote), port, "the route to " + remote.getHostString());
+        } catch (IOException e) {
+            throw new IllegalArgumentException(
+                    "there is no route to the registry at " + remote.getHostString() + " (" + e.getMessage()
+                            + "), which would give the address of this provider; set rpc.server.advertise.host",
+                    e);
+        }
+    }
+
+    private static AdvertisedAddress of(InetAddress address, int port, String reason) {
+        String host = address.getHostAddress();
+        int scope = host.indexOf('%');
+        return new AdvertisedAddress(scope < 0 ? host : host.substring(0, scope), port, reason);
+    }
+
+    private static boolean isOfThisMachine(InetSocketAddress remote, Machine machine) {
+        InetAddress address = remote.getAddress();
+        return address != null
+                && (address.isLoopbackAddress()
+                        || addresses(machine).stream()
+                                .anyMatch(own -> own.address().equals(address)));
+    }
+
+    private static void refuseUseless(AdvertisedAddress chosen, InetSocketAddress remote, Machine machine) {
+        InetAddress address = new InetSocketAddress(chosen.host(), chosen.port()).getAddress();
+        String kind = address == null
+                ? null
+                : address.isLoopbackAddress() ? "loopback" : address.isLinkLocalAddress() ? "link-local" : null;
+        if (kind != null) {
+            throw new IllegalArgumentException(
+                    "the address to publish is " + chosen.host() + " (from " + chosen.reason()
+                            + "), a " + kind + " address that consumers of the registry at " + remote.getHostString()
+                            + " cannot reach; set rpc.server.advertise.host or rpc.server.advertise.network. This machine has "
+                            + list(machine));
+        }
+    }
+
+    private static String list(Machine machine) {
+        return addresses(machine).stream().map(CardAddress::toString).collect(Collectors.joining(", "));
+    }
+
+    private static List<CardAddress> addresses(Machine machine) {
+        try {
+            return machine.addresses();
+        } catch (IOException e) {
+            return List.of();
+        }
+    }
+
+    /**
+     * Connects to the address, which shows a wrong one before consumers meet it.
+     *
+     * @return a warning that names address, origin and property; empty if the connection was opened
+     */
+    public String check(Machine machine) {
+        return machine.connectsTo(host, port)
+                ? ""
+                : "This provider will publish " + host + ":" + port + " (from " + reason
+                        + "), but this machine itself cannot connect there. If consumers cannot either, set"
+                        + " rpc.server.advertise.host or rpc.server.advertise.network; this machine has "
+                        + list(machine);
+    }
+}

@@ -1,0 +1,187 @@
+package tern.rpc.registry;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A registry that is a file: {@code file:///etc/providers.json} or {@code file:///etc/providers.properties}. The file
+ * is looked at every second. Providers may register in a file of JSON; they are not removed when a process dies. Meant
+ * for tests, a single machine, and lists that another tool writes. Thread-safe.
+ */
+public final class FileRegistry implements Registry {
+
+    /** Opens addresses with the scheme {@code file}. */
+    public static final class Factory implements Registry.Factory {
+
+        @Override
+        public boolean accepts(String scheme) {
+            return scheme.equals("file");
+        }
+
+        @Override
+        public Registry open(RegistryUrl url) {
+            return new FileRegistry(url, LOOK_EVERY, Clock.systemUTC());
+        }
+    }
+
+    private static final Logger LOG = LoggerFactory.getLogger(FileRegistry.class);
+
+    private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
+    private static final Duration LOCK_PAUSE = Duration.ofMillis(20);
+    private static final int MAX_TRIES = 500;
+
+    private final RegistryUrl url;
+    private final Path file;
+    private final boolean json;
+    private final Clock clock;
+    private final Duration lookEvery;
+    private final ScheduledThreadPoolExecutor thread;
+    private final List<FileSource> sources = new CopyOnWriteArrayList<>();
+    private boolean looking; // thread of this registry only
+    private FileState state = FileState.UNKNOWN; // thread of this registry only
+
+    FileRegistry(RegistryUrl url, Duration lookEvery, Clock clock) {
+        if (!url.hosts().isEmpty() || url.path().length() < 2) {
+            throw new IllegalArgumentException(url + " names no file; expected file:///path/to/providers.json");
+        }
+        this.url = url;
+        this.file = Path.of(url.path());
+        this.json = !url.path().endsWith(".properties");
+        this.lookEvery = lookEvery;
+        this.clock = clock;
+        this.thread = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread made = new Thread(task, "rpc-registry-file");
+            made.setDaemon(true);
+            return made;
+        });
+    }
+
+    @Override
+    public RegistryUrl url() {
+        return url;
+    }
+
+    @Override
+    public @Nullable InetSocketAddress remoteAddress() {
+        return null;
+    }
+
+    @Override
+    public Publication publish(Registration registration) {
+        if (!json) {
+            throw new IllegalArgumentException(url + " cannot be written; providers register in a file of JSON");
+        }
+        return new FilePublication(this, registration);
+    }
+
+    @Override
+    public FileSource source(Subscription subscription) {
+        return new FileSource(this, subscription, clock);
+    }
+
+    void start(FileSource source) {
+        execute(() -> {
+            sources.add(source);
+            if (!looking) {
+                looking = true;
+                thread.scheduleWithFixedDelay(
+                        this::look, lookEvery.toMillis(), lookEvery.toMillis(), TimeUnit.MILLISECONDS);
+                look();
+            } else {
+                source.tell(state);
+            }
+        });
+    }
+
+    void stop(FileSource source) {
+        sources.remove(source);
+    }
+
+    private void execute(Runnable task) {
+        try {
+            thread.execute(task);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("{} is closed", url, e);
+        }
+    }
+
+    private void look() {
+        try {
+            FileState found = state.next(file, json);
+            if (found.problem().isEmpty() != state.problem().isEmpty()
+                    && !found.problem().isEmpty()) {
+                LOG.warn("{} cannot be used: {}; the lists of providers stay as they are", url, found.problem());
+            }
+            state = found;
+            sources.forEach(source -> source.tell(found));
+        } catch (RuntimeException e) { // thrown on, it would end the schedule
+            LOG.error("{} could not be looked at", url, e);
+        }
+    }
+
+    /** Changes the file under a lock that other processes respect. */
+    CompletableFuture<ProviderFile> change(UnaryOperator<ProviderFile> change) {
+        CompletableFuture<ProviderFile> result = new CompletableFuture<>();
+        execute(() -> change(change, result, 1));
+        return result;
+    }
+
+    private void change(UnaryOperator<ProviderFile> change, CompletableFuture<ProviderFile> result, int tried) {
+        try {
+            result.complete(write(change));
+            look();
+        } catch (OverlappingFileLockException e) { // another registry of this process holds the lock
+            if (tried == MAX_TRIES || thread.isShutdown()) {
+                result.completeExceptionally(e);
+            } else {
+                thread.schedule(() -> change(change, result, tried + 1), LOCK_PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+            }
+        } catch (IOException e) {
+            result.completeExceptionally(new UncheckedIOException(e));
+        } catch (RuntimeException e) {
+            result.completeExceptionally(e);
+        }
+    }
+
+    private ProviderFile write(UnaryOperator<ProviderFile> change) throws IOException {
+        Path lockFile = file.resolveSibling(file.getFileName() + ".lock");
+        try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                FileLock lock = channel.lock()) {
+            ProviderFile before =
+                    ProviderFile.parse(lock.isValid() && Files.exists(file) ? Files.readString(file) : "", true);
+            ProviderFile after = change.apply(before);
+            if (!after.equals(before)) {
+                Path next = file.resolveSibling(file.getFileName() + ".next");
+                Files.write(next, after.json().getBytes(StandardCharsets.UTF_8));
+                Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            }
+            return before;
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.shutdown();
+    }
+}

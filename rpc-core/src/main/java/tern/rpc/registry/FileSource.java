@@ -1,0 +1,69 @@
+package tern.rpc.registry;
+
+import java.time.Clock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.EndpointSnapshot;
+import tern.rpc.endpoint.EndpointSource;
+
+/** The providers of one service in a file. */
+final class FileSource implements EndpointSource {
+
+    private record Key(RegistryUrl url, Subscription subscription) {}
+
+    private final FileRegistry registry;
+    private final Subscription subscription;
+    private final Clock clock;
+    private volatile @Nullable Consumer<EndpointSnapshot> listener;
+    private @Nullable EndpointSnapshot last; // registry's thread only
+
+    FileSource(FileRegistry registry, Subscription subscription, Clock clock) {
+        this.registry = registry;
+        this.subscription = subscription;
+        this.clock = clock;
+    }
+
+    @Override
+    public void start(Consumer<EndpointSnapshot> told) {
+        listener = told;
+        registry.start(this);
+    }
+
+    /** Called on the registry's thread. */
+    void tell(FileState state) {
+        Consumer<EndpointSnapshot> told = listener;
+        EndpointSnapshot snapshot = snapshot(state);
+        if (told != null && (last == null || !snapshot.saysTheSameAs(last))) {
+            last = snapshot;
+            told.accept(snapshot);
+        }
+    }
+
+    private EndpointSnapshot snapshot(FileState state) {
+        if (!state.heard()) {
+            return EndpointSnapshot.unknown(clock.instant(), registry.url() + ": " + state.problem());
+        }
+        return state.problem().isEmpty()
+                ? EndpointSnapshot.heard(state.content().providers(subscription), clock.instant())
+                : EndpointSnapshot.stale(
+                        state.content().providers(subscription),
+                        clock.instant(),
+                        registry.url() + ": " + state.problem());
+    }
+
+    @Override
+    public Object key() {
+        return new Key(registry.url(), subscription);
+    }
+
+    @Override
+    public void close() {
+        listener = null;
+        registry.stop(this);
+    }
+
+    @Override
+    public String toString() {
+        return registry.url() + " for " + subscription.service();
+    }
+}

@@ -1,0 +1,42 @@
+package tern.rpc.registry;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * The last content of a file that could be read, and the reason why the present one cannot.
+ *
+ * @param text the text that the content was read from
+ * @param heard whether a content was ever read
+ * @param problem empty if the content is the present one
+ */
+record FileState(String text, ProviderFile content, boolean heard, String problem) {
+
+    static final FileState UNKNOWN = new FileState("", new ProviderFile(Map.of()), false, "");
+
+    /** Reads the file again. The texts are compared, because two changes may have the same time. */
+    FileState next(Path file, boolean json) {
+        try {
+            long size = Files.size(file);
+            if (size > ProviderFile.MAX_BYTES) {
+                return problem("it has " + size + " bytes, more than " + ProviderFile.MAX_BYTES);
+            }
+            String read = Files.readString(file);
+            return heard && problem.isEmpty() && Objects.equals(read, text)
+                    ? this
+                    : new FileState(read, ProviderFile.parse(read, json), true, "");
+        } catch (NoSuchFileException e) {
+            return problem("it does not exist");
+        } catch (IOException | IllegalArgumentException e) {
+            return problem(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private FileState problem(String why) {
+        return new FileState(text, content, heard, why);
+    }
+}

@@ -1,0 +1,61 @@
+package tern.rpc.registry;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A network as users write it: an address with the length of its prefix, or the name of a network card.
+ *
+ * @param prefix null if the network is named by its card
+ */
+record Network(@Nullable InetAddress prefix, int length, String card) {
+
+    private static final Pattern FORM = Pattern.compile("([0-9a-fA-F.:]+)/(\\d{1,3})");
+
+    /** @throws IllegalArgumentException naming the property */
+    static Network parse(String text) {
+        Matcher form = FORM.matcher(text.trim());
+        if (!form.matches()) {
+            if (text.indexOf('/') >= 0 || text.isBlank()) {
+                throw invalid(text);
+            }
+            return new Network(null, 0, text.trim());
+        }
+        try {
+            InetAddress prefix = InetAddress.getByName(form.group(1));
+            int length = Integer.parseInt(form.group(2));
+            if (length > prefix.getAddress().length * Byte.SIZE) {
+                throw invalid(text);
+            }
+            return new Network(prefix, length, "");
+        } catch (UnknownHostException e) {
+            throw invalid(text);
+        }
+    }
+
+    private static IllegalArgumentException invalid(String text) {
+        return new IllegalArgumentException("rpc.server.advertise.network is '" + text
+                + "'; expected a network such as 10.1.0.0/16 or the name of a network card such as eth0");
+    }
+
+    boolean contains(AdvertisedAddress.CardAddress candidate) {
+        if (prefix == null) {
+            return candidate.card().equals(card);
+        }
+        byte[] wanted = prefix.getAddress();
+        byte[] given = candidate.address().getAddress();
+        if (wanted.length != given.length) {
+            return false;
+        }
+        for (int bit = 0; bit < length; bit++) {
+            int mask = 0x80 >> bit % Byte.SIZE;
+            if ((wanted[bit / Byte.SIZE] & mask) != (given[bit / Byte.SIZE] & mask)) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

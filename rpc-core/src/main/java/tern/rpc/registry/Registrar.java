@@ -1,0 +1,181 @@
+package tern.rpc.registry;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.NanoClock;
+
+/**
+ * Keeps the registration of one process in its registries: publishes it, verifies it repeatedly, and withdraws it.
+ * May publish again after a withdrawal. Thread-safe.
+ */
+public final class Registrar implements AutoCloseable {
+
+    /** The time between two verifications of the own entries. */
+    public static final Duration VERIFY_EVERY = Duration.ofSeconds(30);
+
+    /** The longest withdrawal. */
+    static final Duration MAX_WITHDRAWAL = Duration.ofSeconds(3);
+
+    /** Consumers get this time to learn that the entries are gone. */
+    static final Duration AFTER_GONE = Duration.ofSeconds(1);
+
+    private static final Logger LOG = LoggerFactory.getLogger(Registrar.class);
+
+    /** Waits. Tests replace it. */
+    interface Waiting {
+
+        Waiting SYSTEM = new Waiting() {
+            @Override
+            public boolean isDone(CompletableFuture<?> future, Duration atMost) throws InterruptedException {
+                try {
+                    future.get(atMost.toNanos(), TimeUnit.NANOSECONDS);
+                    return true;
+                } catch (ExecutionException | TimeoutException e) {
+                    return false;
+                }
+            }
+
+            @Override
+            public void pause(Duration time) {
+                LockSupport.parkNanos(time.toNanos());
+            }
+        };
+
+        boolean isDone(CompletableFuture<?> future, Duration atMost) throws InterruptedException;
+
+        void pause(Duration time);
+    }
+
+    private final List<Registry> registries;
+    private final ScheduledExecutorService timer;
+    private final NanoClock clock;
+    private final Waiting waiting;
+    private final Map<Registry, Publication> publications = new LinkedHashMap<>(); // guarded by this
+    private @Nullable ScheduledFuture<?> verification; // guarded by this
+
+    /** @param timer runs the verifications, which do not block; not closed by this registrar */
+    public Registrar(List<Registry> registries, ScheduledExecutorService timer) {
+        this(registries, timer, NanoClock.SYSTEM, Waiting.SYSTEM);
+    }
+
+    Registrar(List<Registry> registries, ScheduledExecutorService timer, NanoClock clock, Waiting waiting) {
+        this.registries = List.copyOf(registries);
+        this.timer = timer;
+        this.clock = clock;
+        this.waiting = waiting;
+    }
+
+    /**
+     * Starts to publish and returns at once. Does nothing if the process is already published.
+     *
+     * @return completes when every registry was read back
+     */
+    public synchronized CompletableFuture<Void> register(Registration registration) {
+        if (publications.isEmpty()) {
+            for (Registry registry : registries) {
+                publications.put(registry, registry.publish(registration));
+            }
+            verification = timer.scheduleWithFixedDelay(
+                    this::verify, VERIFY_EVERY.toMillis(), VERIFY_EVERY.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        return seen();
+    }
+
+    /** Completes when every registry was read back. Never completes while nothing is registered. */
+    public synchronized CompletableFuture<Void> seen() {
+        if (publications.isEmpty()) {
+            return new CompletableFuture<>();
+        }
+        return CompletableFuture.allOf(
+                publications.values().stream().map(Publication::seen).toArray(CompletableFuture[]::new));
+    }
+
+    /** For each registry the reason why not every entry is published; an empty text if all are. */
+    public synchronized Map<String, String> problems() {
+        Map<String, String> problems = new LinkedHashMap<>();
+        publications.forEach(
+                (registry, publication) -> problems.put(registry.url().toString(), publication.problem()));
+        return problems;
+    }
+
+    private void verify() {
+        Map<Registry, Publication> present;
+        synchronized (this) {
+            present = new LinkedHashMap<>(publications);
+        }
+        present.forEach((registry, publication) -> publication.verify().whenComplete((repaired, failure) -> {
+            if (failure != null) {
+                LOG.debug("The registration at {} could not be verified", registry.url(), failure);
+            } else if (repaired > 0) {
+                LOG.warn(
+                        "{} entries of this provider were missing at {} and were written again",
+                        repaired,
+                        registry.url());
+            }
+        }));
+    }
+
+    /**
+     * Removes the registration and waits until it was seen to be gone and consumers had a second to learn that, three
+     * seconds at the most. Does nothing if nothing is registered.
+     */
+    public void withdraw() {
+        List<CompletableFuture<Void>> gone = new ArrayList<>();
+        synchronized (this) {
+            if (verification != null) {
+                verification.cancel(false);
+                verification = null;
+            }
+            publications.values().forEach(publication -> gone.add(publication.withdraw()));
+            publications.clear();
+        }
+        if (gone.isEmpty()) {
+            return;
+        }
+        long started = clock.nanoTime();
+        try {
+            boolean all =
+                    waiting.isDone(CompletableFuture.allOf(gone.toArray(CompletableFuture[]::new)), MAX_WITHDRAWAL);
+            Duration left = MAX_WITHDRAWAL.minusNanos(clock.nanoTime() - started);
+            if (!all) {
+                LOG.warn(
+                        "Not every registry confirmed within {} s that this provider is gone; it stops all the same",
+                        MAX_WITHDRAWAL.toSeconds());
+            } else if (!left.isNegative()) {
+                waiting.pause(left.compareTo(AFTER_GONE) < 0 ? left : AFTER_GONE);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Closes the registries without waiting. */
+    @Override
+    public synchronized void close() {
+        if (verification != null) {
+            verification.cancel(false);
+        }
+        publications.clear();
+        for (Registry registry : registries) {
+            try {
+                registry.close();
+            } catch (RejectedExecutionException e) {
+                LOG.debug("{} was closing already", registry.url(), e);
+            }
+        }
+    }
+}

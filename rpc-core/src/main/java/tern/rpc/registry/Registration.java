@@ -1,0 +1,62 @@
+package tern.rpc.registry;
+
+import java.util.List;
+import java.util.Map;
+import tern.rpc.ServiceKey;
+
+/**
+ * The provider that a process publishes. It contains no token and no other secret.
+ *
+ * @param application the name of the application
+ * @param host the address that consumers connect to, IPv6 without brackets
+ * @param protocols the protocols on the port, such as {@code dubbo} and {@code tri}; the first one is preferred
+ * @param attributes further attributes of the process for consumers, such as {@value #ZONE}; values may be of any
+ *     engine's format
+ * @param warmupMillis the time in which the weight grows to its full value; 0 for no warm-up
+ * @param startedAtMillis the start of the process in milliseconds since 1970
+ */
+public record Registration(
+        String application,
+        String host,
+        int port,
+        List<String> protocols,
+        List<Service> services,
+        Map<String, String> attributes,
+        long warmupMillis,
+        long startedAtMillis) {
+
+    /** The attribute that names the zone of the provider. */
+    public static final String ZONE = "zone";
+
+    /**
+     * A service that the process offers.
+     *
+     * @param methods the names of its methods, each once and sorted
+     * @param weight its share of the calls relative to other providers
+     */
+    public record Service(ServiceKey key, List<String> methods, int weight) {
+
+        public Service {
+            methods = methods.stream().distinct().sorted().toList();
+        }
+    }
+
+    public Registration {
+        protocols = List.copyOf(protocols);
+        services = List.copyOf(services);
+        attributes = Map.copyOf(attributes);
+        if (application.isBlank() || protocols.isEmpty()) {
+            throw new IllegalArgumentException("a registration needs the name of an application and a protocol");
+        }
+    }
+
+    /** {@code host:port}, with brackets around IPv6. */
+    public String address() {
+        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + port;
+    }
+
+    @Override
+    public String toString() {
+        return application + " at " + address() + " with " + services.size() + " services";
+    }
+}

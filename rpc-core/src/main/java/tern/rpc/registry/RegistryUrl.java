@@ -1,0 +1,108 @@
+package tern.rpc.registry;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The address of a registry, such as {@code zookeeper://user:secret@10.0.0.9:2181,10.0.0.10:2181/chroot?group=shop} or
+ * {@code file:///etc/providers.json}. Its text never shows the credentials.
+ *
+ * @param scheme the kind of registry, in lower case
+ * @param user empty if there is none
+ * @param password empty if there is none
+ * @param hosts {@code host:port} of each server; empty for a file
+ * @param path the part after the hosts, with its slash; empty if there is none
+ * @param parameters the decoded parameters
+ */
+public record RegistryUrl(
+        String scheme, String user, String password, List<String> hosts, String path, Map<String, String> parameters) {
+
+    private static final Pattern FORM = Pattern.compile("(?<scheme>[a-z][a-z0-9+-]*)://"
+            + "(?:(?<user>[^:@/?]*)(?::(?<password>[^@/?]*))?@)?"
+            + "(?<hosts>[^/?@]*)(?<path>/[^?]*)?(?:\\?(?<query>.*))?");
+
+    /** Dubbo's parameter for further servers. */
+    private static final String BACKUP = "backup";
+
+    private static final Pattern SECRET =
+            Pattern.compile("(?i).*(password|passwd|secret|token|username|user|auth|digest).*");
+    private static final String MASK = "…";
+
+    public RegistryUrl {
+        hosts = List.copyOf(hosts);
+        parameters = Map.copyOf(parameters);
+    }
+
+    /** @throws IllegalArgumentException if it is no such address; the message does not repeat the text */
+    public static RegistryUrl parse(String text) {
+        Matcher form = FORM.matcher(text.trim());
+        if (!form.matches()) {
+            throw new IllegalArgumentException("not an address of a registry; expected scheme://host:port");
+        }
+        Map<String, String> parameters = parameters(form.group("query"));
+        List<String> hosts = new ArrayList<>(hosts(form.group("hosts")));
+        hosts.addAll(hosts(parameters.remove(BACKUP)));
+        return new RegistryUrl(
+                form.group("scheme"),
+                decoded(form.group("user")),
+                decoded(form.group("password")),
+                hosts,
+                form.group("path") == null ? "" : form.group("path"),
+                parameters);
+    }
+
+    private static List<String> hosts(@Nullable String text) {
+        return text == null || text.isEmpty() ? List.of() : List.of(text.split(","));
+    }
+
+    private static Map<String, String> parameters(@Nullable String query) {
+        Map<String, String> parameters = new LinkedHashMap<>();
+        if (query != null) {
+            for (String pair : query.split("&")) {
+                int equals = pair.indexOf('=');
+                if (equals > 0) {
+                    parameters.put(decoded(pair.substring(0, equals)), decoded(pair.substring(equals + 1)));
+                }
+            }
+        }
+        return parameters;
+    }
+
+    private static String decoded(@Nullable String text) {
+        return text == null ? "" : URLDecoder.decode(text, StandardCharsets.UTF_8);
+    }
+
+    /** The value of a parameter, or the default. */
+    public String parameter(String name, String otherwise) {
+        return parameters.getOrDefault(name, otherwise);
+    }
+
+    public boolean hasCredentials() {
+        return !user.isEmpty() || !password.isEmpty();
+    }
+
+    /** The address without user, password and the values of parameters that may be secret. */
+    @Override
+    public String toString() {
+        StringBuilder shown = new StringBuilder(scheme).append("://");
+        if (hasCredentials()) {
+            shown.append(MASK).append('@');
+        }
+        shown.append(String.join(",", hosts)).append(path);
+        char separator = '?';
+        for (Map.Entry<String, String> parameter : new TreeMap<>(parameters).entrySet()) {
+            boolean secret = SECRET.matcher(parameter.getKey()).matches();
+            shown.append(separator).append(parameter.getKey()).append('=').append(secret ? MASK : parameter.getValue());
+            separator = '&';
+        }
+        return shown.toString();
+    }
+}

@@ -1,0 +1,158 @@
+package tern.rpc.registry;
+
+import java.io.IOException;
+import java.nio.channels.Channels;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.endpoint.EndpointSnapshot;
+import tern.rpc.endpoint.EndpointSnapshot.State;
+import tern.rpc.endpoint.EndpointSource;
+import tern.rpc.endpoint.Instance;
+
+/**
+ * Keeps the last good list of another source in a file, and starts with it while the other source was not heard. So an
+ * application starts without its registry. The file can be read by its owner alone and contains no secret.
+ */
+public final class RememberedSource implements EndpointSource {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RememberedSource.class);
+
+    private static final Set<PosixFilePermission> OWNER_ONLY =
+            Set.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+
+    private record Key(Object source, Path file) {}
+
+    private final EndpointSource source;
+    private final Subscription subscription;
+    private final Path file;
+    private @Nullable List<Instance> written; // used by the source's listener, one call at a time
+    private boolean heard; // likewise
+
+    private RememberedSource(EndpointSource source, Subscription subscription, Path file) {
+        this.source = source;
+        this.subscription = subscription;
+        this.file = file;
+    }
+
+    /**
+     * Wraps a source.
+     *
+     * @param directory has one file for each registry and subscription; created if necessary
+     */
+    public static RememberedSource of(
+            EndpointSource source, RegistryUrl registry, Subscription subscription, Path directory) {
+        String name = subscription.service().interfaceName().replaceAll("[^\\w.]", "_");
+        return new RememberedSource(
+                source, subscription, directory.resolve(name + "-" + hash(registry + " " + subscription) + ".json"));
+    }
+
+    /** Of the address without its credentials, which must not be guessed from the name of a file. */
+    private static String hash(String text) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(hash, 0, 8);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+
+    @Override
+    public void start(Consumer<EndpointSnapshot> listener) {
+        source.start(snapshot -> listener.accept(remembering(snapshot)));
+    }
+
+    private EndpointSnapshot remembering(EndpointSnapshot snapshot) {
+        if (snapshot.state() == State.FRESH) {
+            heard = true;
+            if (!snapshot.instances().equals(written)) {
+                write(snapshot.instances());
+            }
+        } else if (snapshot.state() == State.UNKNOWN && !heard) {
+            List<Instance> remembered = read();
+            if (!remembered.isEmpty()) {
+                return EndpointSnapshot.stale(
+                        remembered, snapshot.since(), snapshot.why() + "; the list is the one of " + file);
+            }
+        }
+        return snapshot;
+    }
+
+    private List<Instance> read() {
+        try {
+            if (!Files.exists(file)) {
+                return List.of();
+            }
+            if (Files.size(file) > ProviderFile.MAX_BYTES) {
+                throw new IllegalArgumentException("it has " + Files.size(file) + " bytes");
+            }
+            return ProviderFile.parse(Files.readString(file), true).providers(subscription);
+        } catch (IOException | IllegalArgumentException e) {
+            LOG.warn("The remembered list in {} is ignored: {}", file, e.getMessage());
+            return List.of();
+        }
+    }
+
+    private void write(List<Instance> instances) {
+        ProviderFile content = new ProviderFile(Map.of(
+                subscription.service().toString(),
+                instances.stream()
+                        .map(instance -> new ProviderFile.Provider("", instance))
+                        .toList()));
+        try {
+            Files.createDirectories(file.getParent());
+            Path next = file.resolveSibling(file.getFileName() + ".next");
+            Files.deleteIfExists(next);
+            try (SeekableByteChannel channel = Files.newByteChannel(
+                    next, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), ownerOnly())) {
+                Channels.newOutputStream(channel).write(content.json().getBytes(StandardCharsets.UTF_8));
+            }
+            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            written = instances;
+        } catch (IOException e) {
+            LOG.warn("The list of {} could not be remembered in {}: {}", subscription.service(), file, e.toString());
+        }
+    }
+
+    private FileAttribute<?>[] ownerOnly() {
+        return file.getFileSystem().supportedFileAttributeViews().contains("posix")
+                ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(OWNER_ONLY)}
+                : new FileAttribute<?>[0];
+    }
+
+    @Override
+    public void refresh() {
+        source.refresh();
+    }
+
+    @Override
+    public Object key() {
+        return new Key(source.key(), file);
+    }
+
+    @Override
+    public void close() {
+        source.close();
+    }
+
+    @Override
+    public String toString() {
+        return source.toString();
+    }
+}

@@ -1,0 +1,39 @@
+package tern.rpc.registry;
+
+import java.util.List;
+import tern.rpc.ServiceKey;
+
+/**
+ * A service whose providers a consumer looks for.
+ *
+ * @param protocol the protocol that it speaks, such as {@code dubbo}
+ * @param providedBy the applications that offer the service; empty to ask the registry
+ */
+public record Subscription(ServiceKey service, String protocol, List<String> providedBy, Level level) {
+
+    /** The form of the entries in registries that have both. */
+    public enum Level {
+        /** One entry for each service of a process. */
+        INTERFACE,
+        /** One entry for each process. */
+        APPLICATION,
+        /** Both, and each process counts once. */
+        BOTH;
+
+        public boolean hasInterfaces() {
+            return this != APPLICATION;
+        }
+
+        public boolean hasApplications() {
+            return this != INTERFACE;
+        }
+    }
+
+    public Subscription {
+        providedBy = List.copyOf(providedBy);
+    }
+
+    public Subscription(ServiceKey service, String protocol) {
+        this(service, protocol, List.of(), Level.BOTH);
+    }
+}

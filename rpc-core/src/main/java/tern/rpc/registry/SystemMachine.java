@@ -1,0 +1,57 @@
+package tern.rpc.registry;
+
+import java.io.IOException;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import tern.rpc.registry.AdvertisedAddress.CardAddress;
+import tern.rpc.registry.AdvertisedAddress.Machine;
+
+/** The network of the machine that this process runs on. */
+public final class SystemMachine implements Machine {
+
+    private static final int CONNECT_MILLIS = 1_000;
+
+    @Override
+    public InetAddress routeTo(InetSocketAddress remote) throws IOException {
+        if (remote.isUnresolved()) {
+            throw new IOException("its name cannot be resolved");
+        }
+        try (DatagramSocket socket = new DatagramSocket()) { // sends nothing: only the route is looked up
+            socket.connect(remote);
+            return socket.getLocalAddress();
+        }
+    }
+
+    /** IPv4 before IPv6, loopback last. */
+    @Override
+    public List<CardAddress> addresses() throws IOException {
+        List<CardAddress> found = new ArrayList<>();
+        for (NetworkInterface card : Collections.list(NetworkInterface.getNetworkInterfaces())) {
+            if (card.isUp()) {
+                for (InetAddress address : Collections.list(card.getInetAddresses())) {
+                    found.add(new CardAddress(card.getName(), address));
+                }
+            }
+        }
+        found.sort(Comparator.comparing((CardAddress each) -> each.address().isLoopbackAddress())
+                .thenComparing(each -> each.address().getAddress().length));
+        return List.copyOf(found);
+    }
+
+    @Override
+    public boolean connectsTo(String host, int port) {
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(host, port), CONNECT_MILLIS);
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}

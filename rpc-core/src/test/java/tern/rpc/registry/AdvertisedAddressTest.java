@@ -1,0 +1,129 @@
+package tern.rpc.registry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import tern.rpc.registry.AdvertisedAddress.CardAddress;
+import tern.rpc.registry.AdvertisedAddress.Machine;
+import tern.rpc.registry.AdvertisedAddress.Wish;
+
+class AdvertisedAddressTest {
+
+    private static final Wish NO_WISH = new Wish(null, 0, null);
+    private static final InetSocketAddress REMOTE = new InetSocketAddress(address("10.9.0.1"), 2181);
+    private static final InetSocketAddress HERE = new InetSocketAddress(address("127.0.0.1"), 2181);
+
+    private static InetAddress address(String text) {
+        try {
+            return InetAddress.getByName(text);
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** A machine with a bridge of a container engine and a network card. */
+    private record FakeMachine(String route, boolean connects) implements Machine {
+
+        @Override
+        public InetAddress routeTo(InetSocketAddress remote) throws IOException {
+            if (route.isEmpty()) {
+                throw new IOException("network unreachable");
+            }
+            return address(route);
+        }
+
+        @Override
+        public List<CardAddress> addresses() {
+            return List.of(
+                    new CardAddress("docker0", address("172.17.0.1")),
+                    new CardAddress("eth0", address("10.1.2.3")),
+                    new CardAddress("lo", address("127.0.0.1")));
+        }
+
+        @Override
+        public boolean connectsTo(String host, int port) {
+            return connects;
+        }
+    }
+
+    private static final Machine MACHINE = new FakeMachine("10.1.2.3", true);
+
+    @Test
+    void configuredHostAndPortWin() {
+        assertThat(AdvertisedAddress.choose(new Wish("shop.example", 80, null), null, 20880, REMOTE, MACHINE))
+                .extracting(AdvertisedAddress::host, AdvertisedAddress::port)
+                .containsExactly("shop.example", 80);
+    }
+
+    @Test
+    void routeToTheRegistryGivesTheAddress() {
+        assertThat(AdvertisedAddress.choose(NO_WISH, null, 20880, REMOTE, MACHINE))
+                .isEqualTo(new AdvertisedAddress("10.1.2.3", 20880, "the route to 10.9.0.1"));
+    }
+
+    @Test
+    void networkOrCardChoosesAmongTheAddresses() {
+        for (String network : List.of("10.1.0.0/16", "eth0", "10.1.2.3/32", "10.0.0.0/8")) {
+            assertThat(AdvertisedAddress.choose(new Wish(null, 0, network), null, 20880, REMOTE, MACHINE)
+                            .host())
+                    .isEqualTo("10.1.2.3");
+        }
+        assertThatThrownBy(
+                        () -> AdvertisedAddress.choose(new Wish(null, 0, "10.2.0.0/16"), null, 20880, REMOTE, MACHINE))
+                .hasMessage(
+                        "rpc.server.advertise.network is 10.2.0.0/16, but no address of this machine belongs to it; it"
+                                + " has 172.17.0.1 (docker0), 10.1.2.3 (eth0), 127.0.0.1 (lo)");
+        assertThatThrownBy(() -> AdvertisedAddress.choose(new Wish(null, 0, "10.2/99"), null, 20880, REMOTE, MACHINE))
+                .hasMessageContaining("expected a network such as 10.1.0.0/16");
+    }
+
+    @Test
+    void addressOfTheServerIsUsedUnlessItListensOnAll() {
+        assertThat(AdvertisedAddress.choose(NO_WISH, address("172.17.0.1"), 1, REMOTE, MACHINE)
+                        .host())
+                .isEqualTo("172.17.0.1");
+        assertThat(AdvertisedAddress.choose(NO_WISH, address("0.0.0.0"), 1, REMOTE, MACHINE)
+                        .host())
+                .isEqualTo("10.1.2.3");
+    }
+
+    @Test
+    void loopbackIsRefusedForARegistryElsewhere() {
+        for (String useless : List.of("127.0.0.1", "169.254.1.1", "fe80::1")) {
+            assertThatThrownBy(() -> AdvertisedAddress.choose(NO_WISH, null, 1, REMOTE, new FakeMachine(useless, true)))
+                    .hasMessageContaining("rpc.server.advertise.host")
+                    .hasMessageContaining("10.1.2.3 (eth0)");
+        }
+    }
+
+    @Test
+    void loopbackServesARegistryOnThisMachine() {
+        assertThat(AdvertisedAddress.choose(NO_WISH, null, 1, HERE, new FakeMachine("127.0.0.1", true))
+                        .host())
+                .isEqualTo("127.0.0.1");
+        assertThat(AdvertisedAddress.choose(NO_WISH, null, 1, null, MACHINE).host())
+                .isEqualTo("127.0.0.1");
+    }
+
+    @Test
+    void missingRouteNamesTheProperty() {
+        assertThatThrownBy(() -> AdvertisedAddress.choose(NO_WISH, null, 1, REMOTE, new FakeMachine("", true)))
+                .hasMessageContaining("network unreachable")
+                .hasMessageContaining("set rpc.server.advertise.host");
+    }
+
+    @Test
+    void addressThatCannotBeReachedIsAWarning() {
+        AdvertisedAddress chosen = new AdvertisedAddress("10.1.2.3", 20880, "rpc.server.advertise.host");
+
+        assertThat(chosen.check(MACHINE)).isEmpty();
+        assertThat(chosen.check(new FakeMachine("10.1.2.3", false)))
+                .contains("10.1.2.3:20880 (from rpc.server.advertise.host)", "rpc.server.advertise.network");
+    }
+}

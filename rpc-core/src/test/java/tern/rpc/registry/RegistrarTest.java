@@ -1,0 +1,214 @@
+package tern.rpc.registry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import tern.rpc.ServiceKey;
+import tern.rpc.endpoint.EndpointSource;
+
+class RegistrarTest {
+
+    private static final Registration REGISTRATION = new Registration(
+            "shop",
+            "10.0.0.7",
+            20880,
+            List.of("dubbo"),
+            List.of(new Registration.Service(new ServiceKey("com.acme.Orders", "", ""), List.of("place"), 100)),
+            Map.of(),
+            0,
+            0);
+
+    /** Keeps a log of what happens to it. */
+    private static final class FakeRegistry implements Registry, Publication {
+        final List<String> log = new ArrayList<>();
+        final CompletableFuture<Void> seen = new CompletableFuture<>();
+        final CompletableFuture<Void> gone = new CompletableFuture<>();
+        private final String name;
+
+        FakeRegistry(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public RegistryUrl url() {
+            return RegistryUrl.parse("fake://me:secret@" + name);
+        }
+
+        @Override
+        public InetSocketAddress remoteAddress() {
+            return new InetSocketAddress(1);
+        }
+
+        @Override
+        public Publication publish(Registration registration) {
+            log.add("publish");
+            return this;
+        }
+
+        @Override
+        public EndpointSource source(Subscription subscription) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public CompletableFuture<Void> seen() {
+            return seen;
+        }
+
+        @Override
+        public String problem() {
+            return seen.isDone() ? "" : "not reached";
+        }
+
+        @Override
+        public CompletableFuture<Integer> verify() {
+            log.add("verify");
+            return CompletableFuture.completedFuture(0);
+        }
+
+        @Override
+        public CompletableFuture<Void> withdraw() {
+            log.add("withdraw");
+            return gone;
+        }
+
+        @Override
+        public void close() {
+            log.add("close");
+        }
+    }
+
+    /** Runs a scheduled task when the test says so. */
+    private static final class FakeTimer extends ScheduledThreadPoolExecutor {
+        Runnable task = () -> {};
+        long everyMillis;
+
+        FakeTimer() {
+            super(0);
+        }
+
+        @Override
+        public ScheduledFuture<?> scheduleWithFixedDelay(Runnable command, long first, long delay, TimeUnit unit) {
+            task = command;
+            everyMillis = unit.toMillis(delay);
+            return super.schedule(() -> {}, 1, TimeUnit.HOURS);
+        }
+    }
+
+    /** Time that passes only by waiting. */
+    private static final class FakeWaiting implements Registrar.Waiting {
+        final AtomicLong now;
+        final Duration untilGone;
+
+        FakeWaiting(AtomicLong now, Duration untilGone) {
+            this.now = now;
+            this.untilGone = untilGone;
+        }
+
+        @Override
+        public boolean isDone(CompletableFuture<?> future, Duration atMost) {
+            boolean inTime = untilGone.compareTo(atMost) <= 0;
+            now.addAndGet((inTime ? untilGone : atMost).toNanos());
+            return inTime;
+        }
+
+        @Override
+        public void pause(Duration time) {
+            now.addAndGet(time.toNanos());
+        }
+    }
+
+    private final FakeRegistry one = new FakeRegistry("one");
+    private final FakeRegistry two = new FakeRegistry("two");
+    private final FakeTimer timer = new FakeTimer();
+    private final AtomicLong now = new AtomicLong();
+
+    private Registrar registrar(Duration untilGone) {
+        return new Registrar(List.of(one, two), timer, now::get, new FakeWaiting(now, untilGone));
+    }
+
+    @AfterEach
+    void end() {
+        timer.shutdownNow();
+    }
+
+    @Test
+    void registrationIsSeenWhenEveryRegistryShowedIt() {
+        CompletableFuture<Void> seen = registrar(Duration.ZERO).register(REGISTRATION);
+
+        one.seen.complete(null);
+        assertThat(seen).isNotDone();
+        two.seen.complete(null);
+        assertThat(seen).isDone();
+    }
+
+    @Test
+    void problemsNameTheRegistryWithoutItsCredentials() {
+        Registrar registrar = registrar(Duration.ZERO);
+        registrar.register(REGISTRATION);
+        one.seen.complete(null);
+
+        assertThat(registrar.problems())
+                .containsExactly(Map.entry("fake://…@one", ""), Map.entry("fake://…@two", "not reached"));
+    }
+
+    @Test
+    void entriesAreVerifiedEveryThirtySeconds() {
+        Registrar registrar = registrar(Duration.ZERO);
+        registrar.register(REGISTRATION);
+        registrar.register(REGISTRATION);
+
+        timer.task.run();
+
+        assertThat(timer.everyMillis).isEqualTo(30_000);
+        assertThat(one.log).containsExactly("publish", "verify");
+    }
+
+    @Test
+    void withdrawalWaitsUntilTheEntriesAreGoneAndOneSecondMore() {
+        Registrar registrar = registrar(Duration.ofMillis(400));
+        registrar.register(REGISTRATION);
+
+        registrar.withdraw();
+
+        assertThat(Duration.ofNanos(now.get())).isEqualTo(Duration.ofMillis(1_400));
+        assertThat(one.log).containsExactly("publish", "withdraw");
+        registrar.withdraw();
+        assertThat(one.log).containsExactly("publish", "withdraw");
+    }
+
+    @Test
+    void withdrawalTakesThreeSecondsAtTheMost() {
+        for (Duration untilGone : List.of(Duration.ofMillis(2_600), Duration.ofSeconds(60))) {
+            now.set(0);
+            Registrar registrar = registrar(untilGone);
+            registrar.register(REGISTRATION);
+
+            registrar.withdraw();
+
+            assertThat(Duration.ofNanos(now.get())).isEqualTo(Duration.ofSeconds(3));
+        }
+    }
+
+    @Test
+    void withdrawnProviderMayRegisterAgain() {
+        Registrar registrar = registrar(Duration.ZERO);
+        registrar.register(REGISTRATION);
+        registrar.withdraw();
+
+        registrar.register(REGISTRATION);
+
+        assertThat(one.log).containsExactly("publish", "withdraw", "publish");
+    }
+}

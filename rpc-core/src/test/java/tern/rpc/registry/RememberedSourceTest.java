@@ -1,0 +1,120 @@
+package tern.rpc.registry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tern.rpc.ServiceKey;
+import tern.rpc.endpoint.Attributes;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.EndpointSnapshot;
+import tern.rpc.endpoint.EndpointSnapshot.State;
+import tern.rpc.endpoint.EndpointSource;
+import tern.rpc.endpoint.Instance;
+
+class RememberedSourceTest {
+
+    private static final Subscription ORDERS = new Subscription(new ServiceKey("com.acme.Orders", "", ""), "dubbo");
+    private static final RegistryUrl URL = RegistryUrl.parse("zookeeper://me:secret@10.0.0.9:2181");
+    private static final Instance ONE = new Instance(
+            new Endpoint("10.0.0.1", 20880),
+            Attributes.ofWeight(7).withZone("a").withStartedAt(5));
+
+    @TempDir
+    Path directory;
+
+    /** Says what the test says. */
+    private static final class FakeSource implements EndpointSource {
+        Consumer<EndpointSnapshot> listener = snapshot -> {};
+
+        @Override
+        public void start(Consumer<EndpointSnapshot> told) {
+            listener = told;
+        }
+    }
+
+    private final FakeSource source = new FakeSource();
+    private final List<EndpointSnapshot> told = new ArrayList<>();
+
+    private void start() {
+        RememberedSource.of(source, URL, ORDERS, directory.resolve("cache")).start(told::add);
+    }
+
+    private Path file() throws Exception {
+        try (Stream<Path> files = Files.list(directory.resolve("cache"))) {
+            List<Path> all = files.toList();
+            assertThat(all).hasSize(1);
+            return all.get(0);
+        }
+    }
+
+    private EndpointSnapshot last() {
+        return told.get(told.size() - 1);
+    }
+
+    private void hear(Instance... instances) {
+        source.listener.accept(EndpointSnapshot.heard(List.of(instances), Instant.EPOCH));
+    }
+
+    private void hearNothing() {
+        source.listener.accept(EndpointSnapshot.unknown(Instant.EPOCH, "the registry does not answer"));
+    }
+
+    @Test
+    void lastGoodListIsUsedUntilTheRegistryIsHeard() {
+        start();
+        hear(ONE);
+        hear();
+
+        start();
+        hearNothing();
+
+        assertThat(last().state()).isEqualTo(State.STALE);
+        assertThat(last().instances()).containsExactly(ONE);
+        assertThat(last().why()).startsWith("the registry does not answer; the list is the one of ");
+        hear();
+        assertThat(last().state()).isEqualTo(State.EMPTY);
+    }
+
+    @Test
+    void fileBelongsToItsOwnerAndHasNoSecret() throws Exception {
+        start();
+        hear(ONE);
+
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file())))
+                .isEqualTo("rw-------");
+        assertThat(file().getFileName().toString() + Files.readString(file()))
+                .doesNotContain("secret")
+                .doesNotContain("10.0.0.9");
+    }
+
+    @Test
+    void brokenOrForeignFileIsIgnored() throws Exception {
+        start();
+        hear(ONE);
+        for (String content : List.of("{", "", "{\"services\":{\"com.acme.Other\":[\"h:1\"]}}", "\u0000")) {
+            Files.writeString(file(), content);
+
+            start();
+            hearNothing();
+
+            assertThat(last().state()).isEqualTo(State.UNKNOWN);
+        }
+    }
+
+    @Test
+    void nothingIsRememberedWithoutAFile() {
+        start();
+        hearNothing();
+
+        assertThat(last().state()).isEqualTo(State.UNKNOWN);
+    }
+}
