@@ -1,0 +1,145 @@
+package tern.rpc.registry.dubbo;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Collections;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceKey;
+import tern.rpc.registry.JsonReader;
+import tern.rpc.registry.JsonWriter;
+
+/**
+ * The services of one revision of an application.
+ *
+ * @param services by {@link Service#key()}, sorted
+ */
+public record ApplicationMetadata(String application, String revision, Map<String, Service> services) {
+
+    private static final int MAX_PORT = 65_535;
+
+    /**
+     * One service over one protocol.
+     *
+     * @param group empty if there is none
+     * @param version empty if there is none
+     * @param port 0 for the port of the protocol in the entry of the process
+     */
+    public record Service(
+            String name,
+            String group,
+            String version,
+            String protocol,
+            int port,
+            String path,
+            Map<String, String> parameters) {
+
+        public Service {
+            parameters = Collections.unmodifiableMap(new TreeMap<>(parameters));
+        }
+
+        /** {@code group/interface:version:protocol}, without missing parts. */
+        public String key() {
+            return new ServiceKey(name, group, version) + ":" + protocol;
+        }
+    }
+
+    public ApplicationMetadata {
+        services = Collections.unmodifiableMap(new TreeMap<>(services));
+    }
+
+    /** Creates metadata with the revision that Dubbo would compute. */
+    public static ApplicationMetadata of(String application, Map<String, Service> services) {
+        return new ApplicationMetadata(application, revision(application, services), services);
+    }
+
+    /**
+     * The hash of everything that consumers learn from the metadata. It depends on nothing that changes at a restart,
+     * because the metadata of a revision stays in the registry for ever.
+     */
+    static String revision(String application, Map<String, Service> services) {
+        if (services.isEmpty()) {
+            return "0";
+        }
+        StringBuilder described = new StringBuilder(application);
+        new TreeMap<>(services)
+                .forEach((key, service) -> described
+                        .append(key)
+                        .append(service.port())
+                        .append(service.path())
+                        .append(service.parameters()));
+        try {
+            byte[] hash =
+                    MessageDigest.getInstance("MD5").digest(described.toString().getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(hash);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has MD5", e);
+        }
+    }
+
+    /** @throws IllegalArgumentException if it is no JSON of metadata or exceeds the limits */
+    public static ApplicationMetadata parse(String json) {
+        Limits.check("the length of the metadata", json.length(), Limits.MAX_METADATA);
+        Map<String, @Nullable Object> metadata = JsonReader.readObject(json, Limits.MAX_METADATA_MEMBERS);
+        Map<String, Service> services = new TreeMap<>();
+        if (metadata.get("services") instanceof Map<?, ?> listed) {
+            Limits.check("the number of services", listed.size(), Limits.MAX_SERVICES);
+            listed.forEach((key, value) -> {
+                if (value instanceof Map<?, ?> service) {
+                    services.put(String.valueOf(key), service(service));
+                }
+            });
+        }
+        return new ApplicationMetadata(text(metadata.get("app")), text(metadata.get("revision")), services);
+    }
+
+    private static Service service(Map<?, ?> service) {
+        Map<String, String> parameters = new TreeMap<>();
+        if (service.get("params") instanceof Map<?, ?> given) {
+            Limits.check("the number of parameters", given.size(), Limits.MAX_KEYS);
+            given.forEach((key, value) -> parameters.put(String.valueOf(key), String.valueOf(value)));
+        }
+        return new Service(
+                text(service.get("name")),
+                text(service.get("group")),
+                text(service.get("version")),
+                text(service.get("protocol")),
+                service.get("port") instanceof Long port && port > 0 && port <= MAX_PORT ? port.intValue() : 0,
+                text(service.get("path")),
+                parameters);
+    }
+
+    private static String text(@Nullable Object value) {
+        return value instanceof String text ? text : "";
+    }
+
+    public String json() {
+        Map<String, Object> written = new LinkedHashMap<>();
+        services.forEach((key, service) -> written.put(key, members(service)));
+        Map<String, Object> metadata = new LinkedHashMap<>();
+        metadata.put("app", application);
+        metadata.put("revision", revision);
+        metadata.put("services", written);
+        return JsonWriter.write(metadata);
+    }
+
+    private static Map<String, Object> members(Service service) {
+        Map<String, Object> members = new LinkedHashMap<>();
+        if (!service.group().isEmpty()) {
+            members.put("group", service.group());
+        }
+        members.put("name", service.name());
+        members.put("params", service.parameters());
+        members.put("path", service.path());
+        members.put("port", service.port());
+        members.put("protocol", service.protocol());
+        if (!service.version().isEmpty()) {
+            members.put("version", service.version());
+        }
+        return members;
+    }
+}

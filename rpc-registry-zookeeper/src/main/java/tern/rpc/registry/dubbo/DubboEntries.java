@@ -1,0 +1,132 @@
+package tern.rpc.registry.dubbo;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import tern.rpc.registry.Registration;
+import tern.rpc.registry.Registration.Service;
+
+/** Turns a registration into the entries that Dubbo's consumers read. */
+public final class DubboEntries {
+
+    /** Names a second protocol on the same port. */
+    static final String FURTHER_PROTOCOL = "ext.protocol";
+
+    /** Marks a service over the second protocol, which consumers use only if they ask for it. */
+    private static final String IS_EXTRA = "isExtra";
+
+    private static final String TERN_VERSION = "tern.version";
+
+    private final Registration registration;
+    private final boolean nodePerProtocol;
+    private final ApplicationMetadata metadata;
+
+    /**
+     * @param nodePerProtocol whether the level of interfaces has an entry for each protocol. Consumers without a
+     *     protocol then count the process once for each of them
+     */
+    public DubboEntries(Registration registration, boolean nodePerProtocol) {
+        this.registration = registration;
+        this.nodePerProtocol = nodePerProtocol;
+        this.metadata = ApplicationMetadata.of(registration.application(), services());
+    }
+
+    public Registration registration() {
+        return registration;
+    }
+
+    /** The entries of a service at the level of interfaces. */
+    public List<ProviderUrl> urls(Service service) {
+        List<String> protocols = registration.protocols();
+        List<ProviderUrl> urls = new ArrayList<>();
+        for (String protocol : nodePerProtocol ? protocols : protocols.subList(0, 1)) {
+            Map<String, String> parameters = parameters(service);
+            parameters.put("timestamp", String.valueOf(registration.startedAtMillis()));
+            parameters.putAll(registration.attributes());
+            if (!nodePerProtocol && protocols.size() > 1) {
+                parameters.put(FURTHER_PROTOCOL, protocols.get(1));
+            }
+            urls.add(new ProviderUrl(
+                    protocol,
+                    registration.host(),
+                    registration.port(),
+                    service.key().interfaceName(),
+                    parameters));
+        }
+        return urls;
+    }
+
+    /** The services of the process over all its protocols. */
+    public ApplicationMetadata metadata() {
+        return metadata;
+    }
+
+    /** The entry of the process at the level of applications. */
+    public ProcessEntry process() {
+        Map<String, String> attributes = new TreeMap<>(registration.attributes());
+        attributes.put(
+                ProcessEntry.ENDPOINTS,
+                ProcessEntry.endpoints(registration.protocols().stream()
+                        .map(protocol -> new ProcessEntry.Port(protocol, registration.port()))
+                        .toList()));
+        attributes.put(ProcessEntry.REVISION, metadata.revision());
+        attributes.put(ProcessEntry.STORAGE, ProcessEntry.REMOTE);
+        attributes.put(ProcessEntry.METADATA_VERSION, "1.0.0");
+        attributes.put(ProcessEntry.TIMESTAMP, String.valueOf(registration.startedAtMillis()));
+        return new ProcessEntry(
+                registration.application(),
+                registration.host() + ":" + registration.port(),
+                registration.host(),
+                registration.port(),
+                attributes);
+    }
+
+    private Map<String, ApplicationMetadata.Service> services() {
+        Map<String, ApplicationMetadata.Service> services = new TreeMap<>();
+        for (Service service : registration.services()) {
+            for (String protocol : registration.protocols()) {
+                Map<String, String> parameters = parameters(service);
+                if (!protocol.equals(registration.protocols().get(0))) {
+                    parameters.put(IS_EXTRA, "true");
+                }
+                ApplicationMetadata.Service entry = new ApplicationMetadata.Service(
+                        service.key().interfaceName(),
+                        service.key().group(),
+                        service.key().version(),
+                        protocol,
+                        registration.port(),
+                        service.key().interfaceName(),
+                        parameters);
+                services.put(entry.key(), entry);
+            }
+        }
+        return services;
+    }
+
+    /** The parameters of a service that do not change at a restart. */
+    private Map<String, String> parameters(Service service) {
+        Map<String, String> parameters = new TreeMap<>();
+        parameters.put("application", registration.application());
+        parameters.put("deprecated", "false");
+        parameters.put("dubbo", "2.0.2");
+        parameters.put("dynamic", "true");
+        parameters.put("generic", "false");
+        parameters.put(ProviderUrl.INTERFACE, service.key().interfaceName());
+        parameters.put("methods", String.join(",", service.methods()));
+        parameters.put("prefer.serialization", "hessian2");
+        parameters.put("service-name-mapping", "true");
+        parameters.put("side", "provider");
+        parameters.put(TERN_VERSION, "1");
+        if (!service.key().group().isEmpty()) {
+            parameters.put(ProviderUrl.GROUP, service.key().group());
+        }
+        if (!service.key().version().isEmpty()) {
+            parameters.put(ProviderUrl.VERSION, service.key().version());
+            parameters.put("revision", service.key().version());
+        }
+        parameters.put(ReadAttributes.WEIGHT, String.valueOf(service.weight()));
+        parameters.put(ReadAttributes.WARMUP, String.valueOf(registration.warmupMillis()));
+        return parameters;
+    }
+}

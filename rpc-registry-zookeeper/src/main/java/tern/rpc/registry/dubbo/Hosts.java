@@ -1,0 +1,24 @@
+package tern.rpc.registry.dubbo;
+
+/** Recognizes host names and addresses, which entries of a registry must have. */
+final class Hosts {
+
+    private static final int MAX_LENGTH = 255;
+
+    private Hosts() {}
+
+    /** Whether the text has only characters of host names and of addresses, IPv6 with scope included. */
+    static boolean isHost(String text) {
+        if (text.isEmpty() || text.length() > MAX_LENGTH) {
+            return false;
+        }
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            boolean letterOrDigit = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+            if (!letterOrDigit && ".-_:%".indexOf(c) < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

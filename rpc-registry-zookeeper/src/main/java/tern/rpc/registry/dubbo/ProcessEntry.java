@@ -1,0 +1,147 @@
+package tern.rpc.registry.dubbo;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.registry.JsonReader;
+import tern.rpc.registry.JsonWriter;
+
+/**
+ * An entry at the level of applications: one process with its protocols. At ZooKeeper it is the data of a node, in the
+ * JSON of Curator's service discovery.
+ *
+ * @param application the name of the application
+ * @param id {@code host:port}
+ * @param metadata the attributes of the process, in the order of their keys
+ */
+public record ProcessEntry(String application, String id, String host, int port, Map<String, String> metadata) {
+
+    public static final String ENDPOINTS = "dubbo.endpoints";
+    public static final String REVISION = "dubbo.metadata.revision";
+    public static final String STORAGE = "dubbo.metadata.storage-type";
+    public static final String SERVICE_PARAMETERS = "dubbo.metadata-service.url-params";
+    public static final String METADATA_VERSION = "meta-v";
+    public static final String TIMESTAMP = "timestamp";
+    public static final String REMOTE = "remote";
+    public static final String LOCAL = "local";
+
+    /** The revision of a process without services. */
+    private static final String NO_REVISION = "0";
+
+    /** Type information for Jackson at Dubbo's side. It is written but never resolved. */
+    private static final String PAYLOAD_CLASS = "org.apache.dubbo.registry.zookeeper.ZookeeperInstance";
+
+    private static final int MAX_PORT = 65_535;
+
+    /** A protocol and its port. */
+    public record Port(String protocol, int port) {}
+
+    public ProcessEntry {
+        metadata = new TreeMap<>(metadata);
+    }
+
+    /**
+     * Reads the data of a node.
+     *
+     * @return null for an entry of another format, such as Spring Cloud's, and for one without services
+     * @throws IllegalArgumentException if it is no JSON or exceeds the limits
+     */
+    public static @Nullable ProcessEntry parse(String json) {
+        Limits.check("the length of the entry", json.length(), Limits.MAX_ENTRY);
+        Map<String, @Nullable Object> instance = JsonReader.readObject(json, 2 * Limits.MAX_KEYS);
+        if (!(instance.get("payload") instanceof Map<?, ?> payload)
+                || !(payload.get("metadata") instanceof Map<?, ?> metadata)) {
+            return null;
+        }
+        Limits.check("the number of attributes", metadata.size(), Limits.MAX_KEYS);
+        Map<String, String> attributes = new TreeMap<>();
+        metadata.forEach((key, value) -> {
+            if (value != null) {
+                attributes.put(String.valueOf(key), String.valueOf(value));
+            }
+        });
+        String revision = attributes.getOrDefault(REVISION, "");
+        if (revision.isEmpty() || revision.equals(NO_REVISION)) {
+            return null;
+        }
+        String host = text(instance.get("address"));
+        if (!Hosts.isHost(host)) {
+            throw new IllegalArgumentException("an entry without a valid address");
+        }
+        return new ProcessEntry(
+                text(instance.get("name")), text(instance.get("id")), host, port(instance.get("port")), attributes);
+    }
+
+    private static String text(@Nullable Object value) {
+        return value instanceof String text ? text : "";
+    }
+
+    private static int port(@Nullable Object value) {
+        if (value instanceof Long number && number >= 0 && number <= MAX_PORT) {
+            return number.intValue();
+        }
+        throw new IllegalArgumentException("an entry without a valid port");
+    }
+
+    public String revision() {
+        return metadata.getOrDefault(REVISION, "");
+    }
+
+    /** Whether the metadata stands in the registry; else the process itself is asked. */
+    public boolean isMetadataRemote() {
+        return REMOTE.equals(metadata.get(STORAGE));
+    }
+
+    /** The protocols with their ports. Those that cannot be read are left out. */
+    public List<Port> ports() {
+        String json = metadata.get(ENDPOINTS);
+        List<Port> ports = new ArrayList<>();
+        if (json != null && JsonReader.read(json, Limits.MAX_KEYS) instanceof List<?> endpoints) {
+            for (Object endpoint : endpoints) {
+                if (endpoint instanceof Map<?, ?> one
+                        && one.get("protocol") instanceof String protocol
+                        && one.get("port") instanceof Long port
+                        && port > 0
+                        && port <= MAX_PORT) {
+                    ports.add(new Port(protocol, port.intValue()));
+                }
+            }
+        }
+        return ports;
+    }
+
+    /** The attribute {@value #ENDPOINTS} for these protocols. */
+    public static String endpoints(List<Port> ports) {
+        List<Object> endpoints = new ArrayList<>();
+        for (Port port : ports) {
+            Map<String, Object> endpoint = new LinkedHashMap<>();
+            endpoint.put("port", port.port());
+            endpoint.put("protocol", port.protocol());
+            endpoints.add(endpoint);
+        }
+        return JsonWriter.write(endpoints);
+    }
+
+    /** The data of its node. */
+    public String json(long registeredAtMillis) {
+        Map<String, Object> payload = new LinkedHashMap<>();
+        payload.put("@class", PAYLOAD_CLASS);
+        payload.put("id", id);
+        payload.put("name", application);
+        payload.put("metadata", metadata);
+        Map<String, @Nullable Object> instance = new LinkedHashMap<>();
+        instance.put("name", application);
+        instance.put("id", id);
+        instance.put("address", host);
+        instance.put("port", port);
+        instance.put("sslPort", null);
+        instance.put("payload", payload);
+        instance.put("registrationTimeUTC", registeredAtMillis);
+        instance.put("serviceType", "DYNAMIC");
+        instance.put("uriSpec", null);
+        return JsonWriter.write(instance);
+    }
+}

@@ -1,0 +1,131 @@
+package tern.rpc.registry.dubbo;
+
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.Map;
+import java.util.TreeMap;
+import tern.rpc.ServiceKey;
+
+/**
+ * An entry at the level of interfaces: the URL of one service of one process. At ZooKeeper its encoded text is the name
+ * of a node.
+ *
+ * @param host IPv6 without brackets
+ * @param path the interface, also if the service has a group or a version
+ * @param parameters sorted by key
+ */
+public record ProviderUrl(String protocol, String host, int port, String path, Map<String, String> parameters) {
+
+    public static final String INTERFACE = "interface";
+    public static final String GROUP = "group";
+    public static final String VERSION = "version";
+    public static final String CATEGORY = "category";
+
+    private static final String SCHEME_END = "://";
+    private static final int MAX_PORT = 65_535;
+
+    public ProviderUrl {
+        parameters = Collections.unmodifiableMap(new TreeMap<>(parameters));
+    }
+
+    /**
+     * Reads the name of a node.
+     *
+     * @throws IllegalArgumentException if it is no such URL or exceeds the limits
+     */
+    public static ProviderUrl parseNode(String name) {
+        Limits.check("the length of the name", name.length(), Limits.MAX_ENTRY);
+        return parse(URLDecoder.decode(name, StandardCharsets.UTF_8));
+    }
+
+    /** @throws IllegalArgumentException if it is no such URL or exceeds the limits */
+    public static ProviderUrl parse(String url) {
+        Limits.check("the length of the URL", url.length(), Limits.MAX_ENTRY);
+        int scheme = url.indexOf(SCHEME_END);
+        int query = url.indexOf('?');
+        if (scheme < 1 || (query >= 0 && query < scheme)) {
+            throw new IllegalArgumentException("a URL without a protocol");
+        }
+        String address = url.substring(scheme + SCHEME_END.length(), query < 0 ? url.length() : query);
+        int slash = address.indexOf('/');
+        String authority = slash < 0 ? address : address.substring(0, slash);
+        String hostAndPort = authority.substring(authority.lastIndexOf('@') + 1);
+        int colon = hostAndPort.lastIndexOf(':');
+        boolean noPort = colon < 0 || hostAndPort.endsWith("]");
+        return new ProviderUrl(
+                url.substring(0, scheme),
+                host(noPort ? hostAndPort : hostAndPort.substring(0, colon)),
+                noPort ? 0 : port(hostAndPort.substring(colon + 1)),
+                slash < 0 ? "" : address.substring(slash + 1),
+                query < 0 ? Map.of() : parameters(url.substring(query + 1)));
+    }
+
+    private static String host(String text) {
+        String host = text.startsWith("[") && text.endsWith("]") ? text.substring(1, text.length() - 1) : text;
+        if (!Hosts.isHost(host)) {
+            throw new IllegalArgumentException("a URL without a valid host");
+        }
+        return host;
+    }
+
+    private static int port(String text) {
+        try {
+            int port = Integer.parseInt(text);
+            if (port < 0 || port > MAX_PORT) {
+                throw new IllegalArgumentException("a URL with port " + port);
+            }
+            return port;
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException("a URL whose port is no number", e);
+        }
+    }
+
+    private static Map<String, String> parameters(String query) {
+        Map<String, String> parameters = new TreeMap<>();
+        int start = 0;
+        while (start < query.length()) {
+            int end = query.indexOf('&', start);
+            end = end < 0 ? query.length() : end;
+            int equals = query.indexOf('=', start);
+            if (equals > start && equals < end) {
+                parameters.put(query.substring(start, equals), query.substring(equals + 1, end));
+                Limits.check("the number of parameters", parameters.size(), Limits.MAX_KEYS);
+            }
+            start = end + 1;
+        }
+        return parameters;
+    }
+
+    public String parameter(String name) {
+        return parameters.getOrDefault(name, "");
+    }
+
+    /** The service, from the parameters or the path. */
+    public ServiceKey service() {
+        String name = parameter(INTERFACE);
+        return new ServiceKey(name.isEmpty() ? path : name, parameter(GROUP), parameter(VERSION));
+    }
+
+    /** The name of its node. */
+    public String node() {
+        return URLEncoder.encode(toString(), StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder url = new StringBuilder(protocol).append("://");
+        url.append(host.indexOf(':') < 0 ? host : "[" + host + "]");
+        if (port > 0) {
+            url.append(':').append(port);
+        }
+        url.append('/').append(path);
+        char separator = '?';
+        for (Map.Entry<String, String> parameter : parameters.entrySet()) {
+            url.append(separator).append(parameter.getKey()).append('=').append(parameter.getValue());
+            separator = '&';
+        }
+        return url.toString();
+    }
+}

@@ -1,0 +1,57 @@
+package tern.rpc.registry.dubbo;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Attributes;
+
+/**
+ * Reads the attributes of a provider from the parameters of its entries. Wrong values count as missing. Not thread-safe.
+ */
+public final class ReadAttributes {
+
+    static final String WEIGHT = "weight";
+    static final String WARMUP = "warmup";
+    private static final String ZONE = "zone";
+    private static final String TIMESTAMP = "timestamp";
+    private static final int MAX_WEIGHT = 1_000_000;
+    private static final int MAX_SHARED = 10_000;
+
+    private final Map<Attributes, Attributes> shared = new HashMap<>();
+
+    /**
+     * Reads attributes. Equal ones are the same object.
+     *
+     * @param parameter gives a parameter; null if there is none
+     * @param revision empty if unknown
+     */
+    public Attributes of(Function<String, @Nullable String> parameter, String revision) {
+        String tag = parameter.apply(Attributes.TAG);
+        String zone = parameter.apply(ZONE);
+        Attributes read = new Attributes(
+                (int) number(parameter.apply(WEIGHT), Attributes.DEFAULT_WEIGHT, MAX_WEIGHT),
+                zone == null ? "" : Limits.shown(zone),
+                tag == null || tag.isEmpty() ? Map.of() : Map.of(Attributes.TAG, Limits.shown(tag)),
+                revision,
+                number(parameter.apply(TIMESTAMP), 0, Long.MAX_VALUE),
+                false);
+        if (shared.size() >= MAX_SHARED) {
+            shared.clear(); // start times never repeat
+        }
+        Attributes same = shared.putIfAbsent(read, read);
+        return same == null ? read : same;
+    }
+
+    private static long number(@Nullable String text, long otherwise, long most) {
+        if (text == null || text.isEmpty()) {
+            return otherwise;
+        }
+        try {
+            long number = Long.parseLong(text);
+            return number < 0 ? otherwise : Math.min(number, most);
+        } catch (NumberFormatException e) {
+            return otherwise;
+        }
+    }
+}

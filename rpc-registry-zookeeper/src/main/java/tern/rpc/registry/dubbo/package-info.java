@@ -1,0 +1,5 @@
+/** The entries of Dubbo's registries as pure functions between texts and values. They are equal in all engines. */
+@NullMarked
+package tern.rpc.registry.dubbo;
+
+import org.jspecify.annotations.NullMarked;

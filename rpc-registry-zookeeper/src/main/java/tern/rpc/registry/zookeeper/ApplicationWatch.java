@@ -1,0 +1,82 @@
+package tern.rpc.registry.zookeeper;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.registry.dubbo.ApplicationMetadata;
+import tern.rpc.registry.dubbo.ProcessEntry;
+
+/** The processes of one application, shared by all services that it offers. Session's thread only. */
+final class ApplicationWatch {
+
+    private final Folder<ProcessEntry> processes;
+    private final MetadataCache metadata;
+    private final List<Runnable> listeners = new ArrayList<>();
+
+    ApplicationWatch(Session session, String application, MetadataCalls calls) {
+        this.processes = new Folder<>(
+                session,
+                Paths.of(session.settings()).processes(application),
+                true,
+                (name, data) -> read(application, data),
+                this::changed);
+        this.metadata = new MetadataCache(session, calls, this::tell);
+    }
+
+    /** An entry counts for the application under whose node it stands, whatever name is written in it. */
+    private static @Nullable ProcessEntry read(String application, byte @Nullable [] data) {
+        ProcessEntry entry = data == null ? null : ProcessEntry.parse(new String(data, StandardCharsets.UTF_8));
+        return entry == null
+                ? null
+                : new ProcessEntry(application, entry.id(), entry.host(), entry.port(), entry.metadata());
+    }
+
+    void start() {
+        processes.start();
+    }
+
+    void add(Runnable listener) {
+        listeners.add(listener);
+    }
+
+    /** @return whether nobody listens any more */
+    boolean remove(Runnable listener) {
+        listeners.remove(listener);
+        return listeners.isEmpty();
+    }
+
+    boolean isHeard() {
+        return processes.isHeard() && metadata.isAsked();
+    }
+
+    Collection<ProcessEntry> processes() {
+        return processes.entries().values();
+    }
+
+    @Nullable
+    ApplicationMetadata metadata(ProcessEntry process) {
+        return metadata.of(process);
+    }
+
+    private void changed() {
+        Set<String> revisions = new HashSet<>();
+        for (ProcessEntry process : processes()) {
+            revisions.add(process.revision());
+            metadata.of(process);
+        }
+        metadata.keepOnly(revisions);
+        tell();
+    }
+
+    private void tell() {
+        List.copyOf(listeners).forEach(Runnable::run);
+    }
+
+    void close() {
+        processes.close();
+    }
+}

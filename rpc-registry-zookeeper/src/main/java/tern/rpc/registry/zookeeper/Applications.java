@@ -1,0 +1,39 @@
+package tern.rpc.registry.zookeeper;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/** The watched applications, each watched once however many services it offers. Session's thread only. */
+final class Applications {
+
+    private final Session session;
+    private final MetadataCalls calls;
+    private final Map<String, ApplicationWatch> watched = new HashMap<>();
+
+    Applications(Session session, MetadataCalls calls) {
+        this.session = session;
+        this.calls = calls;
+    }
+
+    /** @param listener called after each change */
+    ApplicationWatch watch(String application, Runnable listener) {
+        ApplicationWatch known = watched.get(application);
+        if (known != null) {
+            known.add(listener);
+            return known;
+        }
+        ApplicationWatch made = new ApplicationWatch(session, application, calls);
+        watched.put(application, made);
+        made.add(listener);
+        made.start();
+        return made;
+    }
+
+    void release(String application, Runnable listener) {
+        ApplicationWatch known = watched.get(application);
+        if (known != null && known.remove(listener)) {
+            watched.remove(application);
+            known.close();
+        }
+    }
+}

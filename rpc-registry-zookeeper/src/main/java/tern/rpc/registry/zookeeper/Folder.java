@@ -1,0 +1,240 @@
+package tern.rpc.registry.zookeeper;
+
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.registry.dubbo.Limits;
+
+/**
+ * The children of one node, each read once and kept as a value. Only new and changed children are read. Session's
+ * thread only.
+ */
+final class Folder<T> implements Session.Listener {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Folder.class);
+
+    private static final int MAX_CHILDREN = 100_000;
+    private static final int MAX_IN_FLIGHT = 64;
+
+    /** Reads an entry. */
+    interface Reader<T> {
+
+        /**
+         * @param data null if the name has everything
+         * @return null to leave the entry out
+         * @throws IllegalArgumentException to leave it out with a warning
+         */
+        @Nullable
+        T read(String name, byte @Nullable [] data);
+    }
+
+    private final Session session;
+    private final String path;
+    private final boolean withData;
+    private final Reader<T> reader;
+    private final Runnable changed;
+    private final Map<String, T> entries = new HashMap<>();
+    private final Set<String> known = new HashSet<>(); // names, also of entries that were left out
+    private final Deque<String> toRead = new ArrayDeque<>();
+    private final Set<String> unread = new HashSet<>(); // names in toRead, and those being read
+    private int reading;
+    private int connection; // results of an earlier connection are ignored
+    private boolean incomplete;
+    private boolean listing;
+    private boolean listAgain;
+    private boolean heard;
+    private boolean closed;
+    private boolean warned;
+
+    /**
+     * @param withData whether the entry stands in the data of a child; else in its name
+     * @param changed called after the first list and after each change
+     */
+    Folder(Session session, String path, boolean withData, Reader<T> reader, Runnable changed) {
+        this.session = session;
+        this.path = path;
+        this.withData = withData;
+        this.reader = reader;
+        this.changed = changed;
+    }
+
+    void start() {
+        session.add(this);
+    }
+
+    /** Whether the children were listed at least once. */
+    boolean isHeard() {
+        return heard;
+    }
+
+    Map<String, T> entries() {
+        return Collections.unmodifiableMap(entries);
+    }
+
+    @Override
+    public void connected(boolean isNew) {
+        connection++;
+        known.removeAll(unread);
+        unread.clear();
+        toRead.clear();
+        reading = 0;
+        listing = false;
+        incomplete = false;
+        if (isNew && withData) {
+            known.clear(); // the watches of the data are gone
+        }
+        list();
+    }
+
+    @Override
+    public void stale(String why) {}
+
+    /** Lists the children again. */
+    void list() {
+        if (closed) {
+            return;
+        }
+        if (listing) {
+            listAgain = true;
+            return;
+        }
+        listing = true;
+        listAgain = false;
+        int present = connection;
+        session.children(path, event -> list()).whenComplete((names, failure) -> {
+            if (present != connection) {
+                return;
+            }
+            listing = false;
+            if (failure == null) {
+                listed(names);
+            } else if (Session.isCode(failure, Code.NONODE)) {
+                session.exists(path, event -> list()).thenRun(this::list); // made meanwhile, or the watch tells
+                listed(List.of());
+            } else {
+                LOG.debug("{} cannot be listed at {}", path, session.settings().url(), failure);
+            }
+            if (listAgain && session.isConnected()) {
+                list();
+            }
+        });
+    }
+
+    private void listed(List<String> names) {
+        if (closed) {
+            return;
+        }
+        List<String> accepted = names;
+        if (names.size() > MAX_CHILDREN) {
+            accepted = names.stream().sorted().limit(MAX_CHILDREN).toList();
+            warn("has " + names.size() + " entries; the first " + MAX_CHILDREN + " in the order of their names count");
+        }
+        Set<String> present = new HashSet<>(accepted);
+        boolean removed = known.retainAll(present) | entries.keySet().retainAll(present);
+        int before = toRead.size();
+        for (String name : accepted) {
+            if (known.add(name)) {
+                if (withData) {
+                    toRead.add(name);
+                    unread.add(name);
+                } else {
+                    take(name, null);
+                    removed = true;
+                }
+            }
+        }
+        if (toRead.size() > before || reading > 0) {
+            readMore();
+        } else if (removed || !heard) {
+            heard = true;
+            changed.run();
+        }
+    }
+
+    private void readMore() {
+        while (reading < MAX_IN_FLIGHT && !toRead.isEmpty()) {
+            reading++;
+            read(toRead.remove());
+        }
+        if (reading == 0 && !incomplete) {
+            heard = true;
+            changed.run();
+        }
+    }
+
+    private void read(String name) {
+        int present = connection;
+        session.data(path + "/" + name, Limits.MAX_ENTRY, event -> dataChanged(name, event))
+                .whenComplete((data, failure) -> {
+                    if (closed || present != connection) {
+                        return;
+                    }
+                    reading--;
+                    unread.remove(name);
+                    if (failure == null) {
+                        take(name, data.bytes());
+                    } else if (failure.getCause() instanceof IllegalArgumentException wrong) {
+                        leaveOut(name, wrong);
+                    } else if (!Session.isCode(failure, Code.NONODE)) {
+                        known.remove(name);
+                        incomplete = true; // read again after the next connection
+                    }
+                    readMore();
+                });
+    }
+
+    private void dataChanged(String name, EventType event) {
+        if (event == EventType.NodeDataChanged && known.contains(name) && !closed) {
+            toRead.add(name);
+            unread.add(name);
+            readMore();
+        }
+    }
+
+    private void take(String name, byte @Nullable [] data) {
+        try {
+            T entry = reader.read(name, data);
+            if (entry == null) {
+                entries.remove(name);
+            } else if (known.contains(name)) {
+                entries.put(name, entry);
+            }
+        } catch (IllegalArgumentException e) {
+            leaveOut(name, e);
+        }
+    }
+
+    private void leaveOut(String name, IllegalArgumentException wrong) {
+        entries.remove(name);
+        warn("has an entry that is left out, " + Limits.shown(name) + ": " + wrong.getMessage());
+    }
+
+    /** Warns once, because whoever writes wrong entries could fill the log. */
+    private void warn(String what) {
+        if (warned) {
+            LOG.debug("{} at {} {}", Limits.shown(path), session.settings().url(), what);
+        } else {
+            warned = true;
+            LOG.warn(
+                    "{} at {} {}. Further ones are logged at level DEBUG",
+                    Limits.shown(path),
+                    session.settings().url(),
+                    what);
+        }
+    }
+
+    void close() {
+        closed = true;
+        session.remove(this);
+    }
+}

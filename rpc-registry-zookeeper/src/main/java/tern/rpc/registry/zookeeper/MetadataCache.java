@@ -1,0 +1,130 @@
+package tern.rpc.registry.zookeeper;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.registry.dubbo.ApplicationMetadata;
+import tern.rpc.registry.dubbo.Limits;
+import tern.rpc.registry.dubbo.ProcessEntry;
+
+/**
+ * The services of the revisions of one application. Each revision is read once, and tried again with growing pauses
+ * while it cannot be read. Session's thread only.
+ */
+final class MetadataCache {
+
+    private static final Logger LOG = LoggerFactory.getLogger(MetadataCache.class);
+
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+
+    private static final class Entry {
+        @Nullable
+        ApplicationMetadata metadata;
+
+        ProcessEntry process;
+        boolean asking;
+        boolean asked;
+        int failures;
+
+        Entry(ProcessEntry process) {
+            this.process = process;
+        }
+    }
+
+    private final Session session;
+    private final Paths paths;
+    private final MetadataCalls calls;
+    private final Runnable changed;
+    private final Map<String, Entry> entries = new HashMap<>();
+
+    MetadataCache(Session session, MetadataCalls calls, Runnable changed) {
+        this.session = session;
+        this.paths = Paths.of(session.settings());
+        this.calls = calls;
+        this.changed = changed;
+    }
+
+    /** The services of a process, or null while they are not known. */
+    @Nullable
+    ApplicationMetadata of(ProcessEntry process) {
+        Entry entry = entries.computeIfAbsent(process.revision(), unknown -> new Entry(process));
+        entry.process = process;
+        if (entry.metadata == null && !entry.asking && entry.failures == 0) {
+            ask(entry);
+        }
+        return entry.metadata;
+    }
+
+    /** Whether each revision is known or was asked for in vain. */
+    boolean isAsked() {
+        return entries.values().stream().allMatch(entry -> entry.asked);
+    }
+
+    void keepOnly(Set<String> revisions) {
+        entries.keySet().retainAll(revisions);
+    }
+
+    private void ask(Entry entry) {
+        entry.asking = true;
+        ProcessEntry process = entry.process;
+        read(process)
+                .whenComplete((metadata, failure) -> session.execute(() -> {
+                    entry.asking = false;
+                    entry.asked = true;
+                    if (failure == null) {
+                        entry.metadata = metadata;
+                        changed.run();
+                        return;
+                    }
+                    if (entry.failures++ == 0) {
+                        LOG.warn(
+                                "The services of {} in revision {} cannot be read at {}: {}. It is tried again",
+                                Limits.shown(process.application()),
+                                Limits.shown(process.revision()),
+                                session.settings().url(),
+                                reason(failure));
+                        changed.run();
+                    }
+                    session.schedule(() -> askAgain(process.revision(), entry), pause(entry.failures));
+                }));
+    }
+
+    private void askAgain(String revision, Entry entry) {
+        if (entries.get(revision) == entry && !entry.asking) {
+            ask(entry);
+        }
+    }
+
+    private static String reason(Throwable failure) {
+        Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+        return Limits.shown(String.valueOf(cause.getMessage()));
+    }
+
+    private static Duration pause(int failures) {
+        long pause = Math.min(LONGEST_PAUSE.toMillis(), FIRST_PAUSE.toMillis() << Math.min(failures, 10));
+        return Duration.ofMillis(pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1));
+    }
+
+    /** From the registry if the entry says so, else from the process; from the other place if that fails. */
+    private CompletableFuture<ApplicationMetadata> read(ProcessEntry process) {
+        return process.isMetadataRemote()
+                ? stored(process)
+                : calls.ask(process)
+                        .exceptionallyCompose(failure -> stored(process)
+                                .exceptionallyCompose(ignored -> CompletableFuture.failedFuture(failure)));
+    }
+
+    private CompletableFuture<ApplicationMetadata> stored(ProcessEntry process) {
+        String path = paths.metadata(process.application(), process.revision());
+        return session.data(path, Limits.MAX_METADATA, null)
+                .thenApply(data -> ApplicationMetadata.parse(new String(data.bytes(), StandardCharsets.UTF_8)));
+    }
+}

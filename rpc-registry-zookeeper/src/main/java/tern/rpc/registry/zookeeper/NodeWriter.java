@@ -1,0 +1,107 @@
+package tern.rpc.registry.zookeeper;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import tern.rpc.registry.dubbo.Limits;
+import tern.rpc.registry.dubbo.Mapping;
+
+/** Writes nodes one after the other, so that a start does not flood the registry. Session's thread only. */
+final class NodeWriter {
+
+    private static final int MAX_TRIES = 10;
+    private static final int MAX_PAUSE_MILLIS = 100;
+
+    private final Session session;
+
+    NodeWriter(Session session) {
+        this.session = session;
+    }
+
+    /** Adds up the results of an action on each element, one after the other. */
+    <T> CompletableFuture<Integer> each(List<T> elements, Function<T, CompletableFuture<Integer>> action) {
+        return each(elements, 0, 0, action);
+    }
+
+    private <T> CompletableFuture<Integer> each(
+            List<T> elements, int from, int sum, Function<T, CompletableFuture<Integer>> action) {
+        if (from == elements.size()) {
+            return CompletableFuture.completedFuture(sum);
+        }
+        return action.apply(elements.get(from)).thenCompose(added -> each(elements, from + 1, sum + added, action));
+    }
+
+    /** Creates a node unless it is there. It keeps its data then. */
+    CompletableFuture<Integer> createOnce(Paths.Node node) {
+        return session.create(node.path(), node.data(), node.mode())
+                .thenApply(made -> 1)
+                .exceptionallyCompose(failure -> Session.isCode(failure, Code.NODEEXISTS)
+                        ? CompletableFuture.completedFuture(0)
+                        : CompletableFuture.failedFuture(failure));
+    }
+
+    /**
+     * Makes an ephemeral node exist in the present session. A node of an earlier session of this process, or of a
+     * former process at the same address, would end with that session; so it is replaced.
+     *
+     * @return 1 if the node was written, 0 if it was right already
+     */
+    CompletableFuture<Integer> own(Paths.Node node) {
+        return session.exists(node.path(), null)
+                .thenCompose(stat -> stat.getEphemeralOwner() == session.sessionId()
+                        ? CompletableFuture.completedFuture(0)
+                        : session.delete(node.path()).thenCompose(gone -> create(node)))
+                .exceptionallyCompose(failure ->
+                        Session.isCode(failure, Code.NONODE) ? create(node) : CompletableFuture.failedFuture(failure));
+    }
+
+    private CompletableFuture<Integer> create(Paths.Node node) {
+        return session.create(node.path(), node.data(), node.mode()).thenApply(made -> 1);
+    }
+
+    /** Adds an application to the mapping of an interface by compare-and-set. Other names stay. */
+    CompletableFuture<Integer> map(String path, String application) {
+        return map(path, application, 1);
+    }
+
+    private CompletableFuture<Integer> map(String path, String application, int tried) {
+        return session.data(path, Limits.MAX_ENTRY, null)
+                .thenCompose(data -> {
+                    String present = new String(data.bytes(), StandardCharsets.UTF_8);
+                    String wanted = Mapping.with(present, application);
+                    return wanted.equals(present)
+                            ? CompletableFuture.completedFuture(0)
+                            : session.replace(path, bytes(wanted), data.stat().getVersion())
+                                    .thenApply(stat -> 1);
+                })
+                .exceptionallyCompose(failure -> Session.isCode(failure, Code.NONODE)
+                        ? session.create(path, bytes(application), CreateMode.PERSISTENT)
+                                .thenApply(made -> 1)
+                        : CompletableFuture.failedFuture(failure))
+                .exceptionallyCompose(failure -> isRace(failure) && tried < MAX_TRIES
+                        ? later().thenCompose(now -> map(path, application, tried + 1))
+                        : CompletableFuture.failedFuture(failure));
+    }
+
+    private static boolean isRace(Throwable failure) {
+        return Session.isCode(failure, Code.BADVERSION)
+                || Session.isCode(failure, Code.NODEEXISTS)
+                || Session.isCode(failure, Code.NONODE);
+    }
+
+    private CompletableFuture<Integer> later() {
+        CompletableFuture<Integer> later = new CompletableFuture<>();
+        int pause = 1 + ThreadLocalRandom.current().nextInt(MAX_PAUSE_MILLIS);
+        session.schedule(() -> later.complete(0), Duration.ofMillis(pause));
+        return later;
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,58 @@
+package tern.rpc.registry.zookeeper;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.zookeeper.CreateMode;
+import tern.rpc.registry.Registration;
+import tern.rpc.registry.Subscription.Level;
+import tern.rpc.registry.dubbo.DubboEntries;
+import tern.rpc.registry.dubbo.ProcessEntry;
+import tern.rpc.registry.dubbo.ProviderUrl;
+
+/**
+ * The nodes of one registration.
+ *
+ * @param ephemeral the entries of both levels, which end with the session
+ * @param metadata the stored services; empty at the level of interfaces alone
+ * @param mapped the interfaces whose mapping names the application
+ */
+record OwnNodes(List<Paths.Node> ephemeral, List<Paths.Node> metadata, List<String> mapped) {
+
+    static OwnNodes of(DubboEntries entries, Level level, Paths paths, long nowMillis) {
+        Registration registration = entries.registration();
+        List<Paths.Node> ephemeral = new ArrayList<>();
+        List<Paths.Node> metadata = new ArrayList<>();
+        List<String> mapped = new ArrayList<>();
+        if (level.hasApplications()) {
+            ProcessEntry process = entries.process();
+            metadata.add(new Paths.Node(
+                    paths.metadata(registration.application(), process.revision()),
+                    bytes(entries.metadata().json()),
+                    CreateMode.PERSISTENT));
+            registration.services().stream()
+                    .map(service -> service.key().interfaceName())
+                    .distinct()
+                    .forEach(mapped::add);
+            ephemeral.add(new Paths.Node(
+                    paths.processes(registration.application()) + "/" + process.id(),
+                    bytes(process.json(nowMillis)),
+                    CreateMode.EPHEMERAL));
+        }
+        if (level.hasInterfaces()) {
+            for (Registration.Service service : registration.services()) {
+                for (ProviderUrl url : entries.urls(service)) {
+                    ephemeral.add(new Paths.Node(
+                            paths.providers(service.key().interfaceName()) + "/" + url.node(),
+                            bytes(registration.host()),
+                            CreateMode.EPHEMERAL));
+                }
+            }
+        }
+        return new OwnNodes(List.copyOf(ephemeral), List.copyOf(metadata), List.copyOf(mapped));
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}

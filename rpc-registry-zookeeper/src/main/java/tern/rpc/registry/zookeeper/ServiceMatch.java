@@ -1,0 +1,118 @@
+package tern.rpc.registry.zookeeper;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceKey;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.registry.Subscription;
+import tern.rpc.registry.dubbo.ApplicationMetadata;
+import tern.rpc.registry.dubbo.ProcessEntry;
+import tern.rpc.registry.dubbo.ProviderUrl;
+import tern.rpc.registry.dubbo.ReadAttributes;
+
+/**
+ * Finds the providers of one service among the entries of both levels. An address counts once, and its entry at the
+ * level of applications comes first. Not thread-safe.
+ */
+final class ServiceMatch {
+
+    private static final String PROVIDERS = "providers";
+    private static final String FURTHER_PROTOCOL = "ext.protocol";
+    private static final String NOTHING = "empty";
+
+    private final ServiceKey service;
+    private final String protocol;
+    private final ReadAttributes attributes = new ReadAttributes();
+    private final Map<Endpoint, Instance> before = new TreeMap<>(ServiceMatch::compare);
+    private Map<Endpoint, Instance> found = new TreeMap<>(ServiceMatch::compare);
+
+    ServiceMatch(Subscription subscription) {
+        this.service = subscription.service();
+        this.protocol = subscription.protocol();
+    }
+
+    private static int compare(Endpoint one, Endpoint other) {
+        int hosts = one.host().compareTo(other.host());
+        return hosts != 0 ? hosts : Integer.compare(one.port(), other.port());
+    }
+
+    /** @param metadata null while the services of the process are not known */
+    void add(ProcessEntry process, @Nullable ApplicationMetadata metadata) {
+        if (metadata == null) {
+            return;
+        }
+        for (ApplicationMetadata.Service offered : metadata.services().values()) {
+            if (offered.protocol().equals(protocol)
+                    && new ServiceKey(offered.name(), offered.group(), offered.version()).equals(service)) {
+                add(
+                        process.host(),
+                        offered.port() > 0 ? offered.port() : port(process),
+                        new EntryParameters(offered.parameters(), process.metadata()),
+                        process.revision());
+            }
+        }
+    }
+
+    private int port(ProcessEntry process) {
+        return process.ports().stream()
+                .filter(port -> port.protocol().equals(protocol))
+                .findFirst()
+                .map(ProcessEntry.Port::port)
+                .orElse(process.port());
+    }
+
+    void add(ProviderUrl url) {
+        if (speaks(url) && url.service().equals(service) && isEnabled(url)) {
+            add(url.host(), url.port(), new EntryParameters(url.parameters(), Map.of()), "");
+        }
+    }
+
+    private boolean speaks(ProviderUrl url) {
+        return !url.protocol().equals(NOTHING)
+                && (url.protocol().equals(protocol)
+                        || url.parameter(FURTHER_PROTOCOL).equals(protocol));
+    }
+
+    private static boolean isEnabled(ProviderUrl url) {
+        String category = url.parameter(ProviderUrl.CATEGORY);
+        return (category.isEmpty() || List.of(category.split(",")).contains(PROVIDERS))
+                && !url.parameter("disabled").equals("true")
+                && !url.parameter("enabled").equals("false");
+    }
+
+    private void add(String host, int port, EntryParameters parameters, String revision) {
+        if (port == 0) {
+            return;
+        }
+        Endpoint endpoint = new Endpoint(host, port);
+        if (!found.containsKey(endpoint)) {
+            Instance instance = new Instance(endpoint, attributes.of(parameters::get, revision));
+            Instance same = before.get(endpoint);
+            found.put(endpoint, instance.equals(same) ? same : instance);
+        }
+    }
+
+    /** The providers added since the last call, in the order of their addresses. */
+    List<Instance> take() {
+        Collection<Instance> instances = found.values();
+        before.clear();
+        before.putAll(found);
+        found = new TreeMap<>(ServiceMatch::compare);
+        return new ArrayList<>(instances);
+    }
+
+    /** Parameters of the service, and those of the process as the second choice. */
+    private record EntryParameters(Map<String, String> first, Map<String, String> second) {
+
+        @Nullable
+        String get(String name) {
+            String value = first.get(name);
+            return value == null ? second.get(name) : value;
+        }
+    }
+}

@@ -1,0 +1,315 @@
+package tern.rpc.registry.zookeeper;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.state.ConnectionState;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The connection to one ZooKeeper with one thread of its own. Every result, every watch and every listener runs on that
+ * thread, so code on it needs no locks. Operations never block and are not repeated: who fails waits for
+ * {@link Listener#connected} and starts again.
+ */
+final class Session implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Session.class);
+
+    /** The time after which a list counts as stale. */
+    static final Duration STALE_AFTER = Duration.ofSeconds(10);
+
+    private static final int MAX_PARENTS = 100_000;
+
+    /** Learns of the connection, on the session's thread. */
+    interface Listener {
+
+        /** @param isNew whether the session is a new one, in which watches and ephemeral nodes are gone */
+        void connected(boolean isNew);
+
+        /** The connection has been lost for {@link #STALE_AFTER}. */
+        void stale(String why);
+    }
+
+    /** The data of a node. */
+    record Data(byte[] bytes, Stat stat) {}
+
+    private final ZooKeeperSettings settings;
+    private final CuratorFramework curator;
+    private final ScheduledThreadPoolExecutor thread;
+    private final List<Listener> listeners = new ArrayList<>(); // session's thread only
+    private final Set<String> parents = new HashSet<>(); // session's thread only; known to exist
+    private boolean started; // guarded by this
+    private boolean connected; // session's thread only
+    private long lastSession; // session's thread only
+    private long losses; // session's thread only
+    private volatile boolean closed;
+
+    Session(ZooKeeperSettings settings) {
+        this.settings = settings;
+        this.curator = settings.newClient();
+        this.thread = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread made = new Thread(task, "rpc-zookeeper");
+            made.setDaemon(true);
+            return made;
+        });
+        thread.setRemoveOnCancelPolicy(true);
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+        curator.getConnectionStateListenable().addListener((client, state) -> execute(() -> changed(state)));
+    }
+
+    ZooKeeperSettings settings() {
+        return settings;
+    }
+
+    /** Starts to connect, if that was not done before. */
+    synchronized void start() {
+        if (!started && !closed) {
+            started = true;
+            curator.start();
+            schedule(
+                    () -> {
+                        if (lastSession == 0) {
+                            tellStale();
+                        }
+                    },
+                    STALE_AFTER);
+        }
+    }
+
+    /** Runs a task on the session's thread. */
+    void execute(Runnable task) {
+        try {
+            thread.execute(() -> guarded(task));
+        } catch (RejectedExecutionException e) {
+            LOG.debug("{} is closed", settings.url(), e);
+        }
+    }
+
+    void schedule(Runnable task, Duration delay) {
+        try {
+            thread.schedule(() -> guarded(task), delay.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("{} is closed", settings.url(), e);
+        }
+    }
+
+    private void guarded(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException e) {
+            LOG.error("A change at {} could not be handled", settings.url(), e);
+        }
+    }
+
+    /** Must run on the session's thread. Told at once if the session is connected. */
+    void add(Listener listener) {
+        listeners.add(listener);
+        if (connected) {
+            listener.connected(true);
+        }
+    }
+
+    void remove(Listener listener) {
+        listeners.remove(listener);
+    }
+
+    boolean isConnected() {
+        return connected;
+    }
+
+    private void changed(ConnectionState state) {
+        if (state == ConnectionState.CONNECTED || state == ConnectionState.RECONNECTED) {
+            long session = sessionId();
+            boolean isNew = session != lastSession;
+            lastSession = session;
+            connected = true;
+            losses++;
+            if (isNew) {
+                parents.clear();
+                LOG.info("Connected to {}", settings.url());
+            }
+            List.copyOf(listeners).forEach(listener -> listener.connected(isNew));
+        } else if (connected) {
+            connected = false;
+            long loss = ++losses;
+            schedule(
+                    () -> {
+                        if (losses == loss) {
+                            tellStale();
+                        }
+                    },
+                    STALE_AFTER);
+        }
+    }
+
+    private void tellStale() {
+        String why = settings.url() + " does not answer";
+        LOG.warn("{}; the lists of providers stay as they are, and it is tried again", why);
+        List.copyOf(listeners).forEach(listener -> listener.stale(why));
+    }
+
+    /** The id of the present session; 0 if there is none. */
+    long sessionId() {
+        try {
+            return curator.getZookeeperClient().getZooKeeper().getSessionId();
+        } catch (Exception e) { // Curator declares no narrower one
+            LOG.debug("No session at {}", settings.url(), e);
+            return 0;
+        }
+    }
+
+    private interface Operation<T> {
+        void on(ZooKeeper zooKeeper, CompletableFuture<T> result);
+    }
+
+    private <T> CompletableFuture<T> run(String path, Operation<T> operation) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        if (!connected) {
+            result.completeExceptionally(KeeperException.create(Code.CONNECTIONLOSS, path));
+            return result;
+        }
+        try {
+            operation.on(curator.getZookeeperClient().getZooKeeper(), result);
+        } catch (Exception e) { // Curator declares no narrower one
+            result.completeExceptionally(e);
+        }
+        return result;
+    }
+
+    private <T> void end(CompletableFuture<T> result, int code, String path, @Nullable T value) {
+        execute(() -> {
+            if (code == Code.OK.intValue() && value != null) {
+                result.complete(value);
+            } else {
+                result.completeExceptionally(KeeperException.create(Code.get(code), path));
+            }
+        });
+    }
+
+    private @Nullable Watcher watcher(@Nullable Consumer<Watcher.Event.EventType> changed) {
+        return changed == null
+                ? null
+                : event -> {
+                    if (event.getType() != Watcher.Event.EventType.None) {
+                        execute(() -> changed.accept(event.getType()));
+                    }
+                };
+    }
+
+    /** The names of the children. */
+    CompletableFuture<List<String>> children(String path, @Nullable Consumer<Watcher.Event.EventType> changed) {
+        return run(
+                path,
+                (zooKeeper, result) -> zooKeeper.getChildren(
+                        path, watcher(changed), (code, where, context, names) -> end(result, code, path, names), null));
+    }
+
+    /** The state of a node. Fails with NoNode if there is none, and the watch stays in either case. */
+    CompletableFuture<Stat> exists(String path, @Nullable Consumer<Watcher.Event.EventType> changed) {
+        return run(
+                path,
+                (zooKeeper, result) -> zooKeeper.exists(
+                        path, watcher(changed), (code, where, context, stat) -> end(result, code, path, stat), null));
+    }
+
+    /** The data of a node, after its length was checked: an answer that is too long would end the connection. */
+    CompletableFuture<Data> data(String path, int maxBytes, @Nullable Consumer<Watcher.Event.EventType> changed) {
+        return exists(path, null).thenCompose(stat -> {
+            if (stat.getDataLength() > maxBytes) {
+                return CompletableFuture.failedFuture(new IllegalArgumentException(
+                        "the node has " + stat.getDataLength() + " bytes, more than " + maxBytes));
+            }
+            return run(
+                    path,
+                    (zooKeeper, result) -> zooKeeper.getData(
+                            path,
+                            watcher(changed),
+                            (code, where, context, bytes, read) ->
+                                    end(result, code, path, new Data(bytes == null ? new byte[0] : bytes, read)),
+                            null));
+        });
+    }
+
+    /** Creates a node, and its parents if necessary. */
+    CompletableFuture<String> create(String path, byte[] data, CreateMode mode) {
+        return parentsOf(path)
+                .thenCompose(made -> run(
+                        path,
+                        (zooKeeper, result) -> zooKeeper.create(
+                                path,
+                                data,
+                                settings.acl(),
+                                mode,
+                                (code, where, context, name) -> end(result, code, path, name),
+                                null)));
+    }
+
+    private CompletableFuture<String> parentsOf(String path) {
+        int slash = path.lastIndexOf('/');
+        String parent = path.substring(0, slash);
+        if (parent.isEmpty() || parents.contains(parent)) {
+            return CompletableFuture.completedFuture(parent);
+        }
+        return create(parent, new byte[0], CreateMode.PERSISTENT)
+                .exceptionallyCompose(failure -> isCode(failure, Code.NODEEXISTS)
+                        ? CompletableFuture.completedFuture(parent)
+                        : CompletableFuture.failedFuture(failure))
+                .whenComplete((made, failure) -> {
+                    if (failure == null && parents.size() < MAX_PARENTS) {
+                        parents.add(parent);
+                    }
+                });
+    }
+
+    /** Removes a node. A missing one counts as removed. */
+    CompletableFuture<String> delete(String path) {
+        return this.<String>run(
+                        path,
+                        (zooKeeper, result) -> zooKeeper.delete(
+                                path, -1, (code, where, context) -> end(result, code, path, path), null))
+                .exceptionallyCompose(failure -> isCode(failure, Code.NONODE)
+                        ? CompletableFuture.completedFuture(path)
+                        : CompletableFuture.failedFuture(failure));
+    }
+
+    /** Replaces the data of a node. Fails with BadVersion if the version is another one; -1 for any. */
+    CompletableFuture<Stat> replace(String path, byte[] data, int version) {
+        return run(
+                path,
+                (zooKeeper, result) -> zooKeeper.setData(
+                        path, data, version, (code, where, context, stat) -> end(result, code, path, stat), null));
+    }
+
+    static boolean isCode(Throwable failure, Code code) {
+        Throwable cause = failure instanceof java.util.concurrent.CompletionException && failure.getCause() != null
+                ? failure.getCause()
+                : failure;
+        return cause instanceof KeeperException keeper && keeper.code() == code;
+    }
+
+    /** Ends the session, which removes its ephemeral nodes. */
+    @Override
+    public void close() {
+        closed = true;
+        thread.shutdown();
+        synchronized (this) {
+            curator.close();
+        }
+    }
+}

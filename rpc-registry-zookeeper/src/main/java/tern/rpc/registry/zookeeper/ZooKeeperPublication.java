@@ -1,0 +1,186 @@
+package tern.rpc.registry.zookeeper;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ThreadLocalRandom;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.registry.Publication;
+import tern.rpc.registry.dubbo.DubboEntries;
+
+/**
+ * The nodes of one process. They are written in the order metadata, mapping, entries, and again in each new session.
+ * Unmarked fields are confined to the session's thread.
+ */
+final class ZooKeeperPublication implements Publication, Session.Listener {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperPublication.class);
+
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+
+    private final Session session;
+    private final NodeWriter writer;
+    private final DubboEntries entries;
+    private final OwnNodes nodes;
+    private final InterfaceOnly interfaceOnly;
+    private final CompletableFuture<Void> seen = new CompletableFuture<>();
+    private volatile String problem;
+    private int failures;
+    private boolean writing;
+    private boolean withdrawn;
+
+    ZooKeeperPublication(Session session, DubboEntries entries, OwnNodes nodes, InterfaceOnly interfaceOnly) {
+        this.session = session;
+        this.writer = new NodeWriter(session);
+        this.entries = entries;
+        this.nodes = nodes;
+        this.interfaceOnly = interfaceOnly;
+        this.problem = session.settings().url() + " was not reached yet";
+    }
+
+    void start() {
+        session.start();
+        session.execute(() -> session.add(this));
+    }
+
+    @Override
+    public void connected(boolean isNew) {
+        writing = false; // what was under way failed with the connection
+        write();
+    }
+
+    @Override
+    public void stale(String why) {
+        problem = why;
+    }
+
+    private void write() {
+        if (withdrawn || writing) {
+            return;
+        }
+        writing = true;
+        boolean first = !seen.isDone();
+        CompletableFuture<Void> looked = first ? interfaceOnly.warn(entries) : CompletableFuture.completedFuture(null);
+        looked.thenCompose(ignored -> writeAll()).whenComplete((written, failure) -> {
+            writing = false;
+            if (failure == null) {
+                written(first);
+            } else {
+                failed(failure);
+            }
+        });
+    }
+
+    private CompletableFuture<Integer> writeAll() {
+        Paths paths = Paths.of(session.settings());
+        String application = entries.registration().application();
+        return writer.each(nodes.metadata(), writer::createOnce)
+                .thenCompose(made -> writer.each(nodes.mapped(), name -> writer.map(paths.mapping(name), application)))
+                .thenCompose(mapped -> own());
+    }
+
+    /** Writes the entries, then reads them back. */
+    private CompletableFuture<Integer> own() {
+        if (withdrawn) {
+            return CompletableFuture.completedFuture(0);
+        }
+        return writer.each(nodes.ephemeral(), writer::own)
+                .thenCompose(written -> writer.each(
+                                nodes.ephemeral(),
+                                node -> session.exists(node.path(), null).thenApply(stat -> 1))
+                        .thenApply(all -> written));
+    }
+
+    private void written(boolean first) {
+        if (withdrawn) {
+            removeAll();
+            return;
+        }
+        failures = 0;
+        problem = "";
+        if (first) {
+            LOG.info(
+                    "{} is published at {}",
+                    entries.registration(),
+                    session.settings().url());
+            seen.complete(null);
+        }
+    }
+
+    private void failed(Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        problem = "not published: " + cause.getMessage();
+        if (failures++ == 0) {
+            LOG.warn(
+                    "{} could not be published at {}: {}. It is tried again",
+                    entries.registration(),
+                    session.settings().url(),
+                    cause.getMessage());
+        }
+        if (session.isConnected()) {
+            long pause = Math.min(LONGEST_PAUSE.toMillis(), FIRST_PAUSE.toMillis() << Math.min(failures, 10));
+            session.schedule(
+                    () -> {
+                        if (session.isConnected()) {
+                            write();
+                        }
+                    },
+                    Duration.ofMillis(pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1)));
+        }
+    }
+
+    @Override
+    public CompletableFuture<Void> seen() {
+        return seen;
+    }
+
+    @Override
+    public String problem() {
+        return problem;
+    }
+
+    @Override
+    public CompletableFuture<Integer> verify() {
+        CompletableFuture<Integer> result = new CompletableFuture<>();
+        session.execute(() -> {
+            if (writing || withdrawn || !seen.isDone()) {
+                result.complete(0);
+                return;
+            }
+            own().whenComplete((repaired, failure) -> {
+                if (failure == null) {
+                    problem = "";
+                    result.complete(repaired);
+                } else {
+                    result.completeExceptionally(failure);
+                }
+            });
+        });
+        return result;
+    }
+
+    @Override
+    public CompletableFuture<Void> withdraw() {
+        CompletableFuture<Void> gone = new CompletableFuture<>();
+        session.execute(() -> {
+            withdrawn = true;
+            session.remove(this);
+            removeAll().whenComplete((removed, failure) -> {
+                if (failure == null) {
+                    gone.complete(null);
+                } else {
+                    gone.completeExceptionally(failure);
+                }
+            });
+        });
+        return gone;
+    }
+
+    private CompletableFuture<Integer> removeAll() {
+        return writer.each(
+                nodes.ephemeral(), node -> session.delete(node.path()).thenApply(removed -> 1));
+    }
+}

@@ -1,0 +1,104 @@
+package tern.rpc.registry.zookeeper;
+
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.EndpointSource;
+import tern.rpc.registry.Publication;
+import tern.rpc.registry.Registration;
+import tern.rpc.registry.Registry;
+import tern.rpc.registry.RegistryUrl;
+import tern.rpc.registry.Subscription;
+import tern.rpc.registry.Subscription.Level;
+import tern.rpc.registry.dubbo.DubboEntries;
+
+/**
+ * A ZooKeeper with entries in the formats of Dubbo, at the level of interfaces and of applications. Thread-safe.
+ */
+public final class ZooKeeperRegistry implements Registry {
+
+    /**
+     * The form of the own entries.
+     *
+     * @param level the levels with entries
+     * @param nodePerProtocol whether the level of interfaces has an entry for each protocol of a port
+     */
+    public record Form(Level level, boolean nodePerProtocol) {
+
+        public static final Form DEFAULT = new Form(Level.BOTH, false);
+    }
+
+    /** Opens addresses with the scheme {@code zookeeper}. */
+    public record Factory(Form form, MetadataCalls calls) implements Registry.Factory {
+
+        @Override
+        public boolean accepts(String scheme) {
+            return scheme.equals("zookeeper");
+        }
+
+        @Override
+        public Registry open(RegistryUrl url) {
+            return new ZooKeeperRegistry(url, form, calls, Clock.systemUTC());
+        }
+    }
+
+    private static final int DEFAULT_PORT = 2_181;
+
+    private final RegistryUrl url;
+    private final Form form;
+    private final Clock clock;
+    private final Session session;
+    private final Applications applications;
+
+    ZooKeeperRegistry(RegistryUrl url, Form form, MetadataCalls calls, Clock clock) {
+        this.url = url;
+        this.form = form;
+        this.clock = clock;
+        this.session = new Session(ZooKeeperSettings.of(url));
+        this.applications = new Applications(session, calls);
+    }
+
+    @Override
+    public RegistryUrl url() {
+        return url;
+    }
+
+    @Override
+    public @Nullable InetSocketAddress remoteAddress() {
+        String first = url.hosts().get(0);
+        int colon = first.lastIndexOf(':');
+        return colon < 0 || first.endsWith("]")
+                ? new InetSocketAddress(first, DEFAULT_PORT)
+                : new InetSocketAddress(first.substring(0, colon), port(first.substring(colon + 1)));
+    }
+
+    private static int port(String text) {
+        try {
+            return Integer.parseInt(text);
+        } catch (NumberFormatException e) {
+            return DEFAULT_PORT; // ZooKeeper refuses the address itself, with a message
+        }
+    }
+
+    @Override
+    public Publication publish(Registration registration) {
+        DubboEntries entries = new DubboEntries(registration, form.nodePerProtocol());
+        ZooKeeperPublication publication = new ZooKeeperPublication(
+                session,
+                entries,
+                OwnNodes.of(entries, form.level(), Paths.of(session.settings()), clock.millis()),
+                new InterfaceOnly(session, form.level()));
+        publication.start();
+        return publication;
+    }
+
+    @Override
+    public EndpointSource source(Subscription subscription) {
+        return new ZooKeeperSource(session, applications, subscription, clock);
+    }
+
+    @Override
+    public void close() {
+        session.close();
+    }
+}

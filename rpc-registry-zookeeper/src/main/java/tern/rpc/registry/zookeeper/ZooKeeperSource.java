@@ -1,0 +1,178 @@
+package tern.rpc.registry.zookeeper;
+
+import java.time.Clock;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tern.rpc.endpoint.EndpointSnapshot;
+import tern.rpc.endpoint.EndpointSource;
+import tern.rpc.endpoint.Instance;
+import tern.rpc.registry.RegistryUrl;
+import tern.rpc.registry.Subscription;
+import tern.rpc.registry.dubbo.Limits;
+import tern.rpc.registry.dubbo.ProcessEntry;
+import tern.rpc.registry.dubbo.ProviderUrl;
+
+/** The providers of one service in ZooKeeper. Unmarked fields are confined to the session's thread. */
+final class ZooKeeperSource implements EndpointSource, Session.Listener {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ZooKeeperSource.class);
+
+    private record Key(RegistryUrl url, Subscription subscription) {}
+
+    private final Session session;
+    private final Applications applications;
+    private final Subscription subscription;
+    private final Clock clock;
+    private final ServiceMatch match;
+    private final Map<String, ApplicationWatch> watched = new LinkedHashMap<>();
+    private final Runnable applicationChanged = this::update;
+    private final Folder<ProviderUrl> urls;
+    private final MappingWatch mapping;
+    private @Nullable Consumer<EndpointSnapshot> listener; // null before the start and after the end
+    private @Nullable EndpointSnapshot last;
+    private @Nullable String stale;
+
+    ZooKeeperSource(Session session, Applications applications, Subscription subscription, Clock clock) {
+        this.session = session;
+        this.applications = applications;
+        this.subscription = subscription;
+        this.clock = clock;
+        this.match = new ServiceMatch(subscription);
+        String interfaceName = subscription.service().interfaceName();
+        this.urls = new Folder<>(
+                session,
+                Paths.of(session.settings()).providers(interfaceName),
+                false,
+                (name, data) -> ProviderUrl.parseNode(name),
+                this::update);
+        this.mapping = new MappingWatch(session, interfaceName, this::mapped);
+    }
+
+    @Override
+    public void start(Consumer<EndpointSnapshot> told) {
+        session.start();
+        session.execute(() -> {
+            listener = told;
+            if (subscription.level().hasInterfaces()) {
+                urls.start();
+            }
+            if (subscription.level().hasApplications()) {
+                if (subscription.providedBy().isEmpty()) {
+                    mapping.start();
+                } else {
+                    watch(subscription.providedBy());
+                }
+            }
+            session.add(this);
+            if (!session.isConnected()) {
+                tell(EndpointSnapshot.unknown(
+                        clock.instant(), session.settings().url() + " was not heard yet"));
+            }
+        });
+    }
+
+    private void mapped() {
+        watch(mapping.applications());
+        update();
+    }
+
+    private void watch(List<String> names) {
+        Set<String> gone = new HashSet<>(watched.keySet());
+        for (String name : names) {
+            if (!gone.remove(name)) {
+                watched.put(name, applications.watch(name, applicationChanged));
+            }
+        }
+        for (String name : gone) {
+            watched.remove(name);
+            applications.release(name, applicationChanged);
+        }
+    }
+
+    @Override
+    public void connected(boolean isNew) {
+        stale = null;
+        update();
+    }
+
+    @Override
+    public void stale(String why) {
+        stale = why;
+        EndpointSnapshot told = last;
+        if (told == null || told.state() == EndpointSnapshot.State.UNKNOWN) {
+            tell(EndpointSnapshot.unknown(clock.instant(), why));
+        } else {
+            tell(EndpointSnapshot.stale(told.instances(), clock.instant(), why));
+        }
+    }
+
+    private void update() {
+        if (listener == null || stale != null || !isHeard()) {
+            return;
+        }
+        for (ApplicationWatch application : watched.values()) {
+            for (ProcessEntry process : application.processes()) {
+                match.add(process, application.metadata(process));
+            }
+        }
+        urls.entries().values().forEach(match::add);
+        List<Instance> instances = match.take();
+        tell(EndpointSnapshot.heard(instances, clock.instant()));
+    }
+
+    private boolean isHeard() {
+        boolean interfaces = !subscription.level().hasInterfaces() || urls.isHeard();
+        boolean names = !subscription.level().hasApplications()
+                || !subscription.providedBy().isEmpty()
+                || mapping.isHeard();
+        return interfaces && names && watched.values().stream().allMatch(ApplicationWatch::isHeard);
+    }
+
+    private void tell(EndpointSnapshot snapshot) {
+        Consumer<EndpointSnapshot> told = listener;
+        if (told == null || (last != null && snapshot.saysTheSameAs(last))) {
+            return;
+        }
+        last = snapshot;
+        LOG.debug(
+                "{} at {}: {} with {} providers",
+                subscription.service(),
+                session.settings().url(),
+                snapshot.state(),
+                snapshot.instances().size());
+        told.accept(snapshot);
+    }
+
+    /** Does nothing: ZooKeeper tells of every change. */
+    @Override
+    public void refresh() {}
+
+    @Override
+    public Object key() {
+        return new Key(session.settings().url(), subscription);
+    }
+
+    @Override
+    public void close() {
+        session.execute(() -> {
+            listener = null;
+            session.remove(this);
+            urls.close();
+            mapping.close();
+            watch(List.of());
+        });
+    }
+
+    @Override
+    public String toString() {
+        return session.settings().url() + " for "
+                + Limits.shown(subscription.service().toString());
+    }
+}

@@ -1,0 +1,8 @@
+package tern.rpc.registry.zookeeper;
+
+/** The service that providers of both kinds offer. */
+public interface Greeting {
+
+    /** Returns the name of the provider and the text. */
+    String greet(String text);
+}

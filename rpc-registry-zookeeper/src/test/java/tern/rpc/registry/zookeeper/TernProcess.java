@@ -1,0 +1,94 @@
+package tern.rpc.registry.zookeeper;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import tern.rpc.ServiceKey;
+import tern.rpc.client.RpcClient;
+import tern.rpc.client.ServiceReference;
+import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.netty.EventLoops;
+import tern.rpc.netty.NettyClientTransport;
+import tern.rpc.netty.NettyServerTransport;
+import tern.rpc.netty.ServerTransportSettings;
+import tern.rpc.netty.dubbo.DubboProtocol;
+import tern.rpc.netty.triple.TripleClientProtocol;
+import tern.rpc.netty.triple.TripleCodecs;
+import tern.rpc.netty.triple.TripleProtocol;
+import tern.rpc.registry.Publication;
+import tern.rpc.registry.Registration;
+import tern.rpc.registry.Registry;
+import tern.rpc.registry.RegistryUrl;
+import tern.rpc.registry.Subscription;
+import tern.rpc.registry.Subscription.Level;
+import tern.rpc.serialization.hessian.HessianSerializer;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+
+/** A server and a client of Tern with a ZooKeeper. */
+final class TernProcess implements AutoCloseable {
+
+    private final String name;
+    private final EventLoops loops = EventLoops.start(1);
+    private final HessianSerializer serializer = HessianSerializer.builder().build();
+    private final DubboProtocol dubbo = new DubboProtocol(serializer, 0);
+    private final TripleCodecs codecs = new TripleCodecs(serializer, null, 0);
+    private final Registry registry;
+    private final RpcClient client;
+    private final List<RpcServer> servers = new ArrayList<>();
+
+    TernProcess(String name, RegistryUrl url, ZooKeeperRegistry.Form form) {
+        this.name = name;
+        this.client = RpcClient.builder()
+                .transport(new NettyClientTransport(ClientTransportSettings.named(name), loops, dubbo))
+                .transport(new NettyClientTransport(
+                        ClientTransportSettings.named(name), loops, new TripleClientProtocol(codecs)))
+                .timeout(Duration.ofSeconds(20))
+                .build();
+        this.registry = new ZooKeeperRegistry.Factory(form, MetadataCalls.NONE).open(url);
+    }
+
+    /** Offers the service over both protocols on one port and waits until it is registered. */
+    Publication provide(String group, String version, int weight) throws Exception {
+        Greeting target = text -> name + ":" + text;
+        RpcServer server = RpcServer.builder(new NettyServerTransport(
+                        ServerTransportSettings.onPort(0), loops, List.of(dubbo, new TripleProtocol(codecs))))
+                .maxQueueWait(Duration.ofSeconds(10))
+                .export(ServiceExport.of(Greeting.class, target, group, version))
+                .build();
+        servers.add(server);
+        server.start();
+        Publication publication = registry.publish(new Registration(
+                name,
+                "127.0.0.1",
+                server.port(),
+                List.of("dubbo", "tri"),
+                List.of(new Registration.Service(
+                        new ServiceKey(Greeting.class.getName(), group, version), List.of("greet"), weight)),
+                Map.of(),
+                0,
+                System.currentTimeMillis()));
+        publication.seen().get(60, TimeUnit.SECONDS);
+        return publication;
+    }
+
+    Greeting refer(String protocol, Level level, String group, String version) {
+        ServiceKey key = new ServiceKey(Greeting.class.getName(), group, version);
+        return client.refer(
+                ServiceReference.to(Greeting.class, registry.source(new Subscription(key, protocol, List.of(), level)))
+                        .protocol(protocol)
+                        .group(group)
+                        .version(version)
+                        .build());
+    }
+
+    @Override
+    public void close() {
+        registry.close();
+        client.close();
+        servers.forEach(RpcServer::close);
+        loops.close();
+    }
+}

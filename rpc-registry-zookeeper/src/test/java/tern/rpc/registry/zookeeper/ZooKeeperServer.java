@@ -1,0 +1,107 @@
+package tern.rpc.registry.zookeeper;
+
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.retry.RetryNTimes;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.data.Stat;
+import org.apache.zookeeper.server.ServerCnxnFactory;
+import tern.rpc.registry.RegistryUrl;
+
+/** An embedded ZooKeeper and a client that looks at its nodes. */
+final class ZooKeeperServer implements AutoCloseable {
+
+    private static final int TICK_MILLIS = 500;
+    private static final int MAX_SESSION_MILLIS = 60_000;
+
+    private final Path directory;
+    private final CuratorFramework client;
+    private org.apache.zookeeper.server.ZooKeeperServer server;
+    private ServerCnxnFactory factory;
+    private int port;
+
+    ZooKeeperServer() throws Exception {
+        directory = Files.createTempDirectory("zookeeper");
+        restart();
+        client = CuratorFrameworkFactory.newClient(address(), new RetryNTimes(100, 100));
+        client.start();
+        client.blockUntilConnected();
+    }
+
+    String address() {
+        return "127.0.0.1:" + port;
+    }
+
+    RegistryUrl url() {
+        return RegistryUrl.parse("zookeeper://" + address());
+    }
+
+    void create(String path, String data, CreateMode mode) throws Exception {
+        client.create().creatingParentsIfNeeded().withMode(mode).forPath(path, data.getBytes(StandardCharsets.UTF_8));
+    }
+
+    void replace(String path, String data) throws Exception {
+        client.setData().forPath(path, data.getBytes(StandardCharsets.UTF_8));
+    }
+
+    void delete(String path) throws Exception {
+        client.delete().forPath(path);
+    }
+
+    boolean exists(String path) throws Exception {
+        return stat(path) != null;
+    }
+
+    Stat stat(String path) throws Exception {
+        return client.checkExists().forPath(path);
+    }
+
+    String data(String path) throws Exception {
+        return new String(client.getData().forPath(path), StandardCharsets.UTF_8);
+    }
+
+    List<String> children(String path) throws Exception {
+        return exists(path) ? new ArrayList<>(client.getChildren().forPath(path)) : List.of();
+    }
+
+    /** The id of the session of this client, whose ephemeral nodes are foreign to a registry. */
+    long session() throws Exception {
+        return client.getZookeeperClient().getZooKeeper().getSessionId();
+    }
+
+    /** Ends a session, as if its client had been silent for too long. */
+    void expire(long session) {
+        server.closeSession(session);
+    }
+
+    void stop() {
+        factory.shutdown();
+    }
+
+    /** Starts again at the same port with the same nodes. */
+    void restart() throws Exception {
+        server = new org.apache.zookeeper.server.ZooKeeperServer(directory.toFile(), directory.toFile(), TICK_MILLIS);
+        server.setMaxSessionTimeout(MAX_SESSION_MILLIS);
+        factory = ServerCnxnFactory.createFactory(new InetSocketAddress("127.0.0.1", port), -1);
+        factory.startup(server);
+        port = factory.getLocalPort();
+    }
+
+    @Override
+    public void close() throws Exception {
+        client.close();
+        stop();
+        try (Stream<Path> files = Files.walk(directory)) {
+            files.sorted(Comparator.reverseOrder())
+                    .forEach(file -> file.toFile().delete());
+        }
+    }
+}
