@@ -28,6 +28,9 @@ record Addresses(@Nullable String protocol, List<Instance> endpoints) {
             EXPECTED + "; attributes are weight=50, zone=<name> and tag=<name>, joined by &";
     private static final int MAX_PORT = 65_535;
     private static final Pattern LOCAL = Pattern.compile("local(:/{2,3})?");
+    /** No addresses: a registry gives them. */
+    static final Addresses NONE = new Addresses(null, List.of());
+
     private static final Pattern LOCAL_WITH_MORE = Pattern.compile("local(:/.*|\\?.*)?");
     private static final String OWN_PORT = "${local.rpc.port}";
 

@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -16,6 +17,8 @@ import tern.rpc.ServiceKey;
 import tern.rpc.client.MethodSettings;
 import tern.rpc.client.RpcClient;
 import tern.rpc.netty.ClientTransportSettings;
+import tern.rpc.registry.RegistryUrl;
+import tern.rpc.registry.Subscription.Level;
 import tern.rpc.settings.InvalidPropertyException;
 import tern.rpc.settings.PropertyCheck;
 import tern.rpc.settings.RpcStartException;
@@ -29,6 +32,9 @@ import tern.rpc.transport.Token;
  *
  * @param url the addresses of references without their own
  * @param choice the choice among providers of references without their own
+ * @param registry the registry of references without addresses; null if there is none
+ * @param registryCache the directory for the last good lists; null for none
+ * @param registries the addresses of further registries, by name
  * @param token the token of references without their own
  * @param tls keys and trusted certificates of references with their own, by the name of the reference as written in the
  *     properties
@@ -42,6 +48,9 @@ record ClientSettings(
         Addresses url,
         Choice choice,
         boolean waitForReady,
+        @Nullable RegistryUrl registry,
+        @Nullable Path registryCache,
+        Map<String, RegistryUrl> registries,
         @Nullable Token token,
         Map<String, RpcClientProperties.Service> services,
         Map<String, Supplier<Tls>> tls,
@@ -64,13 +73,33 @@ record ClientSettings(
                 PropertyCheck.moreThanZero("rpc.client.timeout", client.timeout()),
                 PropertyCheck.notNegative("rpc.client.check-timeout", client.checkTimeout()),
                 PropertyCheck.moreThanZero("rpc.client.resolve-interval", client.resolveInterval()),
-                Addresses.parse("rpc.client.url", client.url()),
+                Registries.in("rpc.client.url", client.url()).findAny().isPresent()
+                        ? Addresses.NONE
+                        : Addresses.parse("rpc.client.url", client.url()),
                 Choice.of(client),
                 client.waitForReady(),
+                registry(client),
+                client.registryCache(),
+                registries(client),
                 client.token() == null ? null : SettingCheck.usable("rpc.client.token", client.token()),
                 client.services(),
                 tls(client.services(), bundles),
                 details);
+    }
+
+    private static @Nullable RegistryUrl registry(RpcClientProperties client) {
+        String set = client.registry();
+        return set == null || set.isBlank()
+                ? Registries.in("rpc.client.url", client.url()).findFirst().orElse(null)
+                : Registries.parse("rpc.client.registry", set);
+    }
+
+    private static Map<String, RegistryUrl> registries(RpcClientProperties client) {
+        Map<String, RegistryUrl> registries = new TreeMap<>();
+        client.registries()
+                .forEach((name, url) ->
+                        registries.put(uniform(name), Registries.parse("rpc.client.registries." + name, url)));
+        return registries;
     }
 
     private static Map<String, Supplier<Tls>> tls(
@@ -110,7 +139,9 @@ record ClientSettings(
 
     private static void check(String name, RpcClientProperties.Service service) {
         String prefix = PREFIX + name;
-        Addresses.parse(prefix + ".url", service.url());
+        if (Registries.in(prefix + ".url", service.url()).findAny().isEmpty()) {
+            Addresses.parse(prefix + ".url", service.url());
+        }
         checkTimeout(prefix, service.timeout());
         if (service.token() != null) {
             SettingCheck.usable(prefix + ".token", service.token());
@@ -164,7 +195,9 @@ record ClientSettings(
             Class<?> type, RpcReference annotation, UnaryOperator<String> placeholders, String where) {
         Map.Entry<String, RpcClientProperties.Service> configured = configured(nameOf(type, annotation, placeholders));
         RpcClientProperties.Service service = configured.getValue();
-        Addresses addresses = addresses(type, configured, placeholders.apply(annotation.url()), where);
+        String annotated = placeholders.apply(annotation.url());
+        ReferenceRegistry found = registry(configured, annotated, where);
+        Addresses addresses = found == null ? addresses(type, configured, annotated, where) : Addresses.NONE;
         return new ReferenceSettings(
                 type,
                 new ServiceKey(
@@ -172,6 +205,7 @@ record ClientSettings(
                         either(service.group(), placeholders.apply(annotation.group())),
                         either(service.version(), placeholders.apply(annotation.version()))),
                 addresses.endpoints(),
+                found,
                 resolveInterval,
                 protocol(addresses, placeholders.apply(annotation.protocol())),
                 defaults(configured, placeholders.apply(annotation.timeout()), where),
@@ -202,6 +236,51 @@ record ClientSettings(
         return name.toLowerCase(Locale.ROOT).replace("-", "").replace("_", "");
     }
 
+    /** The registry of a reference, or null if it has addresses. What stands closer to the reference wins. */
+    private @Nullable ReferenceRegistry registry(
+            Map.Entry<String, RpcClientProperties.Service> configured, String annotated, String where) {
+        RpcClientProperties.Service service = configured.getValue();
+        String property = PREFIX + configured.getKey();
+        RegistryUrl found = null;
+        if (details.get()
+                .anyMatch(source -> !source.addresses(configured.getKey()).isEmpty())) {
+            return null;
+        }
+        if (service.registry() != null && !service.registry().isBlank()) {
+            found = named(property + ".registry", service.registry());
+        } else if (!service.url().isEmpty()) {
+            found = Registries.in(property + ".url", service.url()).findFirst().orElse(null);
+        } else if (!annotated.isEmpty()) {
+            found = Registries.in("@RpcReference(url) at " + where, List.of(annotated))
+                    .findFirst()
+                    .orElse(null);
+        } else if (url.endpoints().isEmpty()) {
+            found = registry;
+        }
+        return found == null
+                ? null
+                : new ReferenceRegistry(
+                        found,
+                        service.providedBy(),
+                        service.level() == null ? Level.BOTH : service.level(),
+                        registryCache);
+    }
+
+    private RegistryUrl named(String property, String nameOrAddress) {
+        if (Registries.isRegistry(nameOrAddress)) {
+            return Registries.parse(property, nameOrAddress);
+        }
+        RegistryUrl named = registries.get(uniform(nameOrAddress));
+        if (named == null) {
+            throw new InvalidPropertyException(
+                    property,
+                    "'" + nameOrAddress + "'",
+                    "the address of a registry, or a name from rpc.client.registries, which has "
+                            + registries.keySet());
+        }
+        return named;
+    }
+
     private Addresses addresses(
             Class<?> type, Map.Entry<String, RpcClientProperties.Service> configured, String annotated, String where) {
         Addresses detailed = details.get()
@@ -224,7 +303,8 @@ record ClientSettings(
         if (url.endpoints().isEmpty()) {
             throw new RpcStartException(
                     "No provider of " + type.getName() + " is configured, which " + where + " refers to",
-                    "Set " + property + " (for instance to 127.0.0.1:20880), rpc.client.url for all services, or url in"
+                    "Set " + property
+                            + " (for instance to 127.0.0.1:20880), rpc.client.url or rpc.client.registry for all services, or url in"
                             + " the annotation.",
                     null);
         }

@@ -24,6 +24,7 @@ final class KnownProperties {
     static final List<Class<? extends Record>> TYPES = Stream.of(
                     RpcServerProperties.class.getName(),
                     RpcClientProperties.class.getName(),
+                    RpcRegistryProperties.class.getName(),
                     RpcLimitsProperties.class.getName(),
                     RpcSloProperties.class.getName(),
                     "tern.rpc.spring.autoconfigure.pool.RpcPoolsProperties",

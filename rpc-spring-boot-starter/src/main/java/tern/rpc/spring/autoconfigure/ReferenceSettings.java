@@ -22,6 +22,7 @@ import tern.rpc.transport.Token;
 /**
  * The settings that distinguish references. References with equal settings share a proxy.
  *
+ * @param registry gives the endpoints; null if they are fixed
  * @param tls null for that of the client
  * @param token null for that of the client
  */
@@ -29,6 +30,7 @@ record ReferenceSettings(
         Class<?> type,
         ServiceKey key,
         List<Instance> endpoints,
+        @Nullable ReferenceRegistry registry,
         Duration resolveInterval,
         String protocol,
         MethodSettings defaults,
@@ -45,8 +47,9 @@ record ReferenceSettings(
     }
 
     /** @param beans the balancer of this name that the application defines, or null */
-    ServiceReference<?> referenceFor(RpcClient client, Function<String, Balancer.@Nullable Factory> beans) {
-        ServiceReference.Builder<?> reference = ServiceReference.to(type, source(client))
+    ServiceReference<?> referenceFor(
+            RpcClient client, Registries registries, Function<String, Balancer.@Nullable Factory> beans) {
+        ServiceReference.Builder<?> reference = ServiceReference.to(type, source(client, registries))
                 .group(key.group())
                 .version(key.version())
                 .protocol(protocol)
@@ -67,10 +70,14 @@ record ReferenceSettings(
     /** The service, protocol and addresses, for the log. */
     String describe() {
         return key + " (" + protocol + " at "
+                + (registry == null ? "" : registry.url().toString())
                 + StartLine.names(endpoints.stream().map(String::valueOf).toList()) + ")";
     }
 
-    private EndpointSource source(RpcClient client) {
+    private EndpointSource source(RpcClient client, Registries registries) {
+        if (registry != null) {
+            return registry.source(registries, key, protocol);
+        }
         return !isLocal() && Addresses.haveNames(endpoints)
                 ? new DnsEndpoints(endpoints, DnsEndpoints.Lookup.SYSTEM, client.timer(), resolveInterval)
                 : StaticEndpoints.of(endpoints);

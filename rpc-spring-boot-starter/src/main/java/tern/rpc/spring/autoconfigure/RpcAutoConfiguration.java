@@ -32,7 +32,7 @@ import tern.rpc.spring.RpcConnectionDetails;
     RpcLimitsProperties.class,
     RpcSloProperties.class
 })
-@Import(JsonConfiguration.class)
+@Import({JsonConfiguration.class, RegistryConfiguration.class})
 @ImportRuntimeHints(TokenHints.class)
 public final class RpcAutoConfiguration {
 

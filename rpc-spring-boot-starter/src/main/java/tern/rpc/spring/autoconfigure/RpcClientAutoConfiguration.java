@@ -38,10 +38,11 @@ public final class RpcClientAutoConfiguration {
     RpcReferences rpcReferences(
             ClientSettings settings,
             ObjectProvider<RpcClient> client,
+            Registries registries,
             ConfigurableBeanFactory beans,
             Environment environment) {
         boolean lazily = environment.getProperty("spring.main.lazy-initialization", Boolean.class, false);
-        return new RpcReferences(settings, client, beans, lazily);
+        return new RpcReferences(settings, client, registries, beans, lazily);
     }
 
     @Bean

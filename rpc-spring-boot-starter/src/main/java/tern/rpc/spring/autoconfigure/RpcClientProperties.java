@@ -1,11 +1,13 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import tern.rpc.registry.Subscription.Level;
 import tern.rpc.transport.Token;
 
 /**
@@ -26,6 +28,11 @@ import tern.rpc.transport.Token;
  * @param waitForReady Whether calls that find no provider wait for one within their timeout.
  * @param token Token shown to providers with every call, which only TLS keeps secret on the way; none when not set.
  * @param ssl TLS to providers.
+ * @param registry Address of the registry for references that name neither addresses nor a registry, while rpc.client.url
+ *     is empty; none when not set.
+ * @param registryCache Directory for the last good list of each service, with which the application starts without its
+ *     registry; no list is kept when not set.
+ * @param registries Addresses of further registries, by the name that references use.
  * @param services Settings of references, by their name or by the simple name of their interface.
  */
 @ConfigurationProperties("rpc.client")
@@ -43,6 +50,9 @@ record RpcClientProperties(
         @DefaultValue("false") boolean waitForReady,
         @Nullable Token token,
         @DefaultValue Ssl ssl,
+        @Nullable String registry,
+        @Nullable Path registryCache,
+        @DefaultValue Map<String, String> registries,
         @DefaultValue Map<String, Service> services) {
 
     /**
@@ -72,6 +82,9 @@ record RpcClientProperties(
      * @param hashKey Name of the argument whose value decides the provider with consistent-hash.
      * @param token Token shown to the providers of this service; that of the client when not set.
      * @param ssl TLS to the providers of this service.
+     * @param registry Address or name of the registry of this service.
+     * @param providedBy Names of the applications that offer the service.
+     * @param level Entries of the registry that count.
      * @param methods Settings of methods, by name.
      */
     record Service(
@@ -87,10 +100,28 @@ record RpcClientProperties(
             @Nullable String hashKey,
             @Nullable Token token,
             @DefaultValue Ssl ssl,
+            @Nullable String registry,
+            @DefaultValue List<String> providedBy,
+            @Nullable Level level,
             @DefaultValue Map<String, Method> methods) {
 
-        static final Service NONE =
-                new Service(List.of(), null, null, null, null, null, null, null, null, null, null, Ssl.NONE, Map.of());
+        static final Service NONE = new Service(
+                List.of(),
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                Ssl.NONE,
+                null,
+                List.of(),
+                null,
+                Map.of());
     }
 
     /**

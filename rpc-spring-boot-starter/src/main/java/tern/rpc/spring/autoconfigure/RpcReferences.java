@@ -26,6 +26,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
 
     private final ClientSettings settings;
     private final ObjectProvider<RpcClient> client;
+    private final Registries registries;
     private final ConfigurableBeanFactory beans;
     private final boolean initializesLazily;
     private final Map<ReferenceSettings, Object> proxies = new LinkedHashMap<>(); // guarded by this
@@ -34,10 +35,12 @@ public final class RpcReferences implements SmartInitializingSingleton {
     RpcReferences(
             ClientSettings settings,
             ObjectProvider<RpcClient> client,
+            Registries registries,
             ConfigurableBeanFactory beans,
             boolean initializesLazily) {
         this.settings = settings;
         this.client = client;
+        this.registries = registries;
         this.beans = beans;
         this.initializesLazily = initializesLazily;
     }
@@ -78,7 +81,7 @@ public final class RpcReferences implements SmartInitializingSingleton {
             names.add(settings.configured(name).getKey());
             Object proxy = proxies.get(wanted);
             if (proxy == null) {
-                proxy = refer(made, wanted, where);
+                proxy = refer(made, wanted, registries, where);
                 proxies.put(wanted, proxy);
             }
             return proxy;
@@ -105,9 +108,9 @@ public final class RpcReferences implements SmartInitializingSingleton {
                 : null;
     }
 
-    private Object refer(RpcClient made, ReferenceSettings wanted, String where) {
+    private Object refer(RpcClient made, ReferenceSettings wanted, Registries registries, String where) {
         try {
-            return made.refer(wanted.referenceFor(made, this::balancer));
+            return made.refer(wanted.referenceFor(made, registries, this::balancer));
         } catch (IllegalArgumentException e) {
             throw new RpcStartException(
                     where + " cannot refer to " + wanted.key() + ": " + e.getMessage(),

@@ -112,6 +112,27 @@ public final class RpcServerAutoConfiguration {
         return WorkerThreads.of(environment);
     }
 
+    /** Before the other built-in services, so that the server leaves its registries first. */
+    @Bean
+    @Order(-1)
+    ServerRegistration rpcServerRegistration(
+            RpcServerProperties properties,
+            RpcRegistryProperties registry,
+            ServerSettings settings,
+            Registries registries,
+            ObjectProvider<RpcServer> server,
+            ObjectProvider<ServerProtocol> protocols,
+            ApplicationContext context) {
+        String application = context.getEnvironment().getProperty("spring.application.name", "");
+        return new ServerRegistration(
+                RegistrationSettings.of(
+                        properties, registry, settings.transport().address(), application),
+                registries,
+                server,
+                () -> protocols.orderedStream().map(ServerProtocol::name).toList(),
+                context);
+    }
+
     @Bean
     RpcServerLifecycle rpcServerLifecycle(
             RpcServer server,

@@ -41,6 +41,9 @@ import tern.rpc.transport.Token;
  * @param ssl TLS on the port.
  * @param http Requests by HTTP beyond JSON.
  * @param cors Calls from pages of other sites.
+ * @param registry Addresses of the registries in which the server is registered, such as zookeeper://host:2181 or
+ *     file:///path.json; none when not set.
+ * @param advertise Entry of the server in its registries.
  * @param services Settings of exported services, by the simple name of their interface.
  */
 @ConfigurationProperties("rpc.server")
@@ -67,7 +70,28 @@ record RpcServerProperties(
         @DefaultValue Ssl ssl,
         @DefaultValue Http http,
         @DefaultValue Cors cors,
+        @DefaultValue List<String> registry,
+        @DefaultValue Advertise advertise,
         @DefaultValue Map<String, Service> services) {
+
+    /**
+     * Entry of the server in its registries.
+     *
+     * @param host Address or name that consumers connect to; that of the route to the registry when not set.
+     * @param port Port that consumers connect to, 0 for the one that the server listens on.
+     * @param network Network such as 10.1.0.0/16, or name of a network card, that the address belongs to; that of the
+     *     route to the registry when not set.
+     * @param zone Zone of the server, for consumers that prefer their own; none when not set.
+     * @param tag Tag of the server, for consumers that ask for it; none when not set.
+     * @param warmup Time after the start in which consumers of Dubbo give the server a growing share of their calls.
+     */
+    record Advertise(
+            @Nullable String host,
+            @DefaultValue("0") int port,
+            @Nullable String network,
+            @Nullable String zone,
+            @Nullable String tag,
+            @DefaultValue("0s") Duration warmup) {}
 
     /**
      * One interface with all its exports.

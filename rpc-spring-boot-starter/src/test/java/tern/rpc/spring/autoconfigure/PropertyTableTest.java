@@ -90,6 +90,7 @@ class PropertyTableTest {
     private static String row(Property property) {
         String name = property.name()
                 .replace("services.*", "services.<name>")
+                .replace("registries.*", "registries.<name>")
                 .replace("methods.*", "methods.<method>")
                 .replace("executors.*", "executors.<name>");
         String value = property.defaultValue().isEmpty() ? "" : "`" + property.defaultValue() + "`";

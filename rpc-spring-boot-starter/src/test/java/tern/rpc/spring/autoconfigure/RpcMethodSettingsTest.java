@@ -84,6 +84,9 @@ class RpcMethodSettingsTest {
                 null,
                 null,
                 RpcClientProperties.Ssl.NONE,
+                null,
+                List.of(),
+                null,
                 Map.of("count", new RpcClientProperties.Method(Duration.ofSeconds(1), true, null, null, "user")));
 
         ReferenceSettings settings = reference("annotated", Map.of("counter", service));
@@ -136,6 +139,9 @@ class RpcMethodSettingsTest {
                     null,
                     null,
                     RpcClientProperties.Ssl.NONE,
+                    null,
+                    List.of(),
+                    null,
                     Map.of());
 
             assertThat(reference("plain", Map.of(name, service)).endpoints())
@@ -159,6 +165,9 @@ class RpcMethodSettingsTest {
                 false,
                 null,
                 RpcClientProperties.Ssl.NONE,
+                null,
+                null,
+                Map.of(),
                 services);
         RpcReference annotation =
                 ReflectionUtils.findField(References.class, field).getAnnotation(RpcReference.class);

@@ -1,5 +1,6 @@
 package tern.rpc.spring.autoconfigure.actuate;
 
+import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.autoconfigure.info.ConditionalOnEnabledInfoContributor;
@@ -21,6 +22,7 @@ import tern.rpc.spring.autoconfigure.RpcClientAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcReferences;
 import tern.rpc.spring.autoconfigure.RpcServerAutoConfiguration;
 import tern.rpc.spring.autoconfigure.RpcServerLifecycle;
+import tern.rpc.spring.autoconfigure.ServerRegistration;
 
 /** Endpoint, health and info, for applications with Actuator. */
 @AutoConfiguration(after = {RpcServerAutoConfiguration.class, RpcClientAutoConfiguration.class})
@@ -62,8 +64,13 @@ public final class RpcActuatorAutoConfiguration {
         @Bean
         @ConditionalOnEnabledHealthIndicator("rpc")
         @ConditionalOnMissingBean(name = "rpcHealthIndicator")
-        HealthIndicator rpcHealthIndicator(RpcReporter reporter) {
-            return new RpcHealthIndicator(reporter);
+        HealthIndicator rpcHealthIndicator(RpcReporter reporter, ObjectProvider<ServerRegistration> registration) {
+            return new RpcHealthIndicator(
+                    reporter,
+                    () -> registration.stream()
+                            .findFirst()
+                            .map(ServerRegistration::problems)
+                            .orElse(Map.of()));
         }
     }
 

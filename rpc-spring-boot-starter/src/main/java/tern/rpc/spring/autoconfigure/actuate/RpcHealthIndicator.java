@@ -3,6 +3,7 @@ package tern.rpc.spring.autoconfigure.actuate;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Supplier;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import tern.rpc.metrics.LatencyWindow;
@@ -14,10 +15,13 @@ import tern.rpc.metrics.LatencyWindow;
 final class RpcHealthIndicator extends AbstractHealthIndicator {
 
     private final RpcReporter reporter;
+    private final Supplier<Map<String, String>> registries;
 
-    RpcHealthIndicator(RpcReporter reporter) {
+    /** @param registries for each registry the reason why the server is not registered; empty if it is */
+    RpcHealthIndicator(RpcReporter reporter, Supplier<Map<String, String>> registries) {
         super("RPC health check failed");
         this.reporter = reporter;
+        this.registries = registries;
     }
 
     @Override
@@ -36,6 +40,11 @@ final class RpcHealthIndicator extends AbstractHealthIndicator {
         if (server != null) {
             health.withDetail("server", server.running() ? "listening on port " + server.port() : "not running");
             health.withDetail("served", lastMinute(report.served()));
+        }
+        Map<String, String> registered = new LinkedHashMap<>();
+        registries.get().forEach((url, problem) -> registered.put(url, problem.isEmpty() ? "registered" : problem));
+        if (!registered.isEmpty()) {
+            health.withDetail("registries", registered);
         }
         if (!report.references().isEmpty()) {
             health.withDetail("called", lastMinute(report.called()));

@@ -1,0 +1,77 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Attributes;
+import tern.rpc.registry.AdvertisedAddress;
+import tern.rpc.registry.Registration;
+import tern.rpc.registry.RegistryUrl;
+import tern.rpc.settings.PropertyCheck;
+import tern.rpc.settings.RpcStartException;
+
+/**
+ * The validated settings of the registration.
+ *
+ * @param registries empty if the application is not registered
+ * @param address the address that the server listens on; null for all
+ * @param attributes attributes of the process for consumers
+ */
+record RegistrationSettings(
+        List<RegistryUrl> registries,
+        String application,
+        AdvertisedAddress.Wish wish,
+        @Nullable String address,
+        Map<String, String> attributes,
+        Duration warmup,
+        boolean required) {
+
+    static RegistrationSettings of(
+            RpcServerProperties server, RpcRegistryProperties registry, @Nullable String address, String application) {
+        List<RegistryUrl> registries = Registries.parseAll("rpc.server.registry", server.registry());
+        if (!registries.isEmpty() && application.isBlank()) {
+            throw new RpcStartException(
+                    "rpc.server.registry is set, but the application has no name to register under",
+                    "Set spring.application.name.",
+                    null);
+        }
+        RpcServerProperties.Advertise advertise = server.advertise();
+        return new RegistrationSettings(
+                registries,
+                application,
+                new AdvertisedAddress.Wish(
+                        blankToNull(advertise.host()),
+                        PropertyCheck.between("rpc.server.advertise.port", advertise.port(), 0, 65_535),
+                        blankToNull(advertise.network())),
+                address,
+                attributes(advertise),
+                PropertyCheck.notNegative("rpc.server.advertise.warmup", advertise.warmup()),
+                registry.required());
+    }
+
+    private static @Nullable String blankToNull(@Nullable String text) {
+        return text == null || text.isBlank() ? null : text.trim();
+    }
+
+    private static Map<String, String> attributes(RpcServerProperties.Advertise advertise) {
+        Map<String, String> attributes = new HashMap<>();
+        put(attributes, "rpc.server.advertise.zone", Registration.ZONE, advertise.zone());
+        put(attributes, "rpc.server.advertise.tag", Attributes.TAG, advertise.tag());
+        return attributes;
+    }
+
+    /** The entries of some registries separate their parts by these characters. */
+    private static void put(Map<String, String> attributes, String property, String name, @Nullable String value) {
+        String text = blankToNull(value);
+        if (text == null) {
+            return;
+        }
+        if (!text.matches("[\\w.-]{1,64}")) {
+            throw new tern.rpc.settings.InvalidPropertyException(
+                    property, "'" + text + "'", "up to 64 letters, digits, dots, dashes and underscores");
+        }
+        attributes.put(name, text);
+    }
+}

@@ -1,0 +1,94 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.ObjectProvider;
+import tern.rpc.registry.Registry;
+import tern.rpc.registry.RegistryUrl;
+import tern.rpc.settings.InvalidPropertyException;
+import tern.rpc.settings.RpcStartException;
+
+/** The registries of the application, each opened once and closed with the application. Thread-safe. */
+final class Registries implements DisposableBean {
+
+    private static final String ZOOKEEPER = "zookeeper";
+    private static final Set<String> SCHEMES = Set.of(ZOOKEEPER, "file");
+    private static final String EXPECTED =
+            "the address of a registry, such as zookeeper://host:2181 or file:///path.json";
+
+    private final ObjectProvider<Registry.Factory> factories;
+    private final Map<RegistryUrl, Registry> open = new HashMap<>(); // guarded by this
+
+    Registries(ObjectProvider<Registry.Factory> factories) {
+        this.factories = factories;
+    }
+
+    /** Whether a text is the address of a registry and not of a provider. */
+    static boolean isRegistry(String text) {
+        return SCHEMES.stream().anyMatch(scheme -> text.trim().startsWith(scheme + "://"));
+    }
+
+    /** The registry among addresses of a service; empty if they are addresses of providers. */
+    static Stream<RegistryUrl> in(String property, List<String> urls) {
+        if (urls.stream().noneMatch(Registries::isRegistry)) {
+            return Stream.empty();
+        }
+        // The commas between the servers of a registry look like those between the elements of a list.
+        return Stream.of(parse(property, String.join(",", urls)));
+    }
+
+    /** Several registries in one property. An element without a scheme is a further server of the one before. */
+    static List<RegistryUrl> parseAll(String property, List<String> urls) {
+        StringBuilder joined = new StringBuilder();
+        for (String url : urls) {
+            joined.append(joined.isEmpty() ? "" : isRegistry(url) ? "\n" : ",").append(url.trim());
+        }
+        return joined.isEmpty()
+                ? List.of()
+                : joined.toString().lines().map(url -> parse(property, url)).toList();
+    }
+
+    /** @param property for messages, which never repeat the text: it may have a password */
+    static RegistryUrl parse(String property, String text) {
+        if (!isRegistry(text)) {
+            throw new InvalidPropertyException(property, "of another form", EXPECTED);
+        }
+        try {
+            return RegistryUrl.parse(text);
+        } catch (IllegalArgumentException e) {
+            throw new InvalidPropertyException(property, "of another form", EXPECTED);
+        }
+    }
+
+    synchronized Registry at(RegistryUrl url) {
+        return open.computeIfAbsent(url, this::open);
+    }
+
+    private Registry open(RegistryUrl url) {
+        Registry.Factory factory = factories
+                .orderedStream()
+                .filter(each -> each.accepts(url.scheme()))
+                .findFirst()
+                .orElseThrow(() -> new RpcStartException(
+                        url + " needs tern-rpc-registry-" + url.scheme() + ", which is not on the class path",
+                        "Add io.github.tern-rpc:tern-rpc-registry-" + url.scheme()
+                                + ", which the starter does not bring.",
+                        null));
+        try {
+            return factory.open(url);
+        } catch (IllegalArgumentException e) {
+            throw new RpcStartException(
+                    "The registry cannot be used: " + e.getMessage(), "Correct the address of the registry.", e);
+        }
+    }
+
+    @Override
+    public synchronized void destroy() {
+        open.values().forEach(Registry::close);
+        open.clear();
+    }
+}

@@ -1,0 +1,41 @@
+package tern.rpc.spring.autoconfigure;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import tern.rpc.registry.FileRegistry;
+import tern.rpc.registry.Registry;
+import tern.rpc.registry.zookeeper.MetadataCalls;
+import tern.rpc.registry.zookeeper.ZooKeeperRegistry;
+
+/** The registries that the addresses of an application may name. Nothing is opened while none is named. */
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(RpcRegistryProperties.class)
+class RegistryConfiguration {
+
+    @Bean
+    Registries rpcRegistries(ObjectProvider<Registry.Factory> factories) {
+        return new Registries(factories);
+    }
+
+    @Bean
+    @Lazy
+    Registry.Factory rpcFileRegistries() {
+        return new FileRegistry.Factory();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(ZooKeeperRegistry.class)
+    static class ZooKeeper {
+
+        @Bean
+        @Lazy
+        Registry.Factory rpcZooKeeperRegistries(RpcRegistryProperties properties) {
+            return new ZooKeeperRegistry.Factory(
+                    new ZooKeeperRegistry.Form(properties.level(), properties.nodePerProtocol()), MetadataCalls.NONE);
+        }
+    }
+}

@@ -1,0 +1,254 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.ReadinessState;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationListener;
+import org.springframework.core.Ordered;
+import tern.rpc.MethodDescriptor;
+import tern.rpc.registry.AdvertisedAddress;
+import tern.rpc.registry.Registrar;
+import tern.rpc.registry.Registration;
+import tern.rpc.registry.SystemMachine;
+import tern.rpc.server.RpcServer;
+import tern.rpc.server.ServiceExport;
+import tern.rpc.settings.RpcStartException;
+
+/**
+ * Registers the server while Spring says that the application accepts traffic. The application is reported as refusing
+ * traffic until the registration was seen. The registration is withdrawn first at the end, before the server drains.
+ */
+public final class ServerRegistration
+        implements BuiltInService,
+                ApplicationListener<AvailabilityChangeEvent<ReadinessState>>,
+                Ordered,
+                DisposableBean {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ServerRegistration.class);
+
+    /** The longest time that a registry out of reach delays the readiness. */
+    static final Duration LONGEST_WAIT = Duration.ofSeconds(30);
+
+    private static final List<String> NOT_PUBLISHED = List.of("grpc.", "org.apache.dubbo.");
+
+    private final RegistrationSettings settings;
+    private final Registries registries;
+    private final ObjectProvider<RpcServer> server;
+    private final Supplier<List<String>> protocols;
+    private final ApplicationContext context;
+    private final long startedAt = System.currentTimeMillis();
+    private @Nullable ScheduledThreadPoolExecutor timer; // guarded by this
+    private @Nullable Registrar registrar; // guarded by this
+    private boolean accepting; // guarded by this
+
+    ServerRegistration(
+            RegistrationSettings settings,
+            Registries registries,
+            ObjectProvider<RpcServer> server,
+            Supplier<List<String>> protocols,
+            ApplicationContext context) {
+        this.settings = settings;
+        this.registries = registries;
+        this.server = server;
+        this.protocols = protocols;
+        this.context = context;
+    }
+
+    /** Adds no service. */
+    @Override
+    public void addTo(RpcServer.Builder ignored) {}
+
+    /** After the listeners that keep the state, so that an event of ours is the last one that they get. */
+    @Override
+    public int getOrder() {
+        return Ordered.LOWEST_PRECEDENCE;
+    }
+
+    @Override
+    public void onApplicationEvent(AvailabilityChangeEvent<ReadinessState> event) {
+        boolean ofAnother = event.getSource() instanceof ApplicationContext source && source != context;
+        if (event.getSource() == this || ofAnother || settings.registries().isEmpty()) {
+            return;
+        }
+        if (event.getState() == ReadinessState.ACCEPTING_TRAFFIC) {
+            register();
+        } else {
+            shutDown();
+        }
+    }
+
+    private void register() {
+        CompletableFuture<Void> seen;
+        synchronized (this) {
+            accepting = true;
+            seen = registrar().register(registration());
+        }
+        if (seen.isDone()) {
+            return;
+        }
+        publish(ReadinessState.REFUSING_TRAFFIC);
+        seen.thenRun(() -> ready(true));
+        timer().schedule(() -> ready(false), LONGEST_WAIT.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** @param registered false if the wait is over */
+    private void ready(boolean registered) {
+        synchronized (this) {
+            if (!accepting || (!registered && registrar().seen().isDone())) {
+                return;
+            }
+            if (!registered) {
+                LOG.warn(
+                        "Not registered after {} s: {}. The application {}; rpc.server.registry.required decides",
+                        LONGEST_WAIT.toSeconds(),
+                        registrar().problems(),
+                        settings.required() ? "stays not ready" : "is ready all the same");
+                if (settings.required()) {
+                    return;
+                }
+            }
+        }
+        publish(ReadinessState.ACCEPTING_TRAFFIC);
+    }
+
+    private void publish(ReadinessState state) {
+        context.publishEvent(new AvailabilityChangeEvent<>(this, state));
+    }
+
+    private synchronized ScheduledThreadPoolExecutor timer() {
+        ScheduledThreadPoolExecutor present = timer;
+        if (present == null) {
+            present = new ScheduledThreadPoolExecutor(1, task -> {
+                Thread thread = new Thread(task, "rpc-registration");
+                thread.setDaemon(true);
+                return thread;
+            });
+            present.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+            timer = present;
+        }
+        return present;
+    }
+
+    private synchronized Registrar registrar() {
+        Registrar present = registrar;
+        if (present == null) {
+            present = new Registrar(
+                    settings.registries().stream().map(registries::at).toList(), timer());
+            registrar = present;
+        }
+        return present;
+    }
+
+    private Registration registration() {
+        AdvertisedAddress address = address();
+        LOG.info("Publishing {}:{}, from {}", address.host(), address.port(), address.reason());
+        String warning = address.check(new SystemMachine());
+        if (!warning.isEmpty()) {
+            LOG.warn(warning);
+        }
+        List<Registration.Service> services = new ArrayList<>();
+        for (ServiceExport export : server.getObject().exports()) {
+            String name = export.key().interfaceName();
+            if (NOT_PUBLISHED.stream().noneMatch(name::startsWith)) {
+                services.add(new Registration.Service(
+                        export.key(),
+                        export.service().methods().stream()
+                                .map(MethodDescriptor::name)
+                                .toList(),
+                        export.weight()));
+            }
+        }
+        return new Registration(
+                settings.application(),
+                address.host(),
+                address.port(),
+                published(protocols.get()),
+                services,
+                settings.attributes(),
+                settings.warmup().toMillis(),
+                startedAt);
+    }
+
+    /** JSON over HTTP/1.1 is no protocol of registries. */
+    private static List<String> published(List<String> names) {
+        return List.of("dubbo", "tri").stream()
+                .filter(name -> names.stream().anyMatch(known -> known.equalsIgnoreCase(name)))
+                .toList();
+    }
+
+    private AdvertisedAddress address() {
+        try {
+            InetSocketAddress remote = settings.registries().stream()
+                    .map(url -> registries.at(url).remoteAddress())
+                    .filter(Objects::nonNull)
+                    .findFirst()
+                    .orElse(null);
+            InetAddress bound = settings.address() == null ? null : InetAddress.getByName(settings.address());
+            return AdvertisedAddress.choose(
+                    settings.wish(), bound, server.getObject().port(), remote, new SystemMachine());
+        } catch (IllegalArgumentException | UnknownHostException e) {
+            throw new RpcStartException(
+                    "The server cannot be registered: " + e.getMessage(),
+                    "Set rpc.server.advertise.host to an address that consumers can reach.",
+                    e);
+        }
+    }
+
+    /** The reason for each registry why the server is not published there; an empty text if it is. */
+    public Map<String, String> problems() {
+        synchronized (this) {
+            if (registrar != null && accepting) {
+                return registrar.problems();
+            }
+        }
+        Map<String, String> problems = new LinkedHashMap<>();
+        settings.registries().forEach(url -> problems.put(url.toString(), "not registered"));
+        return problems;
+    }
+
+    /** Withdraws the registration. Blocks for three seconds at the most. */
+    @Override
+    public void shutDown() {
+        Registrar present;
+        synchronized (this) {
+            accepting = false;
+            present = registrar;
+        }
+        if (present != null) {
+            present.withdraw();
+        }
+    }
+
+    @Override
+    public void destroy() {
+        shutDown();
+        synchronized (this) {
+            if (timer != null) {
+                timer.shutdownNow();
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "registration at " + settings.registries();
+    }
+}

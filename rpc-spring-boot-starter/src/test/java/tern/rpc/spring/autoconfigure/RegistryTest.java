@@ -1,0 +1,188 @@
+package tern.rpc.spring.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.apache.curator.test.TestingServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.availability.ApplicationAvailability;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.ReadinessState;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import tern.rpc.settings.RpcStartException;
+import tern.rpc.spring.RpcReference;
+import tern.rpc.spring.RpcService;
+
+/** Whole applications whose providers and consumers meet in a registry. */
+@Timeout(180)
+class RegistryTest {
+
+    interface Orders {
+        String place(String item);
+    }
+
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Provider {
+
+        @RpcService
+        static class OrderService implements Orders {
+            @Override
+            public String place(String item) {
+                return "placed " + item;
+            }
+        }
+    }
+
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Consumer {
+
+        @RpcReference
+        Orders orders;
+    }
+
+    private final List<ConfigurableApplicationContext> running = new ArrayList<>();
+
+    @AfterEach
+    void stop() {
+        running.forEach(ConfigurableApplicationContext::close);
+    }
+
+    private ConfigurableApplicationContext run(Class<?> type, String name, String... properties) {
+        List<String> all = new ArrayList<>(Arrays.asList(properties));
+        all.add("spring.application.name=" + name);
+        all.add("rpc.server.port=0");
+        all.add("spring.main.banner-mode=off");
+        ConfigurableApplicationContext context = new SpringApplicationBuilder(type)
+                .web(WebApplicationType.NONE)
+                .properties(all.toArray(String[]::new))
+                .run();
+        running.add(context);
+        return context;
+    }
+
+    private static void await(String what, BooleanSupplier happened) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
+        while (!happened.getAsBoolean()) {
+            assertThat(System.nanoTime() - end).as(what).isNegative();
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
+        }
+    }
+
+    private static ReadinessState readiness(ConfigurableApplicationContext context) {
+        return context.getBean(ApplicationAvailability.class).getReadinessState();
+    }
+
+    private static void awaitReady(ConfigurableApplicationContext provider) {
+        await("the provider is ready", () -> readiness(provider) == ReadinessState.ACCEPTING_TRAFFIC);
+    }
+
+    private static void awaitAnswer(ConfigurableApplicationContext consumer) {
+        Orders orders = consumer.getBean(Consumer.class).orders;
+        await("the provider answers", () -> {
+            try {
+                return orders.place("x").equals("placed x");
+            } catch (tern.rpc.RpcException e) {
+                return false;
+            }
+        });
+    }
+
+    @Test
+    void providerAndConsumerMeetInAFile(@TempDir Path directory) throws Exception {
+        Path file = directory.resolve("providers.json");
+        ConfigurableApplicationContext provider = run(Provider.class, "shop", "rpc.server.registry=file://" + file);
+        awaitReady(provider);
+        String port = provider.getEnvironment().getProperty("local.rpc.port");
+        assertThat(Files.readString(file)).contains("\"address\":\"127.0.0.1:" + port + "\"");
+
+        awaitAnswer(run(Consumer.class, "web", "rpc.client.registry=file://" + file));
+        awaitAnswer(run(Consumer.class, "web2", "rpc.client.services.orders.url=file://" + file));
+
+        provider.close();
+        assertThat(Files.readString(file)).isEqualTo("{\"services\":{}}");
+    }
+
+    @Test
+    void providerLeavesTheRegistryWhileItRefusesTraffic(@TempDir Path directory) throws Exception {
+        Path file = directory.resolve("providers.json");
+        ConfigurableApplicationContext provider = run(Provider.class, "shop", "rpc.server.registry=file://" + file);
+        awaitReady(provider);
+
+        AvailabilityChangeEvent.publish(provider, ReadinessState.REFUSING_TRAFFIC);
+
+        assertThat(Files.readString(file)).isEqualTo("{\"services\":{}}");
+        AvailabilityChangeEvent.publish(provider, ReadinessState.ACCEPTING_TRAFFIC);
+        awaitReady(provider);
+        assertThat(Files.readString(file)).contains("127.0.0.1");
+    }
+
+    @Test
+    void readinessWaitsForTheRegistrationInZooKeeper() throws Exception {
+        try (TestingServer zooKeeper = new TestingServer(true)) {
+            zooKeeper.stop();
+            String url = "zookeeper://" + zooKeeper.getConnectString();
+            ConfigurableApplicationContext provider =
+                    run(Provider.class, "shop", "rpc.server.registry=" + url, "rpc.server.registry.required=true");
+            assertThat(readiness(provider)).isEqualTo(ReadinessState.REFUSING_TRAFFIC);
+            assertThat(provider.getBean(ServerRegistration.class).problems())
+                    .containsExactly(java.util.Map.entry(url, url + " was not reached yet"));
+
+            zooKeeper.restart();
+
+            awaitReady(provider);
+            assertThat(provider.getBean(ServerRegistration.class).problems()).containsValue("");
+            awaitAnswer(run(
+                    Consumer.class,
+                    "web",
+                    "rpc.client.registries.main=" + url,
+                    "rpc.client.services.orders.registry=main",
+                    "rpc.client.services.orders.level=application"));
+        }
+    }
+
+    @Test
+    void consumerStartsWithoutItsRegistryFromTheListOfItsLastRun(@TempDir Path directory) throws Exception {
+        Path file = directory.resolve("providers.json");
+        awaitReady(run(Provider.class, "shop", "rpc.server.registry=file://" + file));
+        String registry = "rpc.client.registry=file://" + directory.resolve("copy.json");
+        String cache = "rpc.client.registry-cache=" + directory.resolve("cache");
+        Files.copy(file, directory.resolve("copy.json"));
+        awaitAnswer(run(Consumer.class, "web", registry, cache));
+
+        Files.delete(directory.resolve("copy.json"));
+
+        awaitAnswer(run(Consumer.class, "web", registry, cache));
+    }
+
+    @Test
+    void addressThatIsNoRegistryIsRefusedWithoutRepeatingIt() {
+        assertThatThrownBy(() -> run(Provider.class, "shop", "rpc.server.registry=nacos://me:secret@h:1"))
+                .rootCause()
+                .isInstanceOf(RpcStartException.class)
+                .hasMessageContaining("rpc.server.registry")
+                .hasMessageNotContaining("secret");
+        assertThatThrownBy(() -> run(Consumer.class, "web", "rpc.client.services.orders.registry=unknown"))
+                .rootCause()
+                .hasMessageContaining("rpc.client.registries");
+        assertThatThrownBy(() -> run(Provider.class, "", "rpc.server.registry=file:///tmp/x.json"))
+                .rootCause()
+                .hasMessageContaining("the application has no name to register under");
+    }
+}
