@@ -53,7 +53,7 @@ final class Callbacks {
         return type.getName().startsWith("java") || type.getName().startsWith("com.google.protobuf.");
     }
 
-    /** Whether the interface is a listener: it has methods, and none of them returns a result. */
+    /** Whether the interface is a listener: it has methods, and all of them return void. */
     private static boolean isOnlyTold(Class<?> type) {
         List<Method> open = Arrays.stream(type.getMethods())
                 .filter(method -> Modifier.isAbstract(method.getModifiers()))

@@ -5,7 +5,7 @@ package tern.rpc;
  *
  * @param method the name as in messages: {@code OrderService.place}
  * @param threadId the id of the thread that runs the call; {@link #NO_THREAD} if the call continues without a thread
- * @param phase the present phase
+ * @param phase the current phase
  * @param phaseNanos the time in this phase
  * @param runningNanos the time since the call was received
  * @param ledger the ledger of the call, which also identifies it

@@ -241,7 +241,7 @@ public final class ServerContext {
         listener.run();
     }
 
-    /** Cancels the call: the method learns that nobody waits for it. */
+    /** Cancels the call. Its listeners run, because the caller no longer waits for the answer. */
     public void cancel() {
         List<Runnable> told;
         synchronized (whole) {

@@ -131,22 +131,25 @@ public final class ServiceDescriptor {
     }
 
     /**
-     * Reads the interface, or returns what was read before.
+     * Reads the interface, or returns its cached descriptor.
      *
-     * @throws IllegalArgumentException naming the method and what to write instead, if one of them cannot be called
-     *     remotely
+     * @throws IllegalArgumentException if a method cannot be called remotely; the message names the method and the type
+     *     to use instead
      */
     public static ServiceDescriptor of(Class<?> type) {
         return DESCRIPTORS.get(type);
     }
 
-    /** What a service interface is called on the wire; without reading the rest of it. */
+    /** Returns the name of a service interface on the wire, without reading its methods. */
     public static String nameOf(Class<?> type) {
         WireName wireName = type.getAnnotation(WireName.class);
         return wireName == null ? type.getName() : wireName.value();
     }
 
-    /** Instance methods by name and parameters; where an interface narrows a result, the narrower one. */
+    /**
+     * Returns the instance methods by name and parameters. If an interface narrows a result type, the narrower method
+     * is returned.
+     */
     private static Iterable<Method> distinctMethods(Class<?> type) {
         Method[] all = type.getMethods();
         Arrays.sort(all, Comparator.comparing(Method::getName).thenComparing(ServiceDescriptor::descriptorOf));
@@ -188,12 +191,12 @@ public final class ServiceDescriptor {
         return all;
     }
 
-    /** Null for a service that has no Java interface. */
+    /** Null for a service without a Java interface. */
     public @Nullable Class<?> type() {
         return type;
     }
 
-    /** As on the wire: the fully qualified name of the interface unless {@link WireName} says otherwise. */
+    /** The name on the wire: the fully qualified name of the interface, unless {@link WireName} sets another one. */
     public String name() {
         return name;
     }
@@ -202,12 +205,12 @@ public final class ServiceDescriptor {
         return type == null ? name.substring(name.lastIndexOf('.') + 1) : type.getSimpleName();
     }
 
-    /** Where classes that its messages name are looked for. */
+    /** The class loader for classes that messages of the service name. */
     public @Nullable ClassLoader classLoader() {
         return type == null ? ServiceDescriptor.class.getClassLoader() : type.getClassLoader();
     }
 
-    /** Empty for a service that has no Java interface. */
+    /** The package of the interface; empty for a service without a Java interface. */
     public String packageName() {
         return type == null ? "" : type.getPackageName();
     }
@@ -216,12 +219,12 @@ public final class ServiceDescriptor {
         return methods;
     }
 
-    /** Positions that do not name a class, one sentence each, for a warning at start-up. */
+    /** Warnings for the start-up, one sentence for each position whose type names no class. */
     public List<String> warnings() {
         return List.copyOf(warnings);
     }
 
-    /** By name and JVM descriptors of the parameters, or null. */
+    /** Returns the method with this name and these JVM descriptors of parameters, or null. */
     public @Nullable MethodDescriptor method(String name, String descriptor) {
         MethodDescriptor[] overloads = byName.get(name);
         if (overloads != null) {
@@ -234,13 +237,13 @@ public final class ServiceDescriptor {
         return null;
     }
 
-    /** All methods of this name, possibly none. */
+    /** Returns all methods with this name; may be empty. */
     public List<MethodDescriptor> overloads(String name) {
         MethodDescriptor[] overloads = byName.get(name);
         return overloads == null ? List.of() : List.of(overloads);
     }
 
-    /** The descriptor of a method as reflection hands it to a proxy, or null for one that is not called remotely. */
+    /** Returns the descriptor of a reflected method, or null if the method is not called remotely. */
     public @Nullable MethodDescriptor method(Method method) {
         return byMethod.get(method);
     }

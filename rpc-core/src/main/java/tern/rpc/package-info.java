@@ -1,4 +1,4 @@
-/** What users import: a call, its answer, its context, and the interface it belongs to. */
+/** The API for users: calls, answers, the context of a call, and the annotations of interfaces. */
 @NullMarked
 package tern.rpc;
 

@@ -133,7 +133,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
                 return;
             }
             waking.set(false);
-            // A worker that went idle or ended meanwhile saw a woken worker and woke nobody.
+            // A worker that became idle or ended meanwhile has seen a pending wake-up and has woken no other worker.
         } while (!queue.isEmpty() && (idle.get() != null || (threads.get() < maxThreads && !failing)));
     }
 
@@ -161,14 +161,15 @@ public final class WorkerPool implements Executor, AutoCloseable {
     private void work() {
         Thread self = Thread.currentThread();
         try {
-            waking.set(false); // first, because the next steps need memory, and nobody is woken while this is set
+            // first, because the next steps need memory, and no other worker is woken while this is set
+            waking.set(false);
             alive.add(self);
             runQueued();
             while (keepAliveNanos > 0 && !closed && waitForWork()) {
                 waking.set(false);
                 runQueued();
             }
-        } finally { // also without memory; else the pool would lose a thread for ever
+        } finally { // also if memory is exhausted; otherwise the pool would lose a thread for ever
             alive.remove(self);
             threads.decrementAndGet();
             if (!queue.isEmpty()) {
@@ -255,7 +256,7 @@ public final class WorkerPool implements Executor, AutoCloseable {
         return Math.max(0, admitted.get() - queued());
     }
 
-    /** The number of waiting tasks. It counts them, so it is for gauges only. */
+    /** The number of waiting tasks. It counts them in linear time, so use it for gauges only. */
     public int queued() {
         return queue.size();
     }

@@ -48,7 +48,7 @@ final class BusyPoint {
 
     private final int least;
     private double calls;
-    private Step step = Step.NONE; // tried in the present window
+    private Step step = Step.NONE; // tried in the current window
     private @Nullable Window before; // the window before this step
     private Step last = Step.FEWER; // the step tried last
     private int held; // windows since then without a step

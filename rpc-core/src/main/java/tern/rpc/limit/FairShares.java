@@ -24,10 +24,10 @@ final class FairShares {
     /** Places are reserved for this time after the last call of another tenant. */
     private static final long OTHERS_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** If a tenant sent two thirds of so many calls, its votes exceed the votes against it by at least one. */
+    /** A tenant that sent two thirds of this number of calls has at least one vote more than votes against it. */
     private static final int CALLS_FOR_A_VOTE = 3;
 
-    /** A tenant that holds at least one of so many calls can hinder others. */
+    /** A tenant that holds at least one of this number of calls can hinder others. */
     private static final int MUCH = 16;
 
     private volatile @Nullable Share largest;
@@ -115,8 +115,8 @@ final class FairShares {
     }
 
     /**
-     * Whether the tenant holds few calls. A tenant with many quick calls sends the most, although another one's few
-     * calls occupy all places for a long time.
+     * Whether the tenant holds few calls. A tenant with many fast calls sends the most calls, although a few slow calls
+     * of another tenant may occupy all places for a long time.
      */
     private static boolean holdsLittle(Share share, int inside) {
         return (long) share.held() * MUCH < inside;

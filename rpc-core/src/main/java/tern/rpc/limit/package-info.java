@@ -1,4 +1,4 @@
-/** How much of something is let through: calls at once, and lines of log. */
+/** Limits: the number of concurrent calls, and the rate of log lines. */
 @NullMarked
 package tern.rpc.limit;
 

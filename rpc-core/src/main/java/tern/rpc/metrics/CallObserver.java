@@ -3,16 +3,16 @@ package tern.rpc.metrics;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
-/** Is told of each served unary call that has a ledger, when it has ended. */
+/** Receives each served unary call that has a ledger when it has ended. */
 @FunctionalInterface
 public interface CallObserver {
 
     /**
-     * A call has ended. Called on the thread that ended it; must neither block nor throw.
+     * Called on the thread that ended the call; must neither block nor throw.
      *
      * @param method the name as in messages: {@code OrderService.place}
      * @param tookNanos the time since the call was received
-     * @param now the present time on the clock of the calls
+     * @param now the current time on the clock of the calls
      * @param failure the failure; null for a result and for an exception that the method declares
      */
     void ended(String method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure);

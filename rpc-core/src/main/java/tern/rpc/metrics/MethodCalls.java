@@ -77,7 +77,7 @@ public final class MethodCalls {
         return attempts;
     }
 
-    /** The present values. */
+    /** The current values. */
     public Sums sums() {
         long[] counts = new long[BUCKETS];
         for (int i = 0; i < BUCKETS; i++) {
@@ -125,12 +125,12 @@ public final class MethodCalls {
             return timeouts;
         }
 
-        /** Attempts after the first. */
+        /** The number of attempts after the first one. */
         public long retries() {
             return retries;
         }
 
-        /** Zero without calls. */
+        /** The mean time; zero without calls. */
         public Duration mean() {
             return calls == 0 ? Duration.ZERO : Duration.ofNanos(nanos / calls);
         }

@@ -41,7 +41,7 @@ public final class PhaseMeters {
     }
 
     /**
-     * Adds the ledger of a completed unary call and tells the observer.
+     * Adds the ledger of a completed unary call and informs the observer.
      *
      * @param now the current time on the ledger's clock
      * @param tookNanos the time since the call was received
@@ -109,7 +109,7 @@ public final class PhaseMeters {
         return callsWith[phase.ordinal()].sum();
     }
 
-    /** The operations of this kind in all calls; 0 for phases that are no operations. */
+    /** The operations of this kind in all calls; 0 for phases that are not operations. */
     public long operations(Phase phase) {
         return operations[phase.ordinal()].sum();
     }

@@ -62,7 +62,7 @@ public final class RpcMeters {
         return slo;
     }
 
-    /** Sets who is told of each served call that has a ledger; null for nobody. */
+    /** Sets the observer of served calls that have a ledger; null for none. */
     public void observe(@Nullable CallObserver told) {
         observer = told;
     }

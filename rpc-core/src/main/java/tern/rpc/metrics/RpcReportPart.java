@@ -8,10 +8,10 @@ public interface RpcReportPart {
     /** The last element of the path: {@code diagnosis}. */
     String name();
 
-    /** The present report, which becomes JSON. */
+    /** The current report, which becomes JSON. */
     Object report();
 
-    /** The same as text for people; null if the part has no text. */
+    /** The report as text for people; null if the part has no text. */
     default @Nullable String text() {
         return null;
     }

@@ -1,4 +1,4 @@
-/** What is measured of every call, and under which names. */
+/** The measurements of every call, and the names of the meters. */
 @NullMarked
 package tern.rpc.metrics;
 

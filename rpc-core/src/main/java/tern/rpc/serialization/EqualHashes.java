@@ -26,7 +26,7 @@ public final class EqualHashes {
     private static final int KEYS_PER_PLACE = 16;
     private static final int MIN_PLACES = 64;
 
-    /** Random numbers that hide which hashes share a slot. Created when something is counted for the first time. */
+    /** Random numbers that hide which hashes share a slot. Created when a key is counted for the first time. */
     private static final class Secret {
 
         static final int SEED;
@@ -62,7 +62,7 @@ public final class EqualHashes {
     }
 
     /**
-     * Counts a key before it is put, if its class differs from the present state.
+     * Counts a key before it is put, if its class differs from the current state.
      *
      * @param state the result of the last call for this container; null at first
      * @param keys the keys in the container so far

@@ -1,4 +1,4 @@
-/** How objects become bytes: the seam that every format implements, on arrays of the JDK alone. */
+/** The interface that every serialization format implements. It uses arrays of the JDK only. */
 @NullMarked
 package tern.rpc.serialization;
 

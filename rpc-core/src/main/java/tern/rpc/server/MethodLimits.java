@@ -15,12 +15,15 @@ import tern.rpc.limit.Limiter;
 /** The limiters of single methods. Overloads share one, and so do exports of an interface. Immutable. */
 final class MethodLimits {
 
-    /** @param interfaceName and {@code method} by their names */
+    /**
+     * @param interfaceName name of the interface
+     * @param method name of the method
+     */
     record Key(String interfaceName, String method) {}
 
     private final Map<Key, Limiter> limiters = new HashMap<>();
 
-    /** Of a call that the limiter refused. */
+    /** The failure of a call that the limiter refused. */
     static RpcException full(MethodDescriptor method, Limiter refusing) {
         return RpcException.refusal(
                 StatusCode.RESOURCE_EXHAUSTED,
@@ -30,7 +33,7 @@ final class MethodLimits {
                 Executed.NO);
     }
 
-    /** @param servedAtOnce calls of all methods together */
+    /** @param servedAtOnce the number of calls of all methods together */
     MethodLimits(Map<Key, Supplier<Limit>> limits, int servedAtOnce, NanoClock clock) {
         limits.forEach((key, limit) -> limiters.put(key, new Limiter(limit.get(), servedAtOnce, clock)));
     }

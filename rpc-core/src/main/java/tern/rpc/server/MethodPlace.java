@@ -3,7 +3,10 @@ package tern.rpc.server;
 import java.util.concurrent.atomic.AtomicBoolean;
 import tern.rpc.limit.Limiter;
 
-/** What a call holds of the limit of its method, until it has ended and its worker has left. Thread-safe. */
+/**
+ * The place of a call in the limit of its method. The call holds it until it has ended and its worker has left.
+ * Thread-safe.
+ */
 final class MethodPlace {
 
     private final Limiter limiter;
@@ -15,14 +18,14 @@ final class MethodPlace {
         this.enteredNanos = enteredNanos;
     }
 
-    /** Counts once. */
+    /** Releases the place once. */
     void leave(long now) {
         if (left.compareAndSet(false, true)) {
             limiter.leave(null, enteredNanos, now);
         }
     }
 
-    /** The method was not begun. Counts once. */
+    /** Releases the place once, for a call whose method was not started. */
     void leaveUnserved() {
         if (left.compareAndSet(false, true)) {
             limiter.leaveUnserved(null, enteredNanos);

@@ -7,7 +7,7 @@ import tern.rpc.limit.Refusal;
 import tern.rpc.metrics.RpcMeter;
 import tern.rpc.metrics.RpcMeters;
 
-/** How many calls were refused before their method ran, by reason. Thread-safe. */
+/** The number of calls that were refused before their method ran, by reason. Thread-safe. */
 final class Refusals {
 
     private final Map<Refusal, LongAdder> counts = new EnumMap<>(Refusal.class); // filled at once, then only read

@@ -18,7 +18,7 @@ public class RpcStartException extends RuntimeException {
         this.action = action;
     }
 
-    /** Returns what to change, as a sentence. */
+    /** Returns the required change as a sentence. */
     public String action() {
         return action;
     }

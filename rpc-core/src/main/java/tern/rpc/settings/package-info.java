@@ -1,4 +1,4 @@
-/** Checks of settings, with messages that name the property, its value, what is expected and what to change. */
+/** Checks of settings. Messages name the property, its value, the valid values and the required change. */
 @NullMarked
 package tern.rpc.settings;
 

@@ -27,6 +27,6 @@ public interface Answer {
      */
     Response decode(Invocation call) throws Throwable;
 
-    /** Releases the answer, which nobody needs any more. */
+    /** Releases an answer that is no longer needed. */
     void discard();
 }

@@ -50,7 +50,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     private volatile boolean draining;
     private volatile boolean closed;
 
-    /** Creates a transport with messages of up to 8 MiB. A thread of its own watches the deadlines. */
+    /** Creates a transport with messages of up to 8 MiB. A separate thread watches the deadlines. */
     public InMemoryTransport(Serializer serializer) {
         this(serializer, DEFAULT_MESSAGE_BYTES, null);
     }
@@ -67,7 +67,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
     }
 
     /**
-     * Creates a transport. A thread of its own watches the deadlines.
+     * Creates a transport. A separate thread watches the deadlines.
      *
      * @param maxRequestBytes the largest request
      * @param maxResponseBytes the largest answer
@@ -339,7 +339,7 @@ public final class InMemoryTransport implements ClientTransport, ServerTransport
 
         @Override
         public void discard() {
-            // nothing came
+            // nothing was received
         }
     }
 

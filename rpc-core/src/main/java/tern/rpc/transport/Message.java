@@ -19,7 +19,7 @@ public interface Message {
     @Nullable
     Object decode();
 
-    /** Releases the message, which nobody needs any more. */
+    /** Releases a message that is no longer needed. */
     void discard();
 
     /** Whether the message was compressed. */

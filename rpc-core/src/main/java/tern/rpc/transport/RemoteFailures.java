@@ -11,8 +11,8 @@ import tern.rpc.Thrown;
 import tern.rpc.endpoint.Endpoint;
 
 /**
- * Creates the exceptions for failures that a server answered with. Their trace has one frame for the server and then
- * the caller's code, without the frames that decoded the answer. An {@link Error} of the server is no error of this
+ * Creates the exceptions for failures in a server's answer. Their trace has one frame for the server and then the
+ * caller's code, without the frames that decoded the answer. An {@link Error} of the server is not an error of this
  * process, and an exception that only the server knows has no class here. Both become an {@link RpcException}.
  */
 public final class RemoteFailures {
@@ -23,8 +23,8 @@ public final class RemoteFailures {
             Pattern.compile(".*\\(logged by the server as [0-9a-f]{8}\\)", Pattern.DOTALL);
 
     /**
-     * The texts for a missing method of an existing service, as Tern, Dubbo and the gRPC libraries send them. There is
-     * only the text to distinguish it.
+     * The messages for a missing method of an existing service, as Tern, Dubbo and the gRPC libraries send them. Only
+     * the text distinguishes this case.
      */
     private static final Pattern MISSING_METHOD =
             Pattern.compile("has no method |method.{0,200} not found|unknown method ", Pattern.CASE_INSENSITIVE);

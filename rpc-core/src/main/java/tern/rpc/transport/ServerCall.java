@@ -97,7 +97,7 @@ public interface ServerCall extends ServerContext.Exchange {
     /** Whether the caller still waits for an answer. */
     boolean isOpen();
 
-    /** Sets the watcher and its time. */
+    /** Sets the watcher of the call and the time at which it is informed. */
     void watch(long untilNanos, Watcher watcher);
 
     /** Called on an event loop when a call takes too long or its peer is gone. Must not block. */

@@ -42,17 +42,17 @@ public interface ServerTransport extends AutoCloseable {
         return 0;
     }
 
-    /** Bytes of answers that clients have not taken, their windows or their sockets being full. */
+    /** The bytes of answers that clients have not taken, because their windows or sockets are full. */
     default long unsentBytes() {
         return 0;
     }
 
-    /** Streams since the beginning that could be sent and did not move for 10 s, which only a defect can cause. */
+    /** The number of streams that were ready to send but did not move for 10 s, which only a defect can cause. */
     default long stalledStreams() {
         return 0;
     }
 
-    /** Closes every connection; what is still running is cancelled. */
+    /** Closes every connection and cancels running calls. */
     @Override
     void close();
 }

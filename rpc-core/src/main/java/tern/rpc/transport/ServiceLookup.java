@@ -5,7 +5,7 @@ import tern.rpc.MethodDescriptor;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
 
-/** Tells a transport which services are exported, so that it can decode the arguments of a call. */
+/** The exported services, from which a transport learns the types of a call's arguments. */
 public interface ServiceLookup {
 
     /**

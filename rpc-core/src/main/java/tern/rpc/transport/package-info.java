@@ -1,4 +1,4 @@
-/** The seam between calls and bytes: what a transport offers and what it is given. */
+/** The interface between calls and bytes, which every transport implements. */
 @NullMarked
 package tern.rpc.transport;
 

@@ -18,7 +18,7 @@ class FairSharesTest {
         }
     }
 
-    /** Simulates refused calls, four fifths of which belong to the first tenant. */
+    /** Counts refused calls: four of five belong to the quick tenant. */
     private void window() {
         for (int i = 0; i < 100; i++) {
             shares.vote(i % 5 == 0 ? slow : quick);

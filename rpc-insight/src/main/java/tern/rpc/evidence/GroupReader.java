@@ -57,7 +57,7 @@ final class GroupReader {
         long limit = NO_LIMIT;
         for (String folder : memory.folders()) {
             String file = folder + (memory.second() ? "/memory.max" : "/memory.limit_in_bytes");
-            long candidate = Figures.number(optional(files, file)); // "max" is no number
+            long candidate = Figures.number(optional(files, file)); // "max" is not a number
             if (tightest.isEmpty() || (candidate >= 0 && candidate < limit)) {
                 tightest = folder;
                 limit = candidate < 0 ? NO_LIMIT : Math.min(limit, candidate);
@@ -94,7 +94,7 @@ final class GroupReader {
         return Figures.named(optional(files, folder + "/memory.oom_control"), "oom_kill");
     }
 
-    /** The topmost group has no limits, so its missing files are not worth a word. */
+    /** The topmost group has no limits; its missing files are not reported. */
     private static String optional(SystemFiles files, String path) {
         return files.exists(path) ? files.text(path) : "";
     }

@@ -12,8 +12,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the processor time of the JVM's own threads, which no bean tells before Java 26. Finds the threads by the names that
- * the JVM gives them. Confined to one thread.
+ * Reads the processor time of the JVM's own threads, which no MXBean reports before Java 26. Finds the threads by the
+ * names that the JVM gives them. Confined to one thread.
  */
 public final class JvmThreads {
 

@@ -22,7 +22,7 @@ public record Machine(
         missing = List.copyOf(missing);
     }
 
-    /** What happened between the two readings. */
+    /** Returns the changes between two readings. */
     public MachineSecond since(Machine earlier, long nanos) {
         return new MachineSecond(earlier, this, nanos);
     }

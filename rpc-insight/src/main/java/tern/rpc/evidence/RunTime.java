@@ -1,11 +1,12 @@
 package tern.rpc.evidence;
 
 /**
- * What the scheduler of Linux counts for a thread, or for several together.
+ * The scheduler's counters (Linux) for a thread, or their sum for several.
  *
- * @param runNanos on a processor; -1 if nothing is known
- * @param delayNanos ready to run but without a processor; with the time throttled by a quota on the kernels measured
- * @param slices how often a processor was given
+ * @param runNanos time on a processor; -1 if nothing is known
+ * @param delayNanos time ready to run but without a processor; on the measured kernels it includes the time throttled
+ *     by a quota
+ * @param slices how often the thread got a processor
  */
 public record RunTime(long runNanos, long delayNanos, long slices) {
 

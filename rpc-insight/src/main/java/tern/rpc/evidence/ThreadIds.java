@@ -22,7 +22,7 @@ public final class ThreadIds {
 
     private static final int MAX_THREADS = 8_192;
 
-    /** The kernel keeps so many characters of a name. */
+    /** Length of a thread's name in the kernel. */
     private static final int NAME_LENGTH = 15;
 
     private record Native(WeakReference<Thread> thread, int id) {

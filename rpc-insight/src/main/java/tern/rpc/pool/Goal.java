@@ -3,10 +3,10 @@ package tern.rpc.pool;
 import java.time.Duration;
 
 /**
- * What the application is meant to reach.
+ * The target rate and latency of the application.
  *
- * @param qps calls per second that it is meant to serve; 1 or more
- * @param latency how long a call may take at that rate; more than 0
+ * @param qps calls per second; at least 1
+ * @param latency target time of a call at that rate; more than 0
  */
 public record Goal(int qps, Duration latency) {
 
@@ -17,7 +17,7 @@ public record Goal(int qps, Duration latency) {
         }
     }
 
-    /** Calls that run at once when the goal is just reached, by Little's law. */
+    /** Number of concurrent calls at exactly this rate and latency, by Little's law. */
     public int callsAtOnce() {
         return (int) Math.min(Integer.MAX_VALUE, (long) Math.ceil(qps * seconds()));
     }

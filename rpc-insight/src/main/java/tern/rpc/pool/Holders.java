@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 
 /**
- * Who holds the connections of a pool. The code that took a connection is recorded for one in 64, and for each while
+ * The holders of a pool's connections. The code that took a connection is recorded for one in 64, and for each while
  * the pool is nearly empty, at most 100 a second; after connections have been lost, at most 500 a second. Thread-safe.
  */
 public final class Holders {

@@ -1,6 +1,6 @@
 package tern.rpc.pool;
 
-/** How log lines reach their appenders, and how that can be changed. */
+/** Ways in which log lines reach their appenders, each with the way to change it. */
 public enum LoggingMode {
     /** Callers hand lines to a queue. Also the value of an unknown logging system. */
     ASYNCHRONOUS,

@@ -1,6 +1,6 @@
 package tern.rpc.pool;
 
-/** What a pool hands out. */
+/** The kind of things in a pool. */
 public enum PoolKind {
     /** The threads that serve calls. */
     WORKERS,

@@ -5,25 +5,26 @@ import java.time.Duration;
 /**
  * An effective setting of a pool.
  *
- * @param property the line to write in a file of properties, up to the equals sign; for what only code can set, where
- * @param value as it would be written there
- * @param source where it comes from
- * @param use what it decides
+ * @param property the property to set, without an equals sign; for a setting that only code can change, the place in
+ *     code
+ * @param value the value in the form of a properties file
+ * @param source the origin of the value
+ * @param use the effect of the setting
  * @param accepted values that the library and Tern accept
  */
 public record PoolSetting(String property, String value, Source source, Use use, Range accepted) {
 
-    /** Where the value of a setting comes from. */
+    /** The origin of a value. */
     public enum Source {
-        /** The user's own property or bean. */
+        /** A property or bean of the application. */
         USER,
-        /** Set by Tern, from the target or a constant of its own. */
+        /** Set by Tern, from the target or from a constant. */
         TUNED,
-        /** Left as the library has it. */
+        /** The default of the library. */
         LIBRARY
     }
 
-    /** What a setting decides, for advice that has to name it. */
+    /** The effect of a setting. Advice finds settings by it. */
     public enum Use {
         MAX,
         MAX_PER_HOST,
@@ -34,20 +35,20 @@ public record PoolSetting(String property, String value, Source source, Use use,
     }
 
     /**
-     * Values that do not stop the start; milliseconds for a time.
+     * Values that do not stop the start; for a time, in milliseconds.
      *
      * @param least smallest value
      * @param most largest value
      */
     public record Range(long least, long most) {
 
-        /** For settings that are no numbers. */
+        /** For settings that are not numbers. */
         public static final Range ANY = new Range(Long.MIN_VALUE, Long.MAX_VALUE);
 
-        /** For times: an advised time of zero would wait for ever in some pools and not at all in others. */
+        /** For times. Zero is excluded: in some pools it means to wait forever, in others not to wait. */
         public static final Range TIME = new Range(1, Integer.MAX_VALUE);
 
-        /** The accepted value that is nearest. */
+        /** Returns the nearest accepted value. */
         public long nearest(long wanted) {
             return Math.max(least, Math.min(most, wanted));
         }
@@ -61,32 +62,32 @@ public record PoolSetting(String property, String value, Source source, Use use,
         this(property, value, source, use, use == Use.WAIT_LIMIT ? Range.TIME : Range.ANY);
     }
 
-    /** The same, which only takes these values. */
+    /** Returns this setting with another range. */
     public PoolSetting accepting(Range range) {
         return new PoolSetting(property, value, source, use, range);
     }
 
-    /** The accepted number that is nearest. */
+    /** Returns the nearest accepted number. */
     public int nearest(int wanted) {
         return Math.toIntExact(accepted.nearest(wanted));
     }
 
-    /** The accepted time that is nearest, in whole milliseconds. */
+    /** Returns the nearest accepted time, in whole milliseconds. */
     public Duration nearest(Duration wanted) {
         return Duration.ofMillis(accepted.nearest(wholeMillis(wanted)));
     }
 
-    /** The line to paste for another number. */
+    /** Returns the line of a properties file for another number. */
     public String line(int wanted) {
         return property + "=" + nearest(wanted);
     }
 
-    /** The line to paste for another time, in the unit in which the value is written. */
+    /** Returns the line of a properties file for another time, with a unit if the current value has one. */
     public String line(Duration wanted) {
         return property + "=" + nearest(wanted).toMillis() + (value.endsWith("s") ? "ms" : "");
     }
 
-    /** Rounded up, so that a short time does not become zero. */
+    /** Rounds up, so that a short time does not become zero. */
     public static long wholeMillis(Duration time) {
         return Math.max(1, time.plusNanos(999_999).toMillis());
     }

@@ -6,25 +6,25 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A pool at one moment. Counts of which a library keeps no record are -1.
+ * A pool at one moment. A count that the library does not keep is -1.
  *
- * @param name as the application calls it: that of the bean, or of the group of properties
- * @param kind what it hands out
- * @param max at most so many are handed out at once
- * @param maxPerHost at most so many for one host; {@code max} where hosts make no difference
- * @param hosts that it has served so far; 1 where hosts make no difference
- * @param fair whether those who wait are served in the order in which they came
- * @param active handed out now
- * @param idle free now
- * @param waiting threads, or tasks of an executor, that wait for one now
- * @param queueCapacity how many may wait; {@link Integer#MAX_VALUE} when nothing bounds them
- * @param waitLimit how long one may wait; negative when nothing bounds it
- * @param taken handed out since the beginning
- * @param refused waits that ended with nothing since the beginning: time-outs, rejected tasks
- * @param callerRuns tasks that their callers had to run themselves since the beginning; 0 but for executors
- * @param waited sum of all waits since the beginning; negative when unknown
- * @param held sum of the times for which one was handed out since the beginning; negative when unknown
- * @param settings effective values, each with the property that sets it and where its value comes from
+ * @param name name of the bean or of the group of properties
+ * @param kind kind of the things in the pool
+ * @param max maximum number in use
+ * @param maxPerHost maximum number in use for one host; {@code max} if hosts make no difference
+ * @param hosts number of hosts connected so far; 1 if hosts make no difference
+ * @param fair whether waiters are served in the order of arrival
+ * @param active number in use
+ * @param idle number of free ones
+ * @param waiting threads, or tasks of an executor, that wait
+ * @param queueCapacity maximum number of waiters; {@link Integer#MAX_VALUE} for no limit
+ * @param waitLimit maximum time of a wait; negative for no limit
+ * @param taken number taken since the start
+ * @param refused waits since the start that failed: timeouts and rejected tasks
+ * @param callerRuns tasks since the start that their callers ran themselves; 0 except for executors
+ * @param waited sum of all waits since the start; negative if unknown
+ * @param held sum of all times in use since the start; negative if unknown
+ * @param settings effective values, each with its property and origin
  */
 public record PoolSnapshot(
         String name,
@@ -45,29 +45,29 @@ public record PoolSnapshot(
         Duration held,
         List<PoolSetting> settings) {
 
-    /** In place of a time that nobody measures, or nothing bounds. */
+    /** A time that is not measured or not limited. */
     public static final Duration UNKNOWN = Duration.ofNanos(-1);
 
     public PoolSnapshot {
         settings = List.copyOf(settings);
     }
 
-    /** Of an idle pool, of which nothing but its bound is known yet. */
+    /** Starts with an idle pool without settings. */
     public static Builder builder(String name, PoolKind kind, int max) {
         return new Builder(name, kind, max);
     }
 
-    /** How many can be handed out at once to the hosts that are asked. */
+    /** Returns the maximum number in use for the hosts connected so far. */
     public int effectiveMax() {
         return (int) Math.min(max, (long) maxPerHost * Math.max(1, hosts));
     }
 
-    /** The setting that decides this, if any is known. */
+    /** Returns the setting with this effect. */
     public Optional<PoolSetting> setting(PoolSetting.Use use) {
         return settings.stream().filter(setting -> setting.use() == use).findFirst();
     }
 
-    /** The same with the counts and sums of what happened after an earlier look. */
+    /** Returns the current state, with counts and sums since an earlier snapshot. */
     public PoolSnapshot since(PoolSnapshot earlier) {
         return new PoolSnapshot(
                 name,
@@ -97,7 +97,10 @@ public record PoolSnapshot(
         return Duration.ofNanos(difference(now.toNanos(), earlier.toNanos()));
     }
 
-    /** Names the counts, of which there are too many for a row of arguments. Not thread-safe. */
+    /**
+     * Sets the components of a snapshot by name, because a constructor call with all of them is hard to read. Not
+     * thread-safe.
+     */
     public static final class Builder {
         private final String name;
         private final PoolKind kind;
@@ -147,7 +150,7 @@ public record PoolSnapshot(
             return this;
         }
 
-        /** @param longest negative when nothing bounds a wait */
+        /** @param longest negative for no limit */
         public Builder waitLimit(Duration longest) {
             waitLimit = longest;
             return this;

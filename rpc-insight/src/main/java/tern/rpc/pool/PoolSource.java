@@ -3,13 +3,13 @@ package tern.rpc.pool;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A pool that can be looked at. Thread-safe; called seldom, must not block. */
+/** Takes snapshots of a pool. Thread-safe. Called rarely; must not block. */
 @FunctionalInterface
 public interface PoolSource {
 
     PoolSnapshot snapshot();
 
-    /** Who holds its connections; null if this is not recorded. */
+    /** Returns the holders of its connections; null if they are not recorded. */
     default @Nullable Holders holders() {
         return null;
     }

@@ -3,47 +3,50 @@ package tern.rpc.pool;
 import java.time.Duration;
 
 /**
- * Sizes and waits of pools, derived from what the application is meant to reach. A pool need not be larger than the
- * number of calls that run at once at the target (Little's law: calls per second × time of a call), nor than the number
- * of workers, since one call uses one connection at a time. Nobody should wait much longer than a call may take.
+ * Sizes and maximum waits of pools, derived from the target. By Little's law, the target needs as many connections as
+ * its calls run at once (calls per second × time of a call). A pool larger than the number of workers has no use,
+ * because a call uses one connection at a time.
  *
- * @param goal what is to be reached
- * @param workers calls that run at once at the most
+ * @param goal target of the application
+ * @param workers maximum number of concurrent calls
  */
 public record Sizing(Goal goal, int workers) {
 
-    /** Below this a pool saves nothing, and the first burst waits. */
+    /** A smaller pool saves nothing and makes the first burst wait. */
     private static final int MIN_CONNECTIONS = 8;
 
     private static final int MIN_PER_HOST = 64;
     private static final Duration MIN_WAIT = Duration.ofMillis(10);
 
-    /** Of a database or Redis: as many as calls run at once at the target. */
+    /** Size of a pool for a database or Redis. */
     public int connections() {
         return Math.max(1, Math.min(workers, Math.max(MIN_CONNECTIONS, goal.callsAtOnce())));
     }
 
-    /** To one host by HTTP: as many as calls run at once at the target, and not fewer than 64. */
+    /** Maximum number of HTTP connections to one host. */
     public int connectionsPerHost() {
         return Math.max(MIN_PER_HOST, Math.min(workers, goal.callsAtOnce()));
     }
 
-    /** To all hosts together: no call waits because others talk to other hosts. */
+    /**
+     * Maximum number of HTTP connections to all hosts. It is large enough that calls to one host do not wait for calls
+     * to another.
+     */
     public int connectionsToAllHosts() {
         return Math.max(connectionsPerHost(), workers);
     }
 
-    /** For a connection of a database: ten times the target, 1 s at the most. */
+    /** Maximum wait for a database connection: ten times the target, at most 1 s. */
     public Duration jdbcWait() {
         return wait(10, Duration.ofSeconds(1));
     }
 
-    /** For a connection to Redis: twice the target, 200 ms at the most. */
+    /** Maximum wait for a Redis connection: twice the target, at most 200 ms. */
     public Duration redisWait() {
         return wait(2, Duration.ofMillis(200));
     }
 
-    /** For a connection by HTTP: ten times the target, 1 s at the most. */
+    /** Maximum wait for an HTTP connection: ten times the target, at most 1 s. */
     public Duration httpWait() {
         return wait(10, Duration.ofSeconds(1));
     }

@@ -1,3 +1,3 @@
-/** Pools as diagnosis sees them: kind, counts, effective settings, and sizes derived from the target. */
+/** Snapshots of pools for the diagnosis: kind, counts, effective settings, and sizes derived from the target. */
 @org.jspecify.annotations.NullMarked
 package tern.rpc.pool;

@@ -1,4 +1,4 @@
-/** What Spring applications import: annotations for services and references, and customizers. */
+/** Annotations for services and references, and customizers of server and client. */
 @NullMarked
 package tern.rpc.spring;
 

@@ -20,6 +20,6 @@ public interface AnswerReader {
     /** Whether the connection may be reused after the last answer. */
     boolean keepsAlive();
 
-    /** The missing bytes of the present answer, as far as they are known. */
+    /** The missing bytes of the current answer, as far as they are known. */
     int missingBytes();
 }

@@ -6,7 +6,7 @@ import tern.rpc.NanoClock;
 
 /**
  * Permits calls that find no connection to start an attempt to connect, at most one in half a second. A provider that
- * is back is therefore reached before the end of a long pause. Thread-safe.
+ * has returned is therefore reached before the end of a long pause. Thread-safe.
  */
 final class AttemptPace {
 

@@ -189,8 +189,8 @@ final class CallerConnections implements CallerConnection.Owner {
     }
 
     /**
-     * Closes connections that were idle for long or closed by the server. Nobody else uses a connection while it is
-     * checked.
+     * Closes connections that were idle for long or closed by the server. The connection is owned exclusively while it
+     * is checked.
      */
     private void look() {
         Deque<CallerConnection> kept = new ArrayDeque<>();

@@ -147,7 +147,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
                 Executed.NO);
     }
 
-    /** The reason for messages. A call may find a connection closed before its event loop has told this pool why. */
+    /** The reason for messages. A call may find a connection closed before its event loop has informed this pool. */
     private String whyNotConnected() {
         for (int i = 0; i < current.length(); i++) {
             String reason = current.get(i).closeReason();

@@ -15,23 +15,24 @@ final class ReconnectBackoff {
 
     private final long minMillis;
     private final long maxMillis;
-    private int failures; // attempts in a row from which nothing was heard
-    private int lost; // connections in a row that were heard, but answered no call
+    private int failures; // consecutive attempts without received data
+    private int lost; // consecutive connections with received data but without an answered call
 
     ReconnectBackoff(ClientTransportSettings settings) {
         this.minMillis = Math.max(1, settings.reconnectMin().toMillis());
         this.maxMillis = Math.max(1, settings.reconnectMax().toMillis());
     }
 
-    /** There was no connection, or one from which nothing was heard. */
+    /** Returns the pause after an attempt that failed or received nothing. */
     long nextMillis() {
         failures++;
         return pauses() == 0 ? 0 : pauseMillis();
     }
 
     /**
-     * A connection that was heard was lost, or its server announced its end. The server may be restarting, or a call may
-     * have ended the connection, so the first such connections are replaced at once.
+     * Returns the pause after a connection with received data was lost, or after its server announced its end. The
+     * server may be restarting, or a call may have ended the connection, so the first such connections are replaced at
+     * once.
      */
     long nextMillisAfterALoss() {
         failures = 0;
@@ -39,18 +40,18 @@ final class ReconnectBackoff {
         return pauses() == 0 ? 0 : pauseMillis();
     }
 
-    /** An attempt started by a call failed: a pause as after the last failure. */
+    /** Returns the pause after a failed attempt that a call started: the same as after the last failure. */
     long sameMillis() {
         return pauseMillis();
     }
 
-    /** The server is there and answers. */
+    /** The server has answered. */
     void reset() {
         failures = 0;
         lost = 0;
     }
 
-    /** Whether a failure is still news. */
+    /** Whether the failure is new and should be logged as a warning. */
     boolean isNew() {
         return pauses() <= 1;
     }

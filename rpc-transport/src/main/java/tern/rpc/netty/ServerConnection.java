@@ -65,7 +65,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     private static final AtomicLongFieldUpdater<ServerConnection> UNPACKED =
             AtomicLongFieldUpdater.newUpdater(ServerConnection.class, "unpacked");
 
-    /** One connection may decompress at most one of so many parts of the memory for requests at a time. */
+    /** One connection may decompress at most this part of the memory for requests at a time. */
     private static final int PARTS_UNPACKED = 4;
 
     /** The counter of a closed connection. It is far below any sum, so later changes have no effect. */
@@ -277,7 +277,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
      * @param bytes as {@linkplain InboundAccount#counted counted}; may be negative
      */
     public void incomplete(int bytes) {
-        if (inbound != null || (bytes != 0 && channel.isOpen())) { // else nobody would return them
+        if (inbound != null || (bytes != 0 && channel.isOpen())) { // otherwise the bytes would never be returned
             inbound().incomplete(bytes);
         }
     }
@@ -365,7 +365,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /** Counted headers are not needed any more. Runs on the event loop. */
     public void headGone(int bytes) {
-        if (!closed) { // else all of them were returned together
+        if (!closed) { // otherwise all of them were returned together
             heads -= bytes;
             port.heads().add(-bytes);
         }
@@ -561,9 +561,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
     }
 
     /**
-     * Closes the connection if nothing was read for too long and no call is in flight. Event loop.
+     * Closes the connection if nothing was read for too long and no call is in flight. Runs on the event loop.
      *
-     * @return nanoseconds after which that may have become so
+     * @return nanoseconds until the next check is useful
      */
     long closeIfIdle(long now) {
         long patience = port.settings().idleTimeout().toNanos();
@@ -587,7 +587,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     @Override
     public boolean isInUse() {
-        return leaving || inFlight > 0 || sweeping; // a request that is not complete counts, too
+        return leaving || inFlight > 0 || sweeping; // an incomplete request counts, too
     }
 
     @Override
@@ -602,9 +602,9 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
     /**
      * Closes the connection to make room for another one, unless a call has arrived meanwhile. It asks the client to
-     * send no new calls, and closes a little later, when no call is running. Any thread may call this.
+     * send no new calls, and closes a little later if no call is running. Any thread may call this.
      *
-     * @param stays run if a call has arrived, or if the connection was already closed
+     * @param stays runs if a call has arrived, or if the connection was already closed
      */
     void giveWay(Runnable stays) {
         leaving = true;
@@ -661,7 +661,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         channel.close();
     }
 
-    /** The peer violated the protocol. It gets its queued answers; whatever it still sends is dropped. */
+    /** The peer violated the protocol. It gets its queued answers, and all later bytes from it are dropped. */
     public void violated(String how) {
         logClosing(how, null);
         closeWhenWritten();
@@ -679,13 +679,16 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         port.counters().closing(() -> "Closing " + channel + ": " + PeerText.text(how), cause);
     }
 
-    /** Closes the connection after its queued answers were written. Whatever the peer still sends is dropped. */
+    /** Closes the connection after its queued answers were written. All later bytes from the peer are dropped. */
     public void closeWhenWritten() {
         queue.add(new Close());
         channel.eventLoop().schedule(() -> channel.close(), LINGER_MILLIS, TimeUnit.MILLISECONDS);
     }
 
-    /** Ends the output only. With unread bytes, a close at once would reset the connection and lose the last answer. */
+    /**
+     * Ends the output only. If there are unread bytes, closing at once would reset the connection and lose the last
+     * answer.
+     */
     private void endOutput(boolean written) {
         if (!written || !(channel instanceof DuplexChannel duplex)) {
             channel.close();
@@ -700,7 +703,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
         }
     }
 
-    /** The channel is closed, so nobody waits for the calls any more. */
+    /** The channel is closed, so no answer of its calls is needed any more. */
     public void closed() {
         for (NettyServerCall call : List.copyOf(calls)) {
             try {
@@ -728,7 +731,7 @@ public final class ServerConnection implements SilentConnections.Open, SlowReade
 
         @Override
         protected void write(WriteBatch batch) {
-            // nothing: its place in the queue matters only
+            // nothing: only its place in the queue matters
         }
 
         @Override

@@ -57,7 +57,7 @@ final class Tenancy {
         try {
             return InetAddress.getByAddress(bytes);
         } catch (UnknownHostException e) {
-            throw new IllegalStateException(e); // sixteen bytes are an address
+            throw new IllegalStateException(e); // unreachable: sixteen bytes are always an address
         }
     }
 
@@ -65,13 +65,13 @@ final class Tenancy {
         return network;
     }
 
-    /** At most once. */
+    /** The handshake has shown the subject of the certificate. Called at most once. */
     void named(Principal principal) {
         name = principal.getName();
         ofName = all.names.join(name);
     }
 
-    /** For a call that comes now. */
+    /** Returns the share for a new call. */
     Share share() {
         Share named = ofName;
         if (named != null) {
@@ -89,7 +89,7 @@ final class Tenancy {
         return made;
     }
 
-    /** The connection is gone; once. */
+    /** The connection is closed. Called once. */
     void closed() {
         all.networks.leave(network);
         if (name != null) {

@@ -9,7 +9,7 @@ public abstract class WriteCommand {
     @Nullable
     WriteCommand next; // published by the queue
 
-    /** The bytes that it keeps in memory while it waits. */
+    /** The number of bytes that the command keeps in memory while it waits. */
     public abstract int bytes();
 
     /** Writes the command. Runs on the event loop. */

@@ -27,12 +27,12 @@ public class WriteQueue implements Runnable {
 
     /** Bytes were sent. Runs on the event loop. */
     void lowered() {
-        // nothing, unless a subclass cares
+        // nothing by default
     }
 
-    /** Bytes were queued or sent. Any thread. */
+    /** Called when bytes were queued or sent. Any thread may call this. */
     void changed(long before, long after) {
-        // nothing, unless a subclass cares
+        // nothing by default
     }
 
     /** Adds a command. It is dropped if the channel is closed. */

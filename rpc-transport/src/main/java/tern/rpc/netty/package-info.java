@@ -1,4 +1,4 @@
-/** Bytes on sockets: connections, queues and protocol detection, for every wire protocol alike. */
+/** Connections, queues and protocol detection on sockets, shared by all protocols. */
 @NullMarked
 package tern.rpc.netty;
 

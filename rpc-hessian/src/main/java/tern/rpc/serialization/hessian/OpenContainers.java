@@ -40,14 +40,14 @@ final class OpenContainers {
     private final boolean[] hashed;
 
     /**
-     * The depths, as bits, of the open containers to which the present container refers. {@link #often} is the total
+     * The depths, as bits, of the open containers to which the current container refers. {@link #often} is the total
      * number of these references.
      */
     private long mask;
 
     private long often;
 
-    /** How much of the weight of the present container is that of open ones. */
+    /** The part of the current container's weight that belongs to open containers. */
     private long part;
 
     /** The depths, as bits, of all open containers to which some value refers. */
@@ -107,7 +107,7 @@ final class OpenContainers {
     }
 
     /**
-     * Ends the present container.
+     * Ends the current container.
      *
      * @return the part of its weight that belongs to the enclosing container, which cannot hash itself
      */
@@ -135,7 +135,7 @@ final class OpenContainers {
         return Math.min(self, weight);
     }
 
-    /** Returns the present cost of hashing a reference to an open container. */
+    /** Returns the current cost of hashing a reference to an open container. */
     long open(int depth, int number, @Nullable Object value) {
         for (int d = depth; d > 0; d--) {
             if (numbers[d] == number) {
@@ -156,7 +156,7 @@ final class OpenContainers {
         return 1;
     }
 
-    /** Returns the present cost of hashing a reference to a complete container. */
+    /** Returns the current cost of hashing a reference to a complete container. */
     long complete(int depth, int number, long weight) {
         long[] complete = completeMasks;
         long[] completeOften = completeTimes;
@@ -169,7 +169,7 @@ final class OpenContainers {
         return capped(weight + more);
     }
 
-    /** Begins a key or an element of the present container. Returns the argument for {@link #endKey}. */
+    /** Begins a key or an element of the current container. Returns the argument for {@link #endKey}. */
     long beginKey() {
         long outer = mask;
         mask = 0;
@@ -183,7 +183,7 @@ final class OpenContainers {
         return own;
     }
 
-    /** How much of the weight of the present container is that of open ones. */
+    /** The part of the current container's weight that belongs to open containers. */
     long part() {
         return part;
     }

@@ -167,7 +167,7 @@ final class BodyArguments {
         }
     }
 
-    /** Decodes the value at the present token, which must be the last. */
+    /** Decodes the value at the current token, which must be the last. */
     private @Nullable Object rest(JsonParser parser, Position position) {
         Object value = position.read(parser);
         checkEnd(parser);

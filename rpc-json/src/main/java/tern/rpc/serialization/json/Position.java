@@ -134,7 +134,7 @@ final class Position {
         return kind == Kind.TEXT || kind == Kind.SCALAR || kind == Kind.SCALAR_OR_NUMBERS;
     }
 
-    /** Whether it is a bean with known properties, and this is none of them. */
+    /** Whether the type is a bean with known properties that do not include this one. */
     boolean lacks(String property) {
         return bean != null && bean.getPropertyCount() > 0 && !bean.hasProperty(property);
     }
@@ -150,7 +150,7 @@ final class Position {
         return problem;
     }
 
-    /** Decodes the value at the parser's present token. */
+    /** Decodes the value at the parser's current token. */
     @Nullable
     Object read(JsonParser parser) {
         try {
@@ -167,7 +167,7 @@ final class Position {
         }
     }
 
-    /** The value for one that was not sent. */
+    /** The value that replaces a missing one. */
     @Nullable
     Object missing() {
         if (primitive) {

@@ -43,7 +43,7 @@ final class QueryArguments {
         return arguments;
     }
 
-    /** Decodes a bean or map whose properties or keys are the query parameters that are no arguments. */
+    /** Decodes a bean or map from the query parameters that are not arguments themselves. */
     private @Nullable Object ofProperties(Position parameter, Map<String, List<String>> query) {
         Map<String, List<String>> properties = new HashMap<>(query);
         properties.keySet().removeAll(names);

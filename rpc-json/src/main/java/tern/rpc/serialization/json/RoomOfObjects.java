@@ -19,7 +19,7 @@ import tools.jackson.databind.deser.bean.PropertyValueBuffer;
  */
 final class RoomOfObjects implements ValueInstantiators {
 
-    /** The memory that every object has for free. Objects with few fields are no means of attack. */
+    /** The memory that every object has for free. Objects with few fields are not useful for an attack. */
     static final int FREE_BYTES = 24;
 
     private static final long SPARE_BYTES = 1 << 20;
@@ -81,7 +81,7 @@ final class RoomOfObjects implements ValueInstantiators {
             }
         }
 
-        /** Reads the position in the text, which is expensive and so done on demand only. */
+        /** Reads the position in the text. This is expensive, so it is done only on demand. */
         private void look(DeserializationContext context) {
             long sent = Math.max(0, context.getParser().currentLocation().getByteOffset());
             allowed = SPARE_BYTES + BYTES_FOR_EACH_SENT * sent;

@@ -1,4 +1,4 @@
-/** Java values as JSON, through the application's own Jackson mapper with limits of ours. Needs Jackson 3. */
+/** Java values as JSON, through the application's Jackson mapper with additional limits. Needs Jackson 3. */
 @NullMarked
 package tern.rpc.serialization.json;
 

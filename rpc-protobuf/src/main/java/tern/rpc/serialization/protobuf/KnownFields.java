@@ -24,7 +24,7 @@ final class KnownFields {
     /** No known field, a field with inner fields, or a field whose number takes more than one byte. */
     static final byte OTHER = 0;
 
-    /** A field with one of these wire types, of which only the end matters. */
+    /** A field with one of these wire types, for which only its end matters. */
     static final byte VARINT = 1;
 
     static final byte FIXED32 = 2;

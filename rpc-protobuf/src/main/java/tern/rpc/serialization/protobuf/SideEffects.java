@@ -9,12 +9,12 @@ public final class SideEffects {
 
     private SideEffects() {}
 
-    /** @param descriptor of a method, as protobuf makes it; anything else says nothing */
+    /** @param descriptor a method descriptor of protobuf; any other object has no option */
     public static boolean hasNone(@Nullable Object descriptor) {
         return level(descriptor) == IdempotencyLevel.NO_SIDE_EFFECTS;
     }
 
-    /** Whether a second call changes nothing more. */
+    /** Whether a repeated call has no further effect. */
     public static boolean isIdempotent(@Nullable Object descriptor) {
         return level(descriptor) != IdempotencyLevel.IDEMPOTENCY_UNKNOWN;
     }

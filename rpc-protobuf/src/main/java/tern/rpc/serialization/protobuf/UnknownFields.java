@@ -3,24 +3,27 @@ package tern.rpc.serialization.protobuf;
 import com.google.protobuf.WireFormat;
 
 /**
- * How much of a message its class does not know, counted in one pass over the bytes that makes no other object. What is
- * no message ends the count and nothing else, as its parser gets no further; where the two could differ, this reads on.
+ * Counts the unknown fields of a message in one pass over its bytes, without creating other objects. Invalid bytes only
+ * end the count, because the parser stops there too; in doubtful cases the count continues.
  *
- * <p>protobuf keeps what it does not know in a tree for each message, which takes half a kilobyte and more for the two
- * bytes of a field. Honest messages have some from peers of a newer version: hence the bounds, which grow with the size.
+ * <p>protobuf keeps unknown fields in a tree for each message, which takes at least half a kilobyte for the two bytes
+ * of a field. Honest messages contain some from newer peers, so the limits grow with the size of the message.
  */
 final class UnknownFields {
 
-    /** Free of charge, whatever the size: some milliseconds and two MiB. */
+    /** This number is free, whatever the size. It costs some milliseconds and two MiB. */
     private static final int FREE = 4_096;
 
-    /** Kept beyond that, one for so many bytes: the other fields of a small message. */
+    /**
+     * Beyond that, one unknown field is kept for this number of bytes, which is the size of a small message's other
+     * fields.
+     */
     private static final int BYTES_OF_A_FIELD = 16;
 
-    /** Read beyond that, one for so many bytes: a message of a new value of its enum and anything else. */
+    /** Beyond that, one message with an unknown enum number is accepted for this number of bytes. */
     private static final int BYTES_OF_A_MESSAGE = 8;
 
-    /** What an unknown field that is counted takes on the wire. */
+    /** The minimum size of a counted unknown field on the wire. */
     private static final int MIN_BYTES = 2;
 
     private final byte[] bytes;
@@ -41,22 +44,28 @@ final class UnknownFields {
         return unknown;
     }
 
-    /** Whether so many bytes can hold more than is kept; else there is no need to count. */
+    /** Whether a message of this size can contain too many unknown fields. Otherwise counting is not needed. */
     static boolean canBeTooMany(int length) {
         return length > MIN_BYTES * FREE;
     }
 
-    /** Unknown fields, once where several of one number follow each other: those share what keeps them. */
+    /**
+     * The number of unknown fields. Consecutive fields with the same number count as one, because protobuf stores them
+     * together.
+     */
     int fields() {
         return fields;
     }
 
-    /** How many of these are kept. */
+    /** The number of unknown fields that are kept. */
     int mostFields() {
         return FREE + length / BYTES_OF_A_FIELD;
     }
 
-    /** Messages with a number that their enum does not know, which is kept even by those that drop unknown fields. */
+    /**
+     * The number of messages with an unknown enum number. The parser keeps such numbers even if it drops unknown
+     * fields.
+     */
     int messagesWithValues() {
         return messagesWithValues;
     }
@@ -65,7 +74,7 @@ final class UnknownFields {
         return FREE + length / BYTES_OF_A_MESSAGE;
     }
 
-    /** @param group the number of the group that ends this, zero for what ends with its bytes */
+    /** @param group the number of the group that ends this message; zero if it ends with its bytes */
     private void message(KnownFields known, int end, int group, int depth) {
         if (depth > ProtobufCodec.MAX_DEPTH) {
             stop();
@@ -106,7 +115,7 @@ final class UnknownFields {
         }
     }
 
-    /** Over what nearly all messages are made of, in a loop that keeps its place to itself. */
+    /** Skips the most common fields in a loop that keeps the position in a local variable. */
     private void passOverPlain(KnownFields known, int end) {
         int at = position;
         int next = at;
@@ -117,7 +126,7 @@ final class UnknownFields {
         position = next == end ? end : at;
     }
 
-    /** More than the end for a field that has to be looked at more closely. */
+    /** Returns the position after a common field; Integer.MAX_VALUE if the field must be checked in detail. */
     private int behindPlain(KnownFields known, int at, int end) {
         byte[] in = bytes;
         int next = at + 1;
@@ -184,7 +193,7 @@ final class UnknownFields {
         }
     }
 
-    /** Behind the bytes whose length stands here. */
+    /** Returns the end of the bytes whose length comes next. */
     private int endOfPart(int end) {
         int count = varint(end);
         if (count < 0 || count > end - position) {
@@ -194,7 +203,7 @@ final class UnknownFields {
         return position + count;
     }
 
-    /** The low 32 bits of a number of ten bytes at the most. */
+    /** Returns the low 32 bits of a number of at most ten bytes. */
     private int varint(int end) {
         int value = 0;
         for (int shift = 0; shift < 70 && position < end; shift += 7) {
@@ -210,7 +219,7 @@ final class UnknownFields {
         return 0;
     }
 
-    /** Nothing is in front of any end now, so every loop is left. */
+    /** Ends all loops, because no end is after this position. */
     private void stop() {
         position = Integer.MAX_VALUE;
     }

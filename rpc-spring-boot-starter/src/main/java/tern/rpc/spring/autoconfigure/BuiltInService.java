@@ -13,7 +13,7 @@ interface BuiltInService {
     /** Called when the shutdown begins, before the server drains. */
     default void shutDown() {}
 
-    /** The keys of the application's own services. */
+    /** The keys of the application's services. */
     static List<String> others(List<ServiceExport> exports) {
         return exports.stream()
                 .map(ServiceExport::key)

@@ -35,7 +35,7 @@ final class FirstCalls {
     private static final Logger LOG = LoggerFactory.getLogger(FirstCalls.class);
     private static final int CALLS = 3;
 
-    /** The connections of the temporary port: one of our own. */
+    /** The connections of the temporary port: only the one of these calls. */
     private static final int CONNECTIONS = 1;
 
     private static final int MESSAGE_BYTES = 64 << 10;
@@ -43,7 +43,7 @@ final class FirstCalls {
     /** The longest time that the start waits for these calls. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** The target of these calls. They are slow, and nobody must be warned of them. */
+    /** The target of these calls. They are slow, but must not be reported as slow. */
     private static final Slo NO_TARGET = new Slo(1, PATIENCE.multipliedBy(2));
 
     /** The called service. */
@@ -58,7 +58,7 @@ final class FirstCalls {
 
     private FirstCalls() {}
 
-    /** Makes no calls, because their values are Java values. */
+    /** Makes no calls. For applications without tern-rpc-hessian, because the probe needs Java values. */
     static FirstCalls none() {
         return new FirstCalls();
     }

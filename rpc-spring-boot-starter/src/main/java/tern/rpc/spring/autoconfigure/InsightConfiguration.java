@@ -9,7 +9,7 @@ import tern.rpc.pool.Goal;
 import tern.rpc.pool.Sizing;
 import tern.rpc.spring.autoconfigure.pool.SettingOrigins;
 
-/** Gives the sizes of pools that fit to the workers of the server, if the application has the starter for insight. */
+/** Derives the sizes of pools from the number of the server's workers, if the application has the insight starter. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(SettingOrigins.class)
 class InsightConfiguration {

@@ -10,7 +10,7 @@ import tern.rpc.reflection.ReflectionService;
 import tern.rpc.server.RpcServer;
 import tern.rpc.settings.RpcStartException;
 
-/** Tells gRPC tools which services there are, if the application asks for it. */
+/** Describes the services to gRPC tools, if the application switches this on. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBooleanProperty(name = "rpc.server.reflection")
 class ReflectionConfiguration {

@@ -1,4 +1,4 @@
-/** Wiring of server, client and meters from properties and beans. */
+/** Auto-configuration of server, client and meters from properties and beans. */
 @NullMarked
 package tern.rpc.spring.autoconfigure;
 

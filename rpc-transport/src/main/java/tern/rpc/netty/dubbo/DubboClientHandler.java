@@ -61,7 +61,7 @@ final class DubboClientHandler extends DubboFrameDecoder {
         if (length == 2 && body.getByte(start) == 1) {
             if (body.getByte(start + 1) == 'R') {
                 connection.drain();
-            } // "W" reverts it, but another connection is already open by then
+            } // "W" would undo it, but another connection is already open by then
         } else if (DubboHeader.isTwoWay(flags)) {
             connection.queue().add(DubboFrame.heartbeatAnswer(id));
         }

@@ -29,8 +29,8 @@ final class DubboStatus {
     private DubboStatus() {}
 
     /**
-     * The status for a failure. A status that proves that the method did not run is used only if this is true. INTERNAL
-     * and UNAVAILABLE have no status of their own; Dubbo's callers treat the used one alike.
+     * The status for a failure. A status that proves that the method did not run is used only for calls that did not
+     * run. INTERNAL and UNAVAILABLE have no such status; they use one that Dubbo's callers treat in the same way.
      */
     static int of(RpcException failure) {
         boolean notRun = failure.wasExecuted() == Executed.NO;

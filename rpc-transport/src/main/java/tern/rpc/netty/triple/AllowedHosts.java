@@ -19,7 +19,7 @@ record AllowedHosts(Set<String> names) {
     private static final AsciiString HOST = AsciiString.cached("host");
     private static final Pattern NAME = Pattern.compile("(\\*\\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?|\\[[0-9a-f:.]+]");
 
-    /** @throws IllegalArgumentException if a name is no host; the message names it */
+    /** @throws IllegalArgumentException if a name is not a host; the message names it */
     AllowedHosts {
         Set<String> lower = new TreeSet<>();
         for (String name : names) {
@@ -62,7 +62,7 @@ record AllowedHosts(Set<String> names) {
         return false;
     }
 
-    /** The name without the port and a final dot; null if the text is no host with an optional port. */
+    /** The name without the port and a final dot; null if the text is not a host with an optional port. */
     private static @Nullable String nameOf(String written) {
         int colon = written.lastIndexOf(':');
         boolean hasPort = colon > written.lastIndexOf(']');

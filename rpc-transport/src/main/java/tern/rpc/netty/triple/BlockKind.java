@@ -10,7 +10,7 @@ enum BlockKind {
     /** It refers to known fields, and its texts leave the table unchanged. */
     MAY_BE_KEPT,
 
-    /** The same, but one of its texts must never be stored (6.2.3). */
+    /** Like {@link #MAY_BE_KEPT}, but one of its texts must never be stored (6.2.3). */
     SECRET,
 
     /** It adds a field to the table or changes its size, or it is malformed or too unusual to decide. */

@@ -204,12 +204,12 @@ abstract class ClientCall implements MessageDeframer.Receiver {
         return deframer == null || deframer.isEmpty();
     }
 
-    /** Whether the rest is the beginning of an incomplete message. */
+    /** Whether the rest is an incomplete message. */
     boolean isCutOff() {
         return deframer != null && deframer.isIncomplete();
     }
 
-    /** Whether bytes arrived that are no messages. */
+    /** Whether bytes arrived that are not messages. */
     boolean isForeign() {
         return foreign;
     }

@@ -3,7 +3,7 @@ package tern.rpc.netty.triple;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.util.AsciiString;
 
-/** What all protocols read from the head of a request. */
+/** Reads the fields of a request's head that all protocols use. */
 final class HeadFields {
 
     static final AsciiString REST_GROUP = AsciiString.cached("rest-service-group");

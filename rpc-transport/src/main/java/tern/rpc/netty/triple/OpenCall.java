@@ -59,7 +59,7 @@ final class OpenCall extends WriteCommand {
         return known;
     }
 
-    /** The same request for another call object. */
+    /** Returns this request for another call object. */
     OpenCall of(ClientCall other) {
         return new OpenCall(other, head, fields, message);
     }

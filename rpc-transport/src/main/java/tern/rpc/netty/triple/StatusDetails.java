@@ -50,7 +50,7 @@ final class StatusDetails {
     /**
      * Decodes the details.
      *
-     * @throws SerializationException if the bytes are no such message
+     * @throws SerializationException if the bytes are not such a message
      */
     static Status decode(byte[] bytes) {
         ProtoReader reader = new ProtoReader(bytes, 0, bytes.length);

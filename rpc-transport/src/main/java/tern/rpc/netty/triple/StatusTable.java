@@ -44,7 +44,7 @@ final class StatusTable {
         return number >= 0 && number < CODES.length ? CODES[number] : StatusCode.UNKNOWN;
     }
 
-    /** The code for the text of {@code grpc-status}. Text that is no number is {@code UNKNOWN}. */
+    /** The code for the text of {@code grpc-status}. Text that is not a number is {@code UNKNOWN}. */
     static StatusCode fromNumber(CharSequence text) {
         int length = text.length();
         if (length < 1 || length > 2 || !isDigit(text.charAt(0)) || !isDigit(text.charAt(length - 1))) {

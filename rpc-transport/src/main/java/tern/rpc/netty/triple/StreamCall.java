@@ -32,7 +32,7 @@ final class StreamCall extends ClientCall {
     private final TripleCodecs codecs;
     private final PayloadCodec payload;
     private final ClientStream.Receiver receiver;
-    /** Below this many unsent bytes the next message should be sent (docs/wire-protocol.md 3.10). */
+    /** Below this many unsent bytes the sender is asked for the next message (docs/wire-protocol.md 3.10). */
     private static final long READY_BYTES = 32 << 10;
 
     private final AtomicLong unsentBytes = new AtomicLong(); // any thread
@@ -68,7 +68,7 @@ final class StreamCall extends ClientCall {
         return unsentBytes.get();
     }
 
-    /** Whether so little waits to be sent that one more message should be. Any thread. */
+    /** Whether fewer than {@link #READY_BYTES} wait to be sent. Any thread. */
     boolean isReady() {
         return unsentBytes.get() < READY_BYTES;
     }
@@ -92,7 +92,7 @@ final class StreamCall extends ClientCall {
         return gathered;
     }
 
-    /** Sends it, or keeps it until it can be sent. */
+    /** Sends the message, or queues it until the stream is open. */
     void send(SendMessage message) {
         Http2Stream stream = stream();
         if (isOver()) {
@@ -214,9 +214,9 @@ final class StreamCall extends ClientCall {
     }
 
     /**
-     * Something that is sent on the stream, in order.
+     * A message to be sent on the stream in order, or its end.
      *
-     * @param bytes that it counts until {@link #gone}
+     * @param bytes unsent bytes that it counts until {@link #gone}
      */
     record SendMessage(byte @Nullable [] message, boolean end, int bytes) {}
 }

@@ -120,7 +120,7 @@ final class TripleMetadata {
         for (String one : value.split(",")) {
             byte[] decoded = decoded(one.trim());
             if (decoded == null) {
-                metadata.add(name, value); // no base64: text under a name with this suffix
+                metadata.add(name, value); // not base64: text under a name with this suffix
                 return;
             }
             metadata.add(name, decoded);

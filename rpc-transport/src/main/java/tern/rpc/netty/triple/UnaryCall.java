@@ -23,7 +23,7 @@ final class UnaryCall extends ClientCall {
         ask(2); // requests a second message too, to detect this mistake
     }
 
-    /** The same call on another connection, because it was not sent on this one. */
+    /** Returns this call for another connection, because it was not sent on this one. */
     UnaryCall on(Connection other) {
         return new UnaryCall(codecs, payload, pending(), other);
     }

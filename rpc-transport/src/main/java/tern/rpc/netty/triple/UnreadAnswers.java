@@ -45,7 +45,7 @@ final class UnreadAnswers {
         return bytes > MAX_BYTES;
     }
 
-    /** Whether so many bytes wait that a check is needed. */
+    /** Whether enough bytes wait that a check is needed. */
     boolean mayStall() {
         return bytes > STALL_BYTES;
     }

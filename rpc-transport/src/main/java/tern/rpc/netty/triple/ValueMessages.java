@@ -43,7 +43,7 @@ final class ValueMessages {
 
     /**
      * Whether a request is such a message and not Triple's wrapper. The wrapper also begins with field 1, the name of a
-     * serialization, but the name's first letter is no tag of a Value.
+     * serialization, but the name's first letter is not a tag of a Value.
      *
      * @param parameters the number of the method's parameters
      */
@@ -78,7 +78,7 @@ final class ValueMessages {
     /**
      * Converts a request to JSON: the value of the only parameter, or an array of all.
      *
-     * @throws tern.rpc.serialization.SerializationException if it is no such message or nests too deep
+     * @throws tern.rpc.serialization.SerializationException if it is not such a message or nests too deep
      */
     static void requestToJson(byte[] bytes, int offset, int length, int parameters, OutputBuffer json) {
         ValueToJson writing = new ValueToJson(bytes, json);
@@ -93,7 +93,7 @@ final class ValueMessages {
      * Converts JSON to a Value. A number that a double cannot represent exactly, such as a large {@code long}, becomes
      * text, as for 64-bit integers in protobuf's JSON.
      *
-     * @throws tern.rpc.serialization.SerializationException if it is no JSON or nests too deep
+     * @throws tern.rpc.serialization.SerializationException if it is not JSON or nests too deep
      */
     static void jsonToValue(byte[] json, int length, OutputBuffer out) {
         new JsonToValue(json, length, out).document();

@@ -240,7 +240,7 @@ final class WrapperCodec implements PayloadCodec {
         return value;
     }
 
-    /** The text of the reader's present field. The two usual texts are not created anew. */
+    /** Returns the text of the reader's current field. The two usual texts are constants. */
     static String serializeType(ProtoReader fields) {
         return fields.textOf(USUAL_TYPES);
     }

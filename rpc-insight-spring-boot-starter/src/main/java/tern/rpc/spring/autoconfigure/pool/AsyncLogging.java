@@ -47,7 +47,7 @@ public final class AsyncLogging implements EnvironmentPostProcessor {
                 && LoggingSystem.get(loader).getClass().getSimpleName().equals("Log4J2LoggingSystem");
     }
 
-    /** Whether it is possible and no setting forbids it. */
+    /** Whether asynchronous logging is possible and no setting forbids it. */
     static boolean isWanted(Environment environment, ClassLoader loader) {
         return environment.getProperty(PROPERTY, boolean.class, true)
                 && ClassUtils.isPresent(DISRUPTOR, loader)

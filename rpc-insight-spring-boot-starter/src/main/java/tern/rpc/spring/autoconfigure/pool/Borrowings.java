@@ -15,13 +15,13 @@ final class Borrowings {
     private final LongAdder heldNanos = new LongAdder();
     private final Holders holders = new Holders();
 
-    /** A borrowing starts. Returns the present time, for the next calls. */
+    /** A borrowing starts. Returns the current time, for the next calls. */
     long asked() {
         waiting.increment();
         return System.nanoTime();
     }
 
-    /** A borrowing succeeded. Returns the present time, for {@link #returned(long)}. */
+    /** A borrowing succeeded. Returns the current time, for {@link #returned(long)}. */
     long taken(long askedAt) {
         long now = System.nanoTime();
         waiting.decrement();
@@ -30,7 +30,7 @@ final class Borrowings {
         return now;
     }
 
-    /** A borrowing succeeded, and the one who borrowed is recorded until {@link #returned(Holders.Holder)}. */
+    /** A borrowing succeeded, and the borrower is recorded until {@link #returned(Holders.Holder)}. */
     Holders.Holder takenBy(long askedAt) {
         return holders.taken(taken(askedAt));
     }

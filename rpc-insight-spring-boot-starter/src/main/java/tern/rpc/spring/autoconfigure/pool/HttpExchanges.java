@@ -19,7 +19,7 @@ final class HttpExchanges {
     /** More hosts do not change any advice. */
     private static final int MAX_HOSTS = 64;
 
-    /** The name of waits for a connection; the pools of HTTP clients are told apart by their hosts. */
+    /** The name of waits for a connection. Pools of HTTP clients are distinguished by their hosts. */
     private static final String POOL = "http";
 
     private final Borrowings borrowings = new Borrowings();

@@ -15,7 +15,7 @@ import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSetting.Use;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Sets measured connections in the client that Spring Data creates for one server. */
+/** Replaces the connections of the client that Spring Data creates for a single server by measured ones. */
 final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
 
     private final PoolSources sources;
@@ -34,7 +34,7 @@ final class JedisWatch implements JedisClientConfigurationBuilderCustomizer {
     private void watch(AbstractClientBuilder<?, ?> builder, JedisClientConfiguration configuration) {
         GenericObjectPoolConfig<?> config = configuration.getPoolConfig().orElse(null);
         if (config == null || !configuration.isUsePooling() || !(builder.build() instanceof RedisClient plain)) {
-            return; // clusters and sentinels have several pools
+            return; // clusters and sentinels have several pools, which are not measured
         }
         PooledObjectFactory<Connection> factory = plain.getPool().getFactory();
         plain.close(); // it has no connection yet; its factory knows the address and the credentials

@@ -23,7 +23,7 @@ import tern.rpc.pool.PoolSetting;
 import tern.rpc.pool.PoolSetting.Source;
 import tern.rpc.pool.PoolSnapshot;
 
-/** Measures the lines of Log4j 2: those of callers in their ledgers, and the ring as a pool. */
+/** Measures logging by Log4j 2: the time of callers in their ledgers, and the ring as a pool. */
 final class Log4jWatch implements LoggingWatch, SmartInitializingSingleton, DisposableBean {
 
     private final LoggerContext context;

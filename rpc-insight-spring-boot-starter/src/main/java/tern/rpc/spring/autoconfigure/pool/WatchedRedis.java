@@ -13,7 +13,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 
 /**
- * A proxy of a Redis connection that counts commands. Commands inside a pipeline or a transaction are no round trips
+ * A proxy of a Redis connection that counts commands. Commands inside a pipeline or a transaction are not round trips
  * and do not count; closing the pipeline does. As thread-safe as the connection.
  */
 final class WatchedRedis implements InvocationHandler {

@@ -13,7 +13,7 @@ import tern.rpc.spring.autoconfigure.RpcServerLifecycle;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The present services and references of the application.
+ * The services and references of the application, with their current state.
  *
  * @param server null if nothing is exported
  * @param served the calls served in the last minute

@@ -1,4 +1,4 @@
-/** What Spring Boot Actuator shows: endpoint, health and info. */
+/** The endpoint, health and info for Spring Boot Actuator. */
 @NullMarked
 package tern.rpc.spring.autoconfigure.actuate;
 
