@@ -88,6 +88,26 @@ public final class Program implements AutoCloseable {
                 .orElse(0.0);
     }
 
+    /**
+     * Sends a signal.
+     *
+     * @param name the name as {@code kill} takes it: {@code STOP}
+     */
+    void signal(String name) throws IOException, InterruptedException {
+        new ProcessBuilder("kill", "-" + name, String.valueOf(process.pid()))
+                .inheritIO()
+                .start()
+                .waitFor();
+    }
+
+    /** Kills the process without a chance to drain. Its children, which cannot stop themselves, end too. */
+    void kill() throws InterruptedException {
+        List<ProcessHandle> children = process.descendants().toList();
+        process.destroyForcibly().waitFor();
+        children.forEach(ProcessHandle::destroyForcibly);
+        close();
+    }
+
     /** Stops the process and its children. The children are its stores, which it may not be able to stop itself. */
     @Override
     public void close() {

@@ -67,6 +67,16 @@ public final class SampleProgram implements AutoCloseable {
         return ports;
     }
 
+    /** Sends a signal by its name: {@code STOP}. */
+    public void signal(String name) throws IOException, InterruptedException {
+        program.signal(name);
+    }
+
+    /** Kills the program without a chance to drain. */
+    public void kill() throws InterruptedException {
+        program.kill();
+    }
+
     /** Returns the CPU time so far, in seconds. */
     public double cpuSeconds() {
         return program.cpuSeconds();

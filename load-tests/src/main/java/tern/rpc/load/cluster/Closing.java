@@ -1,0 +1,19 @@
+package tern.rpc.load.cluster;
+
+import java.util.Deque;
+
+/** Closes what a framework opened, the last first. */
+final class Closing {
+
+    private Closing() {}
+
+    static void all(Deque<AutoCloseable> opened) {
+        while (!opened.isEmpty()) {
+            try {
+                opened.pop().close();
+            } catch (Exception e) {
+                throw new IllegalStateException("a framework could not be closed", e);
+            }
+        }
+    }
+}

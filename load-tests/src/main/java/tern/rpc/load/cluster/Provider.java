@@ -1,0 +1,93 @@
+package tern.rpc.load.cluster;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import tern.rpc.load.sample.SampleProgram;
+
+/** A sample provider as a process, which can be stopped, killed and started again on its port. Not thread-safe. */
+final class Provider implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofMillis(500);
+    private static final Pattern COUNT = Pattern.compile("\"COUNT\",\"value\":([0-9.E]+)");
+
+    private final String name;
+    private final Path jar;
+    private final Path folder;
+    private final int port;
+    private final HttpClient http = HttpClient.newHttpClient();
+    private SampleProgram program;
+    private String actuator = "";
+
+    private Provider(String name, Path jar, Path folder, int port) throws IOException {
+        this.name = name;
+        this.jar = jar;
+        this.folder = folder;
+        this.port = port;
+        this.program = launch();
+    }
+
+    /** Starts the process and does not wait until it is ready. */
+    static Provider start(String name, Path jar, Path folder, int port) throws IOException {
+        return new Provider(name, jar, folder, port);
+    }
+
+    private SampleProgram launch() throws IOException {
+        return SampleProgram.start(name, jar, folder, List.of("--rpc.server.port=" + port), 0);
+    }
+
+    void awaitReady() throws IOException, InterruptedException {
+        Properties ports = program.awaitReady();
+        actuator = "http://127.0.0.1:" + ports.getProperty("http.port") + "/actuator/metrics/rpc.server.requests";
+    }
+
+    int port() {
+        return port;
+    }
+
+    /** Stops the process by SIGTERM, and starts it again when it has ended. */
+    void restart() throws IOException, InterruptedException {
+        program.close();
+        startAgain();
+    }
+
+    void kill() throws InterruptedException {
+        program.kill();
+    }
+
+    void startAgain() throws IOException, InterruptedException {
+        program = launch();
+        awaitReady();
+    }
+
+    void signal(String signal) throws IOException, InterruptedException {
+        program.signal(signal);
+    }
+
+    /** The calls over this protocol since the start of the process; -1 while it does not answer. */
+    long served(Wire wire) throws InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(actuator + "?tag=protocol:" + wire.protocol()))
+                .timeout(PATIENCE)
+                .build();
+        try {
+            HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
+            Matcher count = COUNT.matcher(answer.body());
+            return count.find() ? (long) Double.parseDouble(count.group(1)) : 0;
+        } catch (IOException e) {
+            return -1;
+        }
+    }
+
+    @Override
+    public void close() {
+        program.close();
+    }
+}

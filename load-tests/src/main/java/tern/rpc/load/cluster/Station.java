@@ -1,0 +1,78 @@
+package tern.rpc.load.cluster;
+
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * A node that serves calls with some workers, each call for an exponentially distributed time. It holds no threads: the
+ * answer is scheduled for the time at which a worker would have it. Thread-safe.
+ */
+final class Station {
+
+    /** The behaviour of the node itself. */
+    enum State {
+        HEALTHY,
+        /** Calls take ten times longer. */
+        SLOW,
+        /** Calls fail at once. */
+        FAILING
+    }
+
+    static final long MEAN_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+
+    private static final int SLOWER = 10;
+
+    private final int number;
+    private final ScheduledExecutorService timer;
+    private final Random random; // guarded by this
+    private final PriorityQueue<Long> freeAt = new PriorityQueue<>(); // one time per worker; guarded by this
+    private final LongAdder arrived = new LongAdder();
+    private volatile State state = State.HEALTHY;
+
+    Station(int number, int workers, ScheduledExecutorService timer) {
+        this.number = number;
+        this.timer = timer;
+        this.random = new Random(number);
+        for (int i = 0; i < workers; i++) {
+            freeAt.add(System.nanoTime());
+        }
+    }
+
+    void state(State changed) {
+        state = changed;
+    }
+
+    /** The calls so far. */
+    long arrived() {
+        return arrived.sum();
+    }
+
+    /**
+     * Serves a call.
+     *
+     * @param failure the failure of the framework that means the node is unavailable
+     */
+    CompletableFuture<Integer> work(java.util.function.Supplier<RuntimeException> failure) {
+        arrived.increment();
+        if (state == State.FAILING) {
+            return CompletableFuture.failedFuture(failure.get());
+        }
+        CompletableFuture<Integer> answer = new CompletableFuture<>();
+        timer.schedule(() -> answer.complete(number), untilServed(), TimeUnit.NANOSECONDS);
+        return answer;
+    }
+
+    private synchronized long untilServed() {
+        long now = System.nanoTime();
+        double mean = state == State.SLOW ? SLOWER * MEAN_NANOS : MEAN_NANOS;
+        Long free = freeAt.poll();
+        long starts = free == null ? now : Math.max(now, free);
+        long ends = starts + (long) (-Math.log(1 - random.nextDouble()) * mean);
+        freeAt.add(ends);
+        return ends - now;
+    }
+}

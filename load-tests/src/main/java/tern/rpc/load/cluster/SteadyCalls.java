@@ -1,0 +1,128 @@
+package tern.rpc.load.cluster;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Blocking calls of one consumer at a steady rate, every second one idempotent. A call starts at its time, whether or
+ * not earlier ones have ended, and is measured from that time. Thread-safe.
+ */
+final class SteadyCalls {
+
+    private static final int THREADS = 400;
+    private static final long HIGHEST_MICROS = TimeUnit.SECONDS.toMicros(60);
+    private static final String TEXT = "steady";
+
+    private final Wire.Consumer consumer;
+    private final long periodNanos;
+    private final ExecutorService callers = Executors.newFixedThreadPool(THREADS, SteadyCalls::daemon);
+    private final Thread pace;
+    private volatile Counts counts = new Counts();
+    private volatile boolean stopped;
+
+    /** The calls that started in one part of a run. */
+    static final class Counts {
+
+        private final Histogram micros = new ConcurrentHistogram(HIGHEST_MICROS, 3);
+        private long lostSafe; // guarded by this, like the next fields
+        private long lostOnce;
+        private @Nullable String firstFailure;
+
+        private synchronized void lost(boolean safe, Throwable failure) {
+            if (safe) {
+                lostSafe++;
+            } else {
+                lostOnce++;
+            }
+            if (firstFailure == null) {
+                firstFailure = String.valueOf(failure.getMessage());
+            }
+        }
+
+        synchronized long calls() {
+            return micros.getTotalCount() + lostSafe + lostOnce;
+        }
+
+        /** Failed calls that could have been repeated. */
+        synchronized long lostSafe() {
+            return lostSafe;
+        }
+
+        /** Failed calls of the method that is not idempotent. */
+        synchronized long lostOnce() {
+            return lostOnce;
+        }
+
+        synchronized String firstFailure() {
+            return firstFailure == null ? "" : firstFailure;
+        }
+
+        double p99Millis() {
+            return micros.getValueAtPercentile(99) / 1e3;
+        }
+    }
+
+    SteadyCalls(Wire.Consumer consumer, int perSecond, String name) {
+        this.consumer = consumer;
+        this.periodNanos = TimeUnit.SECONDS.toNanos(1) / perSecond;
+        this.pace = daemon(this::pace);
+        pace.setName("pace-" + name);
+        pace.start();
+    }
+
+    private static Thread daemon(Runnable task) {
+        Thread thread = new Thread(task, "caller");
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    /** Ends a part of the run. Calls that start from now on belong to the next part. */
+    synchronized Counts next() {
+        Counts ended = counts;
+        counts = new Counts();
+        return ended;
+    }
+
+    private void pace() {
+        long next = System.nanoTime();
+        for (long number = 0; !stopped; number++) {
+            long intended = next;
+            boolean safe = number % 2 == 0;
+            Counts part = counts;
+            callers.execute(() -> call(part, intended, safe));
+            next += periodNanos;
+            long left = next - System.nanoTime();
+            if (left > 0) {
+                LockSupport.parkNanos(left);
+            }
+        }
+    }
+
+    private void call(Counts part, long intended, boolean safe) {
+        try {
+            if (safe) {
+                consumer.safe().echo(TEXT);
+            } else {
+                consumer.once().echo(TEXT);
+            }
+            long micros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - intended);
+            part.micros.recordValue(Math.min(HIGHEST_MICROS, Math.max(0, micros)));
+        } catch (RuntimeException e) {
+            part.lost(safe, e);
+        }
+    }
+
+    /** Starts no more calls, and waits for those that run. */
+    void close() throws InterruptedException {
+        stopped = true;
+        pace.join();
+        callers.shutdown();
+        callers.awaitTermination(10, TimeUnit.SECONDS);
+        consumer.close();
+    }
+}

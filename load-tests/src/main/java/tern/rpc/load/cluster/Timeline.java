@@ -1,0 +1,110 @@
+package tern.rpc.load.cluster;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLongArray;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+
+/** The calls of one run by the second in which they should have started. Thread-safe. */
+final class Timeline {
+
+    /** Times are counted from the begin of the fault, less these seconds. */
+    static final int BEFORE = 5;
+
+    static final int FAULT = 20;
+    static final int AFTER = 8;
+
+    /** From this second of the fault on, response times are compared with those before. */
+    static final int SETTLED = 3;
+
+    private static final int SECONDS = BEFORE + FAULT + AFTER;
+
+    private final long start;
+    private final AtomicLongArray calls = new AtomicLongArray(SECONDS);
+    private final AtomicLongArray failed = new AtomicLongArray(SECONDS);
+    private final AtomicIntegerArray failedByClient;
+    private volatile String firstFailure = "";
+    private final Histogram healthyMicros = new ConcurrentHistogram(TimeUnit.MINUTES.toMicros(1), 3);
+    private final Histogram faultMicros = new ConcurrentHistogram(TimeUnit.MINUTES.toMicros(1), 3);
+
+    /** @param start the time at which the first second begins */
+    Timeline(long start, int clients) {
+        this.start = start;
+        this.failedByClient = new AtomicIntegerArray(clients);
+    }
+
+    void ended(int client, long intended, @Nullable Throwable failure) {
+        long second = Math.floorDiv(intended - start, TimeUnit.SECONDS.toNanos(1));
+        if (second < 0 || second >= SECONDS) {
+            return;
+        }
+        int at = (int) second;
+        calls.incrementAndGet(at);
+        if (failure != null) {
+            if (firstFailure.isEmpty()) {
+                firstFailure = failure.toString();
+            }
+            failed.incrementAndGet(at);
+            if (at >= BEFORE && at < BEFORE + FAULT) {
+                failedByClient.incrementAndGet(client);
+            }
+            return;
+        }
+        long micros = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - intended);
+        if (at < BEFORE) {
+            healthyMicros.recordValue(micros);
+        } else if (at >= BEFORE + SETTLED && at < BEFORE + FAULT) {
+            faultMicros.recordValue(micros);
+        }
+    }
+
+    long callsInFault() {
+        return sum(calls);
+    }
+
+    long failedInFault() {
+        return sum(failed);
+    }
+
+    private static long sum(AtomicLongArray counts) {
+        long sum = 0;
+        for (int i = BEFORE; i < BEFORE + FAULT; i++) {
+            sum += counts.get(i);
+        }
+        return sum;
+    }
+
+    /** One of the first failures of the run as a text; empty if there was none. */
+    String firstFailure() {
+        return firstFailure;
+    }
+
+    int mostOfOneClient() {
+        int most = 0;
+        for (int i = 0; i < failedByClient.length(); i++) {
+            most = Math.max(most, failedByClient.get(i));
+        }
+        return most;
+    }
+
+    double healthyP99Millis() {
+        return healthyMicros.getValueAtPercentile(99) / 1e3;
+    }
+
+    /** The 99th percentile from the third second of the fault on. */
+    double faultP99Millis() {
+        return faultMicros.getValueAtPercentile(99) / 1e3;
+    }
+
+    int seconds() {
+        return SECONDS;
+    }
+
+    /** The share of failed calls in one second, in percent. */
+    double failedPercent(int second) {
+        long all = calls.get(second);
+        return all == 0 ? 0 : 100.0 * failed.get(second) / all;
+    }
+}
