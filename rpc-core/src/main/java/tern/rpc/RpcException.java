@@ -66,6 +66,15 @@ public class RpcException extends RuntimeException {
         return new RpcException(new Status(code, description), executed, null, new Metadata(), false);
     }
 
+    /**
+     * A failure that a server answered with, without a stack trace.
+     *
+     * @param metadata the trailers of the answer
+     */
+    public static RpcException refusal(Status status, Executed executed, Metadata metadata) {
+        return new RpcException(status, executed, null, metadata, false);
+    }
+
     public Status status() {
         return status;
     }

@@ -14,17 +14,19 @@ import tern.rpc.transport.TimeOuts;
 /**
  * An asynchronous call over all its attempts. There is one attempt at a time. Any thread may call {@link #cancel()}.
  */
-final class AsyncCall implements PendingCall.Completion {
+final class AsyncCall implements PendingCall.Completion, SentCall {
 
     private final EndpointInvoker endpoints;
     private final ClientMethod method;
     private final Invocation call;
     private final PendingCall.Completion done;
 
-    private int attempts; // used by the thread of the present attempt only
+    private volatile int attempts; // written by the thread of the present attempt only
     private volatile @Nullable Target used;
     private volatile @Nullable PendingCall pending;
     private volatile boolean cancelled;
+    private volatile boolean last;
+    private @Nullable RpcException before; // used by the thread of the present attempt only
 
     AsyncCall(EndpointInvoker endpoints, ClientMethod method, Invocation call, PendingCall.Completion done) {
         this.endpoints = endpoints;
@@ -46,16 +48,48 @@ final class AsyncCall implements PendingCall.Completion {
     }
 
     private void attemptNow() {
-        attempts++;
-        Target picked;
+        int number = attempts + 1; // one thread after another
+        attempts = number;
+        Target chosen;
         try {
             endpoints.checkDeadline(call);
-            picked = endpoints.pick(method, call, used);
+            chosen = endpoints.pick(method, call, used);
         } catch (Throwable e) { // also thrown by a balancer or source
             done.completed(null, e);
             return;
         }
+        RpcException failed = before;
+        if (failed == null || chosen != used) {
+            send(chosen);
+        } else if (!endpoints.afterPushBack(failed, call, () -> send(chosen))) {
+            done.completed(null, failed);
+        }
+    }
+
+    /**
+     * Makes the only attempt of this call at another provider.
+     *
+     * @return false if there is no other one
+     */
+    boolean attemptElsewhere(Target besides) {
+        last = true;
+        attempts = 1;
+        Target picked;
+        try {
+            picked = endpoints.pick(method, call, besides);
+        } catch (Throwable e) { // also thrown by a balancer or source
+            return false;
+        }
+        if (picked == besides || !picked.isUsable()) {
+            return false;
+        }
+        send(picked);
+        return true;
+    }
+
+    private void send(Target picked) {
         used = picked;
+        endpoints.attempted(picked);
         PendingCall attempt = endpoints.pending(method, call, this);
         picked.node().begin(attempt.startedNanos());
         pending = attempt;
@@ -78,7 +112,9 @@ final class AsyncCall implements PendingCall.Completion {
                 && left != null
                 && attempt != null
                 && !cancelled
+                && !last
                 && endpoints.again(method, call, rpc, attempts, left, attempt)) {
+            before = rpc;
             attempt();
         } else {
             done.completed(
@@ -87,7 +123,30 @@ final class AsyncCall implements PendingCall.Completion {
         }
     }
 
-    void cancel() {
+    /** Lets no attempt follow the present one. Any thread may call this. */
+    void lastAttempt() {
+        last = true;
+    }
+
+    /** The number of attempts so far. Any thread may call this. */
+    int attempts() {
+        return attempts;
+    }
+
+    /** The provider of the present attempt; null if there is none yet. Any thread may call this. */
+    @Nullable
+    Target target() {
+        return used;
+    }
+
+    /** The start of the present attempt; {@code otherwise} if there is none yet. Any thread may call this. */
+    long startedNanos(long otherwise) {
+        PendingCall attempt = pending;
+        return attempt == null ? otherwise : attempt.startedNanos();
+    }
+
+    @Override
+    public void cancel() {
         cancelled = true;
         PendingCall attempt = pending;
         if (attempt != null) {
@@ -95,11 +154,8 @@ final class AsyncCall implements PendingCall.Completion {
         }
     }
 
-    /**
-     * Ends the call because the caller noticed the deadline before the connection did. The filters decide about the
-     * failure.
-     */
-    void expire() {
+    @Override
+    public void expire() {
         PendingCall attempt = pending;
         Target target = used;
         if (attempt != null && target != null) {
@@ -108,9 +164,8 @@ final class AsyncCall implements PendingCall.Completion {
         }
     }
 
-    /** The last address of the call, for messages; null if there is none yet. */
-    @Nullable
-    Endpoint endpoint() {
+    @Override
+    public @Nullable Endpoint endpoint() {
         Target target = used;
         return target == null ? null : target.endpoint();
     }

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
+import tern.rpc.endpoint.Endpoint;
 
 /**
  * The future that callers of asynchronous methods get. Cancelling it cancels the call. If a served call waits for it,
@@ -17,6 +18,7 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
 
     private final Executor executor;
     private volatile @Nullable Runnable cancelAction;
+    private volatile @Nullable SentCall sent;
 
     CallFuture(Executor executor) {
         this.executor = executor;
@@ -28,8 +30,16 @@ final class CallFuture<T extends @Nullable Object> extends CompletableFuture<T> 
     }
 
     @Override
-    public void passedOn(AsyncCall call) {
+    public void passedOn(SentCall call) {
+        sent = call;
         onCancel(call::cancel);
+    }
+
+    /** The provider of the last attempt; null if it is not known. */
+    @Nullable
+    Endpoint endpoint() {
+        SentCall call = sent;
+        return call == null ? null : call.endpoint();
     }
 
     /** Runs the action when the caller gives up, or at once if it already has. */

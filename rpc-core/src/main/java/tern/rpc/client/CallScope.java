@@ -6,5 +6,5 @@ import java.util.concurrent.Executor;
 interface CallScope extends Executor {
 
     /** The filters passed the call on. It is cancelled when the caller gives up, or at once if it already has. */
-    void passedOn(AsyncCall call);
+    void passedOn(SentCall call);
 }

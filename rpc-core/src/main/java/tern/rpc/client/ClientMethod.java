@@ -18,7 +18,8 @@ import tern.rpc.metrics.CallMeters;
  * @param waitForReady whether calls that find no provider wait for one
  * @param keyArgument the index of the argument that is the key of consistent hashing; {@link #NO_KEY} for none
  * @param filters the users' filters
- * @param filtered these filters with the endpoints behind them; null if there are none, and for streams
+ * @param filtered these filters with the endpoints behind them; null for streams, and for calls that need no stage
+ * @param hedging null if calls of the method are not hedged
  */
 record ClientMethod(
         ServiceKey service,
@@ -32,7 +33,9 @@ record ClientMethod(
         @Nullable Invoker filtered,
         EndpointInvoker endpoints,
         CallMeters meters,
-        UsualTime usualTime) {
+        UsualTime usualTime,
+        @Nullable Hedging hedging,
+        PlaceNames places) {
 
     static final int NO_KEY = -1;
 
@@ -49,7 +52,9 @@ record ClientMethod(
                 chain,
                 endpoints,
                 meters,
-                usualTime);
+                usualTime,
+                hedging,
+                places);
     }
 
     boolean isStream() {

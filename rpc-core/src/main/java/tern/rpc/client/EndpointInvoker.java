@@ -48,6 +48,7 @@ final class EndpointInvoker implements AutoCloseable {
     private final NanoClock clock;
     private final Executor executor;
     private final ScheduledExecutorService timer;
+    private final ProviderBudgets budgets;
 
     /**
      * @param executor runs the ends of probes
@@ -66,23 +67,36 @@ final class EndpointInvoker implements AutoCloseable {
         this.clock = clock;
         this.executor = executor;
         this.timer = timer;
+        this.budgets = new ProviderBudgets(clock);
     }
 
     Cluster cluster() {
         return cluster;
     }
 
-    /** Sends the call and waits for its answer on this thread. */
-    Response callAndWait(ClientMethod method, Invocation call) throws Throwable {
+    /**
+     * Sends the call and waits for its answer on this thread.
+     *
+     * @param last learns the provider of each attempt; null if nobody asks
+     */
+    Response callAndWait(ClientMethod method, Invocation call, @Nullable LastEndpoint last) throws Throwable {
         retries.called();
         Target used = null;
+        RpcException before = null;
         for (int attempt = 1; ; attempt++) {
             checkDeadline(call);
             if (isWaiting(method, call)) {
                 awaitProvider(call);
             }
             Target target = pick(method, call, used);
+            if (before != null && target == used && !awaitPushBack(before, call)) {
+                throw before;
+            }
             used = target;
+            attempted(target);
+            if (last != null) {
+                last.set(target.endpoint());
+            }
             long started = clock.nanoTime();
             PendingCall pending = new PendingCall(call, method.oneWay(), started, null);
             RpcException failure = null;
@@ -99,7 +113,30 @@ final class EndpointInvoker implements AutoCloseable {
             if (!again(method, call, failure, attempt, used, pending)) {
                 throw explained(failure, used);
             }
+            before = failure;
         }
+    }
+
+    /** Counts an attempt at a provider, which adds to the budget for retries after its failures. */
+    void attempted(Target target) {
+        budgets.of(target.endpoint()).called();
+    }
+
+    /**
+     * Waits as long as the provider that failed asked for, because the next attempt is sent to it again.
+     *
+     * @return false if the time of the call does not suffice
+     */
+    private boolean awaitPushBack(RpcException failure, Invocation call) {
+        PushBack pushBack = PushBack.of(failure);
+        if (pushBack == null) {
+            return true;
+        }
+        if (!pushBack.fitsInto(call.deadline().remainingNanos(clock.nanoTime()))) {
+            return false;
+        }
+        pushBack.await();
+        return true;
     }
 
     /** An attempt has ended; the node learns its outcome. */
@@ -190,11 +227,36 @@ final class EndpointInvoker implements AutoCloseable {
     }
 
     /** Sends the call. Its end is reported on the call's executor. */
-    AsyncCall callAsync(ClientMethod method, Invocation call, PendingCall.Completion done) {
+    SentCall callAsync(ClientMethod method, Invocation call, PendingCall.Completion done) {
         retries.called();
+        Hedging hedging = method.hedging();
+        if (hedging != null) {
+            HedgedCall hedged = new HedgedCall(this, method, hedging, call, done, clock);
+            hedged.start();
+            return hedged;
+        }
         AsyncCall async = new AsyncCall(this, method, call, done);
         async.attempt();
         return async;
+    }
+
+    /**
+     * Runs an attempt at the same provider as soon as that one wants it, on the executor of the call.
+     *
+     * @param failure the failure of the attempt before
+     * @return false if the time of the call does not suffice
+     */
+    boolean afterPushBack(RpcException failure, Invocation call, Runnable attempt) {
+        PushBack pushBack = PushBack.of(failure);
+        if (pushBack == null) {
+            attempt.run();
+            return true;
+        }
+        if (!pushBack.fitsInto(call.deadline().remainingNanos(clock.nanoTime()))) {
+            return false;
+        }
+        timer.schedule(() -> call.executor().execute(attempt), pushBack.nanos(), TimeUnit.NANOSECONDS);
+        return true;
     }
 
     PendingCall pending(ClientMethod method, Invocation call, PendingCall.Completion completion) {
@@ -215,7 +277,13 @@ final class EndpointInvoker implements AutoCloseable {
                 && remaining > 0) {
             return true; // there was no connection, so the call still waits for one
         }
-        return retries.again(method, failure, number, canGoElsewhere(failure, used, attempt), remaining);
+        return retries.again(
+                method,
+                failure,
+                number,
+                canGoElsewhere(failure, used, attempt),
+                remaining,
+                budgets.of(used.endpoint()));
     }
 
     /**

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param timeoutFrom the origin of the timeout, usually a property; messages of late calls name it
  * @param waitForReady whether calls that find no provider wait for one within their deadline
  * @param hashKey the name of the argument whose value is the key of consistent hashing
+ * @param hedged whether a slow call of an idempotent method is also sent to a second provider
  */
 public record MethodSettings(
         @Nullable Duration timeout,
@@ -20,7 +21,8 @@ public record MethodSettings(
         @Nullable Boolean oneWay,
         @Nullable String timeoutFrom,
         @Nullable Boolean waitForReady,
-        @Nullable String hashKey) {
+        @Nullable String hashKey,
+        @Nullable Boolean hedged) {
 
     public static final MethodSettings NONE = new MethodSettings(null, null, null);
 
@@ -41,7 +43,7 @@ public record MethodSettings(
             @Nullable Boolean idempotent,
             @Nullable Boolean oneWay,
             @Nullable String timeoutFrom) {
-        this(timeout, idempotent, oneWay, timeoutFrom, null, null);
+        this(timeout, idempotent, oneWay, timeoutFrom, null, null, null);
     }
 
     public MethodSettings withTimeout(Duration replaced) {
@@ -50,24 +52,29 @@ public record MethodSettings(
 
     /** @param from the origin of the timeout, for messages */
     public MethodSettings withTimeout(Duration replaced, @Nullable String from) {
-        return new MethodSettings(replaced, idempotent, oneWay, from, waitForReady, hashKey);
+        return new MethodSettings(replaced, idempotent, oneWay, from, waitForReady, hashKey, hedged);
     }
 
     public MethodSettings withIdempotent(boolean replaced) {
-        return new MethodSettings(timeout, replaced, oneWay, timeoutFrom, waitForReady, hashKey);
+        return new MethodSettings(timeout, replaced, oneWay, timeoutFrom, waitForReady, hashKey, hedged);
     }
 
     public MethodSettings withOneWay(boolean replaced) {
-        return new MethodSettings(timeout, idempotent, replaced, timeoutFrom, waitForReady, hashKey);
+        return new MethodSettings(timeout, idempotent, replaced, timeoutFrom, waitForReady, hashKey, hedged);
     }
 
     public MethodSettings withWaitForReady(boolean replaced) {
-        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, replaced, hashKey);
+        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, replaced, hashKey, hedged);
     }
 
     /** @param replaced the name of an argument, which needs class files with parameter names */
     public MethodSettings withHashKey(String replaced) {
-        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, replaced);
+        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, replaced, hedged);
+    }
+
+    /** Sets whether calls that may be repeated are hedged. Has no effect on other methods. Default: no. */
+    public MethodSettings withHedging(boolean replaced) {
+        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, hashKey, replaced);
     }
 
     /** Sets the origin of the timeout if it has none yet. */
@@ -83,6 +90,7 @@ public record MethodSettings(
                 oneWay != null ? oneWay : above.oneWay,
                 timeout != null ? timeoutFrom : above.timeoutFrom,
                 waitForReady != null ? waitForReady : above.waitForReady,
-                hashKey != null ? hashKey : above.hashKey);
+                hashKey != null ? hashKey : above.hashKey,
+                hedged != null ? hedged : above.hedged);
     }
 }

@@ -33,12 +33,16 @@ final class ReferenceMethods {
     }
 
     /** @throws IllegalArgumentException if a setting is wrong; the message names the method */
-    Map<Method, ClientMethod> of(ServiceReference<?> reference, ServiceDescriptor service, EndpointInvoker endpoints) {
+    Map<Method, ClientMethod> of(
+            ServiceReference<?> reference,
+            ServiceDescriptor service,
+            EndpointInvoker endpoints,
+            ServiceAttempts attempts) {
         Map<Method, ClientMethod> methods = new HashMap<>();
         for (Method method : reference.type().getMethods()) {
             MethodDescriptor descriptor = service.method(method);
             if (descriptor != null) {
-                methods.put(method, clientMethod(reference, descriptor, endpoints));
+                methods.put(method, clientMethod(reference, descriptor, endpoints, attempts));
             }
         }
         checkHashKey(reference, methods.values());
@@ -68,7 +72,10 @@ final class ReferenceMethods {
     }
 
     private ClientMethod clientMethod(
-            ServiceReference<?> reference, MethodDescriptor descriptor, EndpointInvoker endpoints) {
+            ServiceReference<?> reference,
+            MethodDescriptor descriptor,
+            EndpointInvoker endpoints,
+            ServiceAttempts attempts) {
         MethodSettings marks = new MethodSettings(
                         descriptor.timeout(),
                         descriptor.isIdempotent() ? true : null,
@@ -93,6 +100,7 @@ final class ReferenceMethods {
         TimeLimit set = limit(unary ? settings : own.or(marks));
         TimeLimit limit = set == null && unary ? new TimeLimit(timeout, "rpc.client.timeout") : set;
         boolean idempotent = Boolean.TRUE.equals(settings.idempotent());
+        Hedging hedging = hedging(descriptor, own, settings, attempts);
         ClientMethod method = new ClientMethod(
                 reference.key(),
                 descriptor,
@@ -110,8 +118,24 @@ final class ReferenceMethods {
                         reference.protocol(),
                         limit == null ? null : limit.value(),
                         RetryPolicy.attempts(idempotent)),
-                new UsualTime());
-        return filters.isEmpty() || !unary ? method : method.filteredBy(chain(method));
+                new UsualTime(),
+                hedging,
+                new PlaceNames(descriptor.label()));
+        return (filters.isEmpty() && hedging == null) || !unary ? method : method.filteredBy(chain(method));
+    }
+
+    /** The hedging of a method; null if its calls are not hedged. A method that asks for it itself must be able to. */
+    private @Nullable Hedging hedging(
+            MethodDescriptor descriptor, MethodSettings own, MethodSettings settings, ServiceAttempts attempts) {
+        boolean unary = descriptor.type() == MethodType.UNARY;
+        boolean oneWay = Boolean.TRUE.equals(settings.oneWay());
+        boolean possible = unary && !oneWay && Boolean.TRUE.equals(settings.idempotent());
+        if (Boolean.TRUE.equals(own.hedged()) && !possible) {
+            throw new IllegalArgumentException(descriptor + " is set to be hedged but is "
+                    + (unary ? oneWay ? "one-way" : "not idempotent" : "a stream")
+                    + "; only methods with one answer that are marked as idempotent can be hedged");
+        }
+        return possible && Boolean.TRUE.equals(settings.hedged()) ? attempts.hedging() : null;
     }
 
     /** The index of the argument; the methods of a reference without such an argument have no key. */

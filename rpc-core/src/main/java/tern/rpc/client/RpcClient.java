@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -88,7 +89,7 @@ public final class RpcClient implements AutoCloseable {
     private final ScheduledExecutorService timer;
     private final ScheduledExecutorService clusterTimer;
     private final ClusterParts parts;
-    private final RetryPolicy retries;
+    private final Map<ServiceKey, ServiceAttempts> attempts = new ConcurrentHashMap<>();
     private final List<EndpointInvoker> references = new CopyOnWriteArrayList<>();
 
     private RpcClient(Builder builder) {
@@ -104,14 +105,15 @@ public final class RpcClient implements AutoCloseable {
                 Integer.MAX_VALUE, // bounded by the calls in flight, which each connection limits
                 builder.keepAlive,
                 builder.threadFactory);
-        this.timer = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "rpc-client-timer"));
+        this.timer = builder.timer != null
+                ? builder.timer
+                : Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "rpc-client-timer"));
         this.clusterTimer = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "rpc-client-cluster"));
         this.parts = new ClusterParts(
                 clock, clusterTimer, ThreadLocalRandom.current().nextLong());
-        this.retries = new RetryPolicy(clock);
         builder.transports.forEach(transport ->
                 wires.put(transport.protocol(), new Wire(transport, Collections.synchronizedMap(new HashMap<>()))));
-        meters.counter(RpcMeter.CLIENT_RETRIES, retries, RetryPolicy::retries);
+        meters.counter(RpcMeter.CLIENT_RETRIES, this, RpcClient::retries);
         gauge(RpcMeter.CLIENT_CONNECTIONS, connection -> connection.isAvailable() ? 1 : 0);
         gauge(RpcMeter.CLIENT_IN_FLIGHT, ClientConnection::inFlight);
         gauge(RpcMeter.CLIENT_WRITE_QUEUE, ClientConnection::queuedBytes);
@@ -124,6 +126,22 @@ public final class RpcClient implements AutoCloseable {
 
     private double sum(ToLongFunction<ClientConnection> value) {
         return connections().stream().mapToLong(value).sum();
+    }
+
+    private @Nullable Fallback fallback(ServiceReference<?> reference) {
+        return reference.fallback() == null
+                ? null
+                : new Fallback(reference.fallback(), attempts(reference.key()).fallbacks(), clock);
+    }
+
+    private double retries() {
+        return attempts.values().stream()
+                .mapToLong(service -> service.retries().retries())
+                .sum();
+    }
+
+    private ServiceAttempts attempts(ServiceKey service) {
+        return attempts.computeIfAbsent(service, key -> ServiceAttempts.of(key, clock, meters, timer));
     }
 
     private static Thread daemon(Runnable task, String name) {
@@ -187,8 +205,8 @@ public final class RpcClient implements AutoCloseable {
         wire.transport().prepare(service);
         service.warnings().forEach(LOG::warn);
         EndpointInvoker endpoints = endpoints(reference, wire);
-        Map<Method, ClientMethod> methods =
-                new ReferenceMethods(filters, timeout, meters).of(reference, service, endpoints);
+        Map<Method, ClientMethod> methods = new ReferenceMethods(filters, timeout, meters)
+                .of(reference, service, endpoints, attempts(reference.key()));
         references.add(endpoints);
         endpoints.cluster().start(LOOK_UP);
         if (reference.check()) {
@@ -198,7 +216,8 @@ public final class RpcClient implements AutoCloseable {
                 reference.type(),
                 methods,
                 callbacks,
-                new CallTemplate(reference.key(), CallOptions.none(), clock, token(reference, wire)));
+                new CallTemplate(reference.key(), CallOptions.none(), clock, token(reference, wire)),
+                fallback(reference));
         return reference.type().cast(proxy.newProxy());
     }
 
@@ -228,7 +247,7 @@ public final class RpcClient implements AutoCloseable {
                         reference.source(),
                         nodes,
                         reference.cluster() == null ? cluster : reference.cluster()),
-                retries,
+                attempts(reference.key()).retries(),
                 clock,
                 callbacks::executeAdmitted,
                 clusterTimer);
@@ -273,6 +292,7 @@ public final class RpcClient implements AutoCloseable {
         private NanoClock clock = NanoClock.SYSTEM;
         private Duration keepAlive = Duration.ofSeconds(60);
         private ThreadFactory threadFactory = callbackThreads();
+        private @Nullable ScheduledExecutorService timer;
 
         private Builder() {}
 
@@ -348,6 +368,12 @@ public final class RpcClient implements AutoCloseable {
         public Builder threads(ThreadFactory factory, Duration keepAlive) {
             this.threadFactory = factory;
             this.keepAlive = keepAlive;
+            return this;
+        }
+
+        /** Replaces the timer, for tests. It ends with the client. */
+        Builder timer(ScheduledExecutorService replaced) {
+            this.timer = replaced;
             return this;
         }
 

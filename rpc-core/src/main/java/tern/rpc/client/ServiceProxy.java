@@ -26,7 +26,9 @@ import tern.rpc.ServerContext;
 import tern.rpc.StatusCode;
 import tern.rpc.Thrown;
 import tern.rpc.concurrent.WorkerPool;
+import tern.rpc.endpoint.Endpoint;
 import tern.rpc.stream.Shapes;
+import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.RemoteFailures;
 
 /** Converts method calls of a service interface to remote calls. Immutable. */
@@ -40,15 +42,25 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     private final NanoClock clock;
     private final CallTemplate template;
     private final StreamProxy streams;
+    private final @Nullable Fallback fallback;
     private final Set<Method> toldOfDefault = ConcurrentHashMap.newKeySet();
 
-    /** @param executor runs user code that does not wait for its call */
-    ServiceProxy(Class<?> type, Map<Method, ClientMethod> methods, WorkerPool executor, CallTemplate template) {
+    /**
+     * @param executor runs user code that does not wait for its call
+     * @param fallback answers unary calls if no provider takes them; null if there is none
+     */
+    ServiceProxy(
+            Class<?> type,
+            Map<Method, ClientMethod> methods,
+            WorkerPool executor,
+            CallTemplate template,
+            @Nullable Fallback fallback) {
         this.type = type;
         this.methods = methods;
         this.executor = executor;
         this.clock = template.clock();
         this.template = template;
+        this.fallback = fallback;
         this.streams = new StreamProxy(template, executor::executeAdmitted);
     }
 
@@ -58,7 +70,7 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
 
     @Override
     public Object with(CallOptions replaced) {
-        return new ServiceProxy(type, methods, executor, template.with(replaced)).newProxy();
+        return new ServiceProxy(type, methods, executor, template.with(replaced), fallback).newProxy();
     }
 
     @Override
@@ -72,10 +84,22 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             return streams.call(called, given);
         }
         return switch (called.descriptor().responses()) {
-            case STAGE -> callAsync(called, given, ServerContext.current());
-            case MONO -> mono(called, given);
-            default -> method.isDefault() ? callOrDefault(called, proxy, method, given) : call(called, given);
+            case STAGE -> callAsync(called, method, given, ServerContext.current());
+            case MONO -> mono(called, method, given);
+            default -> callOrFallBack(called, proxy, method, given);
         };
+    }
+
+    private @Nullable Object callOrFallBack(ClientMethod called, Object proxy, Method method, Object[] arguments)
+            throws Throwable {
+        try {
+            return method.isDefault() ? callOrDefault(called, proxy, method, arguments) : call(called, arguments);
+        } catch (RpcException e) {
+            if (fallback != null && Fallback.covers(e)) {
+                return fallback.value(method, arguments, e);
+            }
+            throw e;
+        }
     }
 
     /**
@@ -122,14 +146,16 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         CallLedger ledger = serving == null ? CallLedger.ofOtherCall() : serving.ledger();
         Phase interrupted = ledger.enter(Phase.RPC);
         Throwable failure = null;
+        LastEndpoint last = ledger.isOpen() ? new LastEndpoint() : null;
+        WaitingCaller caller = null;
         try {
             Response response;
             Invoker filters = method.filtered();
             if (filters == null) {
                 response = method.endpoints()
-                        .callAndWait(method, template.invocation(method, arguments, started, executor, serving));
+                        .callAndWait(method, template.invocation(method, arguments, started, executor, serving), last);
             } else {
-                WaitingCaller caller = new WaitingCaller(executor, started);
+                caller = new WaitingCaller(executor, started);
                 Invocation call = template.invocation(method, arguments, started, caller, serving);
                 response = CallTemplate.requireResponse(method, caller.await(filtered(filters, call), call, clock));
             }
@@ -138,7 +164,10 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
             failure = template.showTrailers(e);
             throw CallTemplate.declared(method.descriptor(), failure);
         } finally {
-            ledger.leave(interrupted, method.descriptor().label());
+            if (last != null) {
+                Endpoint endpoint = caller == null ? last.endpoint() : caller.endpoint();
+                ledger.leave(interrupted, method.places().at(endpoint));
+            }
             method.meters().ended(failure, clock.nanoTime() - started);
         }
     }
@@ -152,34 +181,30 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     }
 
     /** Makes a call at each subscription, within the call being served now. */
-    private Object mono(ClientMethod method, Object[] arguments) {
+    private Object mono(ClientMethod method, Method declared, Object[] arguments) {
         ServerContext serving = ServerContext.current();
         return Shapes.later(
                 JavaShape.MONO,
-                () -> callAsync(method, arguments, serving == null ? ServerContext.current() : serving));
+                () -> callAsync(method, declared, arguments, serving == null ? ServerContext.current() : serving));
     }
 
     private CompletableFuture<@Nullable Object> callAsync(
-            ClientMethod method, Object[] arguments, @Nullable ServerContext serving) {
+            ClientMethod method, Method declared, Object[] arguments, @Nullable ServerContext serving) {
         long started = clock.nanoTime();
         CallLedger ledger = serving == null ? CallLedger.ofOtherCall() : serving.ledger();
         ledger.beganElsewhere(Phase.RPC);
         CallFuture<@Nullable Object> future = new CallFuture<>(executor);
+        PendingCall.Completion end =
+                (response, failure) -> end(method, declared, arguments, ledger, future, response, failure, started);
         if (method.filtered() == null) {
             Invocation call = template.invocation(method, arguments, started, executor, serving);
-            future.onCancel(method.endpoints()
-                    .callAsync(
-                            method,
-                            call,
-                            (response, failure) -> end(method, ledger, future, response, failure, started))::cancel);
+            future.passedOn(method.endpoints().callAsync(method, call, end));
         } else {
             Invocation call = template.invocation(method, arguments, started, future, serving);
             try {
-                method.filtered()
-                        .invoke(call)
-                        .whenComplete((response, failure) -> end(method, ledger, future, response, failure, started));
+                method.filtered().invoke(call).whenComplete(end::completed);
             } catch (Throwable e) { // of a filter, or of the stage that it made
-                end(method, ledger, future, null, e, started);
+                end.completed(null, e);
             }
         }
         return future;
@@ -187,6 +212,8 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
 
     private void end(
             ClientMethod method,
+            Method declared,
+            Object[] arguments,
             CallLedger ledger,
             CallFuture<@Nullable Object> future,
             @Nullable Response response,
@@ -195,11 +222,11 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         Throwable inner = failure instanceof CompletionException ? Thrown.cause(failure) : null;
         Throwable cause = inner == null ? failure : inner;
         long took = clock.nanoTime() - started;
-        ledger.endedElsewhere(Phase.RPC, took, method.descriptor().label());
+        ledger.endedElsewhere(Phase.RPC, took, method.places().at(future.endpoint()));
         method.meters().ended(cause, took);
         if (cause != null) {
             future.giveUp(); // filters may have failed after they had passed the call on
-            future.completeExceptionally(template.showTrailers(cause));
+            fail(method, declared, arguments, future, template.showTrailers(cause));
             return;
         }
         try {
@@ -209,10 +236,30 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
         }
     }
 
+    private void fail(
+            ClientMethod method,
+            Method declared,
+            Object[] arguments,
+            CallFuture<@Nullable Object> future,
+            Throwable failure) {
+        if (fallback == null || future.isDone() || !Fallback.covers(failure)) {
+            future.completeExceptionally(failure);
+            return;
+        }
+        fallback.stage(method.descriptor().responses(), declared, arguments, failure)
+                .whenComplete((value, thrown) -> {
+                    if (thrown == null) {
+                        future.complete(value);
+                    } else {
+                        future.completeExceptionally(thrown);
+                    }
+                });
+    }
+
     /** The stage of the innermost invoker, for the chain of filters. */
     static CompletableFuture<Response> stage(ClientMethod method, Invocation call) {
         CallFuture<Response> future = new CallFuture<>(call.executor());
-        AsyncCall driven = method.endpoints().callAsync(method, call, (response, failure) -> {
+        SentCall driven = method.endpoints().callAsync(method, call, (response, failure) -> {
             if (response != null) {
                 future.complete(response);
             } else {

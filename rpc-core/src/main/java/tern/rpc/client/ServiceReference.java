@@ -23,6 +23,7 @@ import tern.rpc.transport.Token;
  * @param cluster the choice among the providers; null for that of the client
  * @param tls keys and trusted certificates for these providers; null for those of the transport
  * @param token the token sent to these providers; null for that of the client
+ * @param fallback answers calls that no provider takes; null if there is none
  */
 public record ServiceReference<T>(
         Class<T> type,
@@ -35,7 +36,8 @@ public record ServiceReference<T>(
         boolean check,
         @Nullable ClusterSettings cluster,
         @Nullable Supplier<Tls> tls,
-        @Nullable Token token) {
+        @Nullable Token token,
+        @Nullable Supplier<? extends T> fallback) {
 
     public ServiceReference {
         if (token != null) {
@@ -74,6 +76,7 @@ public record ServiceReference<T>(
         private @Nullable ClusterSettings cluster;
         private @Nullable Supplier<Tls> tls;
         private @Nullable Token token;
+        private @Nullable Supplier<? extends T> fallback;
 
         private Builder(Class<T> type, EndpointSource source) {
             this.type = type;
@@ -151,10 +154,25 @@ public record ServiceReference<T>(
             return this;
         }
 
+        /**
+         * Sets an object that answers at the caller if no provider takes a call: after UNAVAILABLE, and after
+         * DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED if the method surely did not run. The failure is still counted as
+         * the outcome of the call. Streams have no fallback.
+         */
+        public Builder<T> fallback(T answering) {
+            return fallbackFrom(() -> answering);
+        }
+
+        /** Sets a fallback that is created at its first use, which is asked for at each use. */
+        public Builder<T> fallbackFrom(Supplier<? extends T> answering) {
+            this.fallback = answering;
+            return this;
+        }
+
         public ServiceReference<T> build() {
             ServiceKey key = new ServiceKey(ServiceDescriptor.of(type).name(), group, version);
             return new ServiceReference<>(
-                    type, key, source, protocol, defaults, methods, connections, check, cluster, tls, token);
+                    type, key, source, protocol, defaults, methods, connections, check, cluster, tls, token, fallback);
         }
     }
 }

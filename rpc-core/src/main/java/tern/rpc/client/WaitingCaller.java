@@ -25,7 +25,7 @@ final class WaitingCaller implements CallScope {
     private final Executor afterwards;
     private volatile boolean gone;
     private final long began;
-    private volatile @Nullable AsyncCall passedOn;
+    private volatile @Nullable SentCall passedOn;
 
     /**
      * @param afterwards runs tasks that arrive after the wait, so that every answer is decoded
@@ -47,8 +47,15 @@ final class WaitingCaller implements CallScope {
     }
 
     @Override
-    public void passedOn(AsyncCall call) {
+    public void passedOn(SentCall call) {
         passedOn = call; // only this thread can give up, and it is making the call now
+    }
+
+    /** The provider of the last attempt; null if there was none. */
+    @Nullable
+    Endpoint endpoint() {
+        SentCall sent = passedOn;
+        return sent == null ? null : sent.endpoint();
     }
 
     private void handOver() {
@@ -68,7 +75,7 @@ final class WaitingCaller implements CallScope {
         try {
             return awaitEnd(future, call, clock);
         } finally {
-            AsyncCall sent = passedOn;
+            SentCall sent = passedOn;
             if (sent != null && (!future.isDone() || future.isCompletedExceptionally())) {
                 sent.cancel(); // no effect if it has ended; it may still run if filters failed
             }
@@ -83,7 +90,7 @@ final class WaitingCaller implements CallScope {
             future.whenComplete((value, failure) -> LockSupport.unpark(thread));
         }
         Deadline deadline = call.deadline();
-        AsyncCall expired = null;
+        SentCall expired = null;
         while (true) {
             Runnable task;
             while ((task = tasks.poll()) != null) {
@@ -93,7 +100,7 @@ final class WaitingCaller implements CallScope {
                 return get(future);
             }
             long left = deadline.remainingNanos(clock.nanoTime());
-            AsyncCall sent = passedOn;
+            SentCall sent = passedOn;
             if (left <= 0 && sent != null && sent != expired) {
                 expired = sent;
                 sent.expire(); // ends the call behind the filters and adds its address; the filters see that
@@ -101,7 +108,7 @@ final class WaitingCaller implements CallScope {
                 continue;
             }
             if (left <= 0 && tasks.isEmpty()) {
-                throw filtersAreLate(deadline, call, sent);
+                throw filtersAreLate(deadline, call);
             }
             LockSupport.parkNanos(this, Math.max(left, 1));
             if (Thread.interrupted()) {
@@ -112,8 +119,8 @@ final class WaitingCaller implements CallScope {
         }
     }
 
-    private RpcException filtersAreLate(Deadline deadline, Invocation call, @Nullable AsyncCall sent) {
-        Endpoint endpoint = sent == null ? null : sent.endpoint();
+    private RpcException filtersAreLate(Deadline deadline, Invocation call) {
+        Endpoint endpoint = endpoint();
         String where = endpoint == null ? ", which was not sent yet," : " at " + endpoint;
         return RpcException.refusal(
                 StatusCode.DEADLINE_EXCEEDED,

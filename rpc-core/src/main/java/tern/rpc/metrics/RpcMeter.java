@@ -32,6 +32,8 @@ public enum RpcMeter {
     WEAKENED("rpc.weakened", "1 for each setting that is less safe than by default"),
     CLIENT_REQUESTS("rpc.client.requests", "Time from the call to its result, all attempts together"),
     CLIENT_RETRIES("rpc.client.retries", "Attempts after the first"),
+    CLIENT_HEDGES("rpc.client.hedges", "Attempts sent to a second provider because the first one was slow"),
+    CLIENT_FALLBACKS("rpc.client.fallbacks", "Calls that no provider took and that a fallback answered"),
     CLIENT_CONNECTIONS("rpc.client.connections", "Connections to servers"),
     CLIENT_WRITE_QUEUE("rpc.client.write.queue", "Bytes of requests waiting for sockets", "bytes"),
     CLIENT_IN_FLIGHT("rpc.client.in.flight", "Calls sent and not answered yet"),

@@ -20,6 +20,7 @@ import tern.rpc.limit.Share;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.transport.AcceptedTokens;
 import tern.rpc.transport.CallHandler;
+import tern.rpc.transport.RetryPushBack;
 import tern.rpc.transport.ServerCall;
 import tern.rpc.transport.ServiceLookup;
 
@@ -159,8 +160,15 @@ final class Dispatcher implements CallHandler {
         } catch (Throwable e) { // for example by a meter registry; the caller must still be answered
             Thrown.log(e, shown -> LOG.error("A refused call could not be counted", shown));
         }
-        call.fail(failure(call, reason), new Metadata());
+        call.fail(failure(call, reason), pushBack(reason));
         onRefusal.forEach(Runnable::run);
+    }
+
+    /** Asks the client to leave this server alone for the time in which a worker should become free. */
+    private Metadata pushBack(Refusal reason) {
+        return reason == Refusal.DEADLINE
+                ? new Metadata()
+                : new Metadata().put(RetryPushBack.HEADER, String.valueOf(maxQueueWait.toMillis()));
     }
 
     private void noteTenant(@Nullable Share share, Refusal reason) {

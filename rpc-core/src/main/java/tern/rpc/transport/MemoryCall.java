@@ -238,14 +238,20 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
         if (failure instanceof RpcException rpc) {
             boolean asItIs =
                     rpc.getCause() == null && trailers.isEmpty(); // a cause stays on the server, as on a socket
-            answer(new Bytes(
-                    NO_BYTES, asItIs ? rpc : new RpcException(rpc.status(), rpc.wasExecuted(), trailers), trailers));
+            answer(new Bytes(NO_BYTES, asItIs ? rpc : copy(rpc, trailers), trailers));
         } else if (serverEnd != null) { // as on a socket: streams do not carry exceptions
             Status status = new Status(StatusCode.UNKNOWN, failure.toString());
             answer(new Bytes(NO_BYTES, new RpcException(status, Executed.YES, trailers), trailers));
         } else {
             answer(new Bytes(encoded(failure), failure, trailers));
         }
+    }
+
+    /** An overloaded server refuses often, and a stack trace costs more than the call. */
+    private static RpcException copy(RpcException failure, Metadata trailers) {
+        return failure.code() == StatusCode.RESOURCE_EXHAUSTED
+                ? RpcException.refusal(failure.status(), failure.wasExecuted(), trailers)
+                : new RpcException(failure.status(), failure.wasExecuted(), trailers);
     }
 
     private byte[] encoded(Throwable failure) {

@@ -9,12 +9,14 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import tern.rpc.Metadata;
 import tern.rpc.MethodDescriptor;
 import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.ServiceKey;
+import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.TimeLimit;
 import tern.rpc.cluster.ClusterParts;
@@ -22,6 +24,7 @@ import tern.rpc.cluster.ClusterSettings;
 import tern.rpc.cluster.UsualTime;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.transport.RetryPushBack;
 
 class RetryPolicyTest {
 
@@ -32,6 +35,7 @@ class RetryPolicyTest {
     private final AtomicLong now = new AtomicLong();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private final RetryPolicy policy = new RetryPolicy(now::get);
+    private final AttemptBudget provider = AttemptBudget.forRetries(now::get);
 
     @AfterEach
     void stopTimer() {
@@ -69,12 +73,14 @@ class RetryPolicyTest {
                 null,
                 endpoints,
                 RpcMeters.withoutRegistry().client(key, descriptor, "memory", null, 1),
-                new UsualTime());
+                new UsualTime(),
+                null,
+                new PlaceNames("Service.call"));
     }
 
     private boolean again(boolean idempotent, Executed executed, int attempt, boolean elsewhere, long remaining) {
         RpcException failure = RpcException.refusal(StatusCode.UNAVAILABLE, "x", executed);
-        return policy.again(method(idempotent), failure, attempt, elsewhere, remaining);
+        return policy.again(method(idempotent), failure, attempt, elsewhere, remaining, provider);
     }
 
     @Test
@@ -100,7 +106,7 @@ class RetryPolicyTest {
     void cancelledCallIsNeverRepeated() {
         RpcException cancelled = RpcException.refusal(StatusCode.CANCELLED, "x", Executed.MAYBE);
 
-        assertThat(policy.again(method(true), cancelled, 1, true, 1)).isFalse();
+        assertThat(policy.again(method(true), cancelled, 1, true, 1, provider)).isFalse();
     }
 
     @Test
@@ -112,6 +118,7 @@ class RetryPolicyTest {
     void budgetIsATenthOfTheCalls() {
         for (int i = 0; i < 1_000; i++) {
             policy.called();
+            provider.called();
         }
         int allowed = 0;
         for (int i = 0; i < 1_000; i++) {
@@ -134,5 +141,38 @@ class RetryPolicyTest {
         }
 
         assertThat(allowed).isEqualTo(30);
+    }
+
+    @Test
+    void oneProviderDoesNotUseUpTheRetriesOfTheOthers() {
+        for (int i = 0; i < 1_000; i++) {
+            policy.called();
+        }
+        int allowed = 0;
+        for (int i = 0; i < 100; i++) {
+            allowed += again(true, Executed.MAYBE, 1, true, 1) ? 1 : 0;
+        }
+        AttemptBudget other = AttemptBudget.forRetries(now::get);
+        RpcException failure = RpcException.refusal(StatusCode.UNAVAILABLE, "x", Executed.MAYBE);
+
+        assertThat(allowed).as("three a second of the first provider").isEqualTo(30);
+        assertThat(policy.again(method(true), failure, 1, true, 1, other)).isTrue();
+    }
+
+    private static RpcException pushedBack(String value) {
+        return RpcException.refusal(
+                new Status(StatusCode.RESOURCE_EXHAUSTED, "x"),
+                Executed.NO,
+                new Metadata().add(RetryPushBack.HEADER, value));
+    }
+
+    @Test
+    void serverMayForbidTheNextAttempt() {
+        assertThat(policy.again(method(true), pushedBack("-1"), 1, true, 1, provider))
+                .isFalse();
+        assertThat(policy.again(method(true), pushedBack("soon"), 1, true, 1, provider))
+                .isFalse();
+        assertThat(policy.again(method(true), pushedBack("20"), 1, true, 1, provider))
+                .isTrue();
     }
 }

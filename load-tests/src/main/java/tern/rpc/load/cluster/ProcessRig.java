@@ -78,7 +78,8 @@ public final class ProcessRig {
     private void run(List<ProcessFault> faults) throws IOException, InterruptedException {
         System.out.printf(
                 Locale.ROOT,
-                "%d calls a second on each protocol, every second one idempotent; faults of %d s unless named otherwise%n%n",
+                "%d calls a second on each protocol, every second one idempotent; faults of %d s unless named"
+                        + " otherwise%n%n",
                 rate,
                 seconds);
         System.out.println("| fault | protocol | calls | lost idempotent | lost others | p99 quiet ms | p99 fault ms"

@@ -321,7 +321,8 @@ record ClientSettings(
     private MethodSettings defaults(
             Map.Entry<String, RpcClientProperties.Service> configured, String annotated, String where) {
         RpcClientProperties.Service service = configured.getValue();
-        MethodSettings timeout = timeout(configured, annotated, where);
+        MethodSettings bounded = timeout(configured, annotated, where);
+        MethodSettings timeout = service.hedging() == null ? bounded : bounded.withHedging(service.hedging());
         MethodSettings waiting =
                 either(service.waitForReady(), waitForReady) ? timeout.withWaitForReady(true) : timeout;
         return service.hashKey() == null ? waiting : waiting.withHashKey(service.hashKey());
@@ -362,7 +363,8 @@ record ClientSettings(
                                         ? null
                                         : PREFIX + configured.getKey() + ".methods." + name + ".timeout",
                                 method.waitForReady(),
-                                method.hashKey())));
+                                method.hashKey(),
+                                method.hedging())));
         return methods;
     }
 

@@ -46,10 +46,25 @@ record ReferenceSettings(
         return protocol.equals(InMemoryTransport.PROTOCOL);
     }
 
-    /** @param beans the balancer of this name that the application defines, or null */
+    /**
+     * @param beans the balancer of this name that the application defines, or null
+     * @param fallback answers calls that no provider takes; null if there is none
+     */
     ServiceReference<?> referenceFor(
-            RpcClient client, Registries registries, Function<String, Balancer.@Nullable Factory> beans) {
-        ServiceReference.Builder<?> reference = ServiceReference.to(type, source(client, registries))
+            RpcClient client,
+            Registries registries,
+            Function<String, Balancer.@Nullable Factory> beans,
+            @Nullable Supplier<Object> fallback) {
+        return referenceFor(type, client, registries, beans, fallback);
+    }
+
+    private <T> ServiceReference<T> referenceFor(
+            Class<T> service,
+            RpcClient client,
+            Registries registries,
+            Function<String, Balancer.@Nullable Factory> beans,
+            @Nullable Supplier<Object> fallback) {
+        ServiceReference.Builder<T> reference = ServiceReference.to(service, source(client, registries))
                 .group(key.group())
                 .version(key.version())
                 .protocol(protocol)
@@ -63,6 +78,9 @@ record ReferenceSettings(
         }
         if (token != null) {
             reference.token(token);
+        }
+        if (fallback != null) {
+            reference.fallbackFrom(() -> service.cast(fallback.get()));
         }
         return reference.build();
     }

@@ -80,6 +80,7 @@ record RpcClientProperties(
      * @param tag Tag of calls without their own; providers with this tag get them.
      * @param waitForReady Whether calls that find no provider wait for one within their timeout.
      * @param hashKey Name of the argument whose value decides the provider with consistent-hash.
+     * @param hedging Whether slow calls of idempotent methods are also sent to a second provider.
      * @param token Token shown to the providers of this service; that of the client when not set.
      * @param ssl TLS to the providers of this service.
      * @param registry Address or name of the registry of this service.
@@ -98,6 +99,7 @@ record RpcClientProperties(
             @Nullable String tag,
             @Nullable Boolean waitForReady,
             @Nullable String hashKey,
+            @Nullable Boolean hedging,
             @Nullable Token token,
             @DefaultValue Ssl ssl,
             @Nullable String registry,
@@ -107,6 +109,7 @@ record RpcClientProperties(
 
         static final Service NONE = new Service(
                 List.of(),
+                null,
                 null,
                 null,
                 null,
@@ -132,11 +135,13 @@ record RpcClientProperties(
      * @param oneWay Whether no answer is waited for.
      * @param waitForReady Whether calls that find no provider wait for one within their timeout.
      * @param hashKey Name of the argument whose value decides the provider with consistent-hash.
+     * @param hedging Whether slow calls are also sent to a second provider; only for idempotent methods.
      */
     record Method(
             @Nullable Duration timeout,
             @Nullable Boolean idempotent,
             @Nullable Boolean oneWay,
             @Nullable Boolean waitForReady,
-            @Nullable String hashKey) {}
+            @Nullable String hashKey,
+            @Nullable Boolean hedging) {}
 }

@@ -26,6 +26,7 @@ final class RpcReferenceResolver extends ContextAnnotationAutowireCandidateResol
     static final class Installer implements BeanFactoryPostProcessor {
         @Override
         public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
+            FallbackBeans.prepare(beans);
             ((DefaultListableBeanFactory) beans).setAutowireCandidateResolver(new RpcReferenceResolver());
         }
     }

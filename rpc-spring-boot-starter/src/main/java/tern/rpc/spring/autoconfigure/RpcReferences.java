@@ -60,8 +60,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
         if (type.isArray() || Collection.class.isAssignableFrom(type) || Map.class.isAssignableFrom(type)) {
             throw new RpcStartException(
                     where + " refers to " + type.getSimpleName() + ", but a reference is one service",
-                    "Inject the interface of the service, or an Optional or ObjectProvider of it; each service of several"
-                            + " groups or versions is a reference of its own.",
+                    "Inject the interface of the service, or an Optional or ObjectProvider of it; each service of"
+                            + " several groups or versions is a reference of its own.",
                     null);
         }
         if (!type.isInterface()) {
@@ -110,7 +110,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
 
     private Object refer(RpcClient made, ReferenceSettings wanted, Registries registries, String where) {
         try {
-            return made.refer(wanted.referenceFor(made, registries, this::balancer));
+            return made.refer(wanted.referenceFor(
+                    made, registries, this::balancer, FallbackBeans.of(beans, wanted.key())));
         } catch (IllegalArgumentException e) {
             throw new RpcStartException(
                     where + " cannot refer to " + wanted.key() + ": " + e.getMessage(),

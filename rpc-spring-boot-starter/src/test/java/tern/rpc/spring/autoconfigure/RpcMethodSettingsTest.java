@@ -83,11 +83,12 @@ class RpcMethodSettingsTest {
                 true,
                 null,
                 null,
+                null,
                 RpcClientProperties.Ssl.NONE,
                 null,
                 List.of(),
                 null,
-                Map.of("count", new RpcClientProperties.Method(Duration.ofSeconds(1), true, null, null, "user")));
+                Map.of("count", new RpcClientProperties.Method(Duration.ofSeconds(1), true, null, null, "user", null)));
 
         ReferenceSettings settings = reference("annotated", Map.of("counter", service));
 
@@ -105,7 +106,8 @@ class RpcMethodSettingsTest {
                                 null,
                                 "rpc.client.services.counter.methods.count.timeout",
                                 null,
-                                "user")));
+                                "user",
+                                null)));
         assertThat(settings.choice())
                 .isEqualTo(new Choice("round-robin", "rpc.client.services.counter.load-balancing", "", "gray", 100));
         assertThat(settings.connections()).isEqualTo(2);
@@ -128,6 +130,7 @@ class RpcMethodSettingsTest {
         for (String name : List.of("counter-service", "counterService", "CounterService", "counterservice")) {
             RpcClientProperties.Service service = new RpcClientProperties.Service(
                     List.of("10.0.0.9:9"),
+                    null,
                     null,
                     null,
                     null,

@@ -1,0 +1,89 @@
+package tern.rpc.client;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+import tern.rpc.JavaShape;
+import tern.rpc.NanoClock;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.limit.SeldomWarning;
+import tern.rpc.stream.Shapes;
+
+/**
+ * Answers calls of one service at the caller if the providers are out of reach or refuse. The failure of the call is
+ * still counted by its meters. Thread-safe.
+ */
+final class Fallback {
+
+    private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
+
+    private final Supplier<?> targets;
+    private final LongAdder answered;
+    private final SeldomWarning warning;
+
+    /**
+     * @param targets gives an implementation of the interface of the service
+     * @param answered counts the calls that it answers
+     */
+    Fallback(Supplier<?> targets, LongAdder answered, NanoClock clock) {
+        this.targets = targets;
+        this.answered = answered;
+        this.warning = new SeldomWarning(LoggerFactory.getLogger(Fallback.class), clock, BETWEEN_WARNINGS);
+    }
+
+    /** Whether the failure tells that no provider took the call: unavailable, refused, or too late to be run. */
+    static boolean covers(Throwable failure) {
+        if (!(failure instanceof RpcException rpc)) {
+            return false;
+        }
+        return switch (rpc.code()) {
+            case UNAVAILABLE -> true;
+            case DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED -> rpc.wasExecuted() == Executed.NO;
+            default -> false;
+        };
+    }
+
+    /**
+     * Answers a call on this thread.
+     *
+     * @throws Throwable the exception of the fallback, with the failure of the call as suppressed
+     */
+    @Nullable
+    Object value(Method method, Object[] arguments, Throwable failure) throws Throwable {
+        Object target = targets.get();
+        answered.increment();
+        warning.warn(
+                () -> method.getDeclaringClass().getSimpleName() + "." + method.getName() + " is answered by "
+                        + target.getClass().getName(),
+                failure);
+        try {
+            return method.invoke(target, arguments);
+        } catch (InvocationTargetException e) {
+            Throwable thrown = e.getCause() == null ? e : e.getCause();
+            if (thrown != failure) {
+                thrown.addSuppressed(failure);
+            }
+            throw thrown;
+        }
+    }
+
+    /** Answers a call whose result comes later. */
+    CompletionStage<?> stage(JavaShape shape, Method method, Object[] arguments, Throwable failure) {
+        try {
+            Object given = value(method, arguments, failure);
+            if (given == null) {
+                throw new IllegalStateException("the fallback of " + method + " returned null");
+            }
+            return Shapes.stage(shape, given);
+        } catch (Throwable e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+}

@@ -1,0 +1,174 @@
+package tern.rpc.client;
+
+import java.util.concurrent.ScheduledFuture;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.Invocation;
+import tern.rpc.NanoClock;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.cluster.Target;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.PendingCall;
+
+/**
+ * A call of an idempotent method that is sent to a second provider if the first one takes unusually long. The first
+ * answer is the outcome, and the other attempt is cancelled. A failure is the outcome only if no attempt can answer any
+ * more. Once the second attempt was sent, there are no retries; after a retry, there is no second attempt. Thread-safe.
+ */
+final class HedgedCall implements SentCall {
+
+    private final EndpointInvoker endpoints;
+    private final ClientMethod method;
+    private final Hedging hedging;
+    private final Invocation call;
+    private final PendingCall.Completion done;
+    private final NanoClock clock;
+    private final AsyncCall first;
+
+    private @Nullable AsyncCall second; // guarded by this, like the next fields
+    private @Nullable ScheduledFuture<?> planned;
+    private @Nullable RpcException failed;
+    private boolean over;
+    private boolean cancelled;
+
+    HedgedCall(
+            EndpointInvoker endpoints,
+            ClientMethod method,
+            Hedging hedging,
+            Invocation call,
+            PendingCall.Completion done,
+            NanoClock clock) {
+        this.endpoints = endpoints;
+        this.method = method;
+        this.hedging = hedging;
+        this.call = call;
+        this.done = done;
+        this.clock = clock;
+        this.first = new AsyncCall(endpoints, method, call, this::firstEnded);
+    }
+
+    void start() {
+        synchronized (this) {
+            planned = hedging.plan(this::hedge, call.executor());
+        }
+        first.attempt();
+    }
+
+    private void hedge() {
+        Target besides = first.target();
+        if (besides == null || isSettled() || !hedging.spend()) {
+            return;
+        }
+        AsyncCall extra = new AsyncCall(endpoints, method, call, this::secondEnded);
+        synchronized (this) {
+            if (over || cancelled || first.attempts() > 1) {
+                hedging.giveBack();
+                return;
+            }
+            second = extra;
+            first.lastAttempt();
+        }
+        if (!extra.attemptElsewhere(besides)) {
+            hedging.giveBack();
+            nobodyElse();
+            return;
+        }
+        hedging.sent();
+        if (isSettled()) {
+            extra.cancel(); // the call has ended while the hedge was sent
+        }
+    }
+
+    private synchronized boolean isSettled() {
+        return over || cancelled || first.attempts() > 1;
+    }
+
+    /** There is no second provider. The first attempt may have failed meanwhile, and is then the outcome. */
+    private void nobodyElse() {
+        RpcException failure;
+        synchronized (this) {
+            second = null;
+            failure = failed;
+            if (failure == null || over) {
+                return;
+            }
+            over = true;
+        }
+        done.completed(null, failure);
+    }
+
+    private void firstEnded(@Nullable Response response, @Nullable Throwable failure) {
+        ended(first, response, failure);
+    }
+
+    private void secondEnded(@Nullable Response response, @Nullable Throwable failure) {
+        AsyncCall extra;
+        synchronized (this) {
+            extra = second;
+        }
+        if (extra != null) {
+            ended(extra, response, failure);
+        }
+    }
+
+    private void ended(AsyncCall attempt, @Nullable Response response, @Nullable Throwable failure) {
+        AsyncCall loser;
+        Throwable outcome = failure;
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            boolean otherRuns = second != null && failed == null;
+            if (failure instanceof RpcException rpc && rpc.wasExecuted() != Executed.YES) {
+                if (otherRuns) {
+                    failed = rpc;
+                    return;
+                }
+                outcome = failed != null && rpc.wasExecuted() == Executed.NO ? failed : rpc;
+            }
+            over = true;
+            loser = !otherRuns ? null : attempt == first ? second : first;
+            if (planned != null) {
+                planned.cancel(false);
+            }
+        }
+        long now = clock.nanoTime();
+        hedging.took(now - attempt.startedNanos(now));
+        if (loser != null) {
+            hedging.took(now - loser.startedNanos(now));
+            loser.cancel();
+        }
+        done.completed(response, outcome);
+    }
+
+    @Override
+    public void cancel() {
+        AsyncCall extra;
+        synchronized (this) {
+            cancelled = true;
+            extra = second;
+        }
+        first.cancel();
+        if (extra != null) {
+            extra.cancel();
+        }
+    }
+
+    @Override
+    public void expire() {
+        AsyncCall extra;
+        synchronized (this) {
+            extra = second;
+        }
+        first.expire();
+        if (extra != null) {
+            extra.expire();
+        }
+    }
+
+    @Override
+    public @Nullable Endpoint endpoint() {
+        return first.endpoint();
+    }
+}

@@ -1,0 +1,86 @@
+package tern.rpc.client;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.NanoClock;
+import tern.rpc.metrics.RecentPercentile;
+
+/**
+ * When calls of one idempotent method are sent to a second provider: if they take longer than 95 of 100 attempts, at
+ * least {@value #MIN_MILLIS} ms. At most 5 of 100 calls of the service are hedged, and none while its budget for
+ * retries is short. Thread-safe.
+ */
+final class Hedging {
+
+    static final long MIN_MILLIS = 10;
+
+    private static final double SHARE = 0.95;
+    private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(MIN_MILLIS);
+
+    /** The budget and the count of one service. */
+    static final class Budget {
+
+        private final RetryPolicy retries;
+        private final AttemptBudget hedges;
+        private final LongAdder sent = new LongAdder();
+
+        Budget(RetryPolicy retries, NanoClock clock) {
+            this.retries = retries;
+            this.hedges = AttemptBudget.forHedges(clock);
+        }
+
+        /** The number of hedges since the start. */
+        long sent() {
+            return sent.sum();
+        }
+    }
+
+    private final RecentPercentile times;
+    private final Budget budget;
+    private final ScheduledExecutorService timer;
+
+    Hedging(NanoClock clock, Budget budget, ScheduledExecutorService timer) {
+        this.times = new RecentPercentile(clock, SHARE);
+        this.budget = budget;
+        this.timer = timer;
+    }
+
+    /**
+     * Counts a call and plans its hedge.
+     *
+     * @param runsOn runs the hedge, which encodes the request
+     * @return null if the usual time of the method is not known yet
+     */
+    @Nullable
+    ScheduledFuture<?> plan(Runnable hedge, Executor runsOn) {
+        budget.hedges.called();
+        long percentile = times.percentileNanos();
+        return percentile < 0
+                ? null
+                : timer.schedule(() -> runsOn.execute(hedge), Math.max(MIN_NANOS, percentile), TimeUnit.NANOSECONDS);
+    }
+
+    /** Takes one hedge from the budget, if there is one. */
+    boolean spend() {
+        return !budget.retries.isShort() && budget.hedges.spend();
+    }
+
+    /** Counts a hedge that is sent now. */
+    void sent() {
+        budget.sent.increment();
+    }
+
+    /** Returns a hedge that was not sent, because there is no other provider. */
+    void giveBack() {
+        budget.hedges.giveBack();
+    }
+
+    /** An attempt has ended or was given up. */
+    void took(long nanos) {
+        times.add(nanos);
+    }
+}

@@ -1,0 +1,19 @@
+package tern.rpc.client;
+
+import org.jspecify.annotations.Nullable;
+import tern.rpc.endpoint.Endpoint;
+
+/** The provider of the last attempt of a waiting call. Confined to the thread of the call. */
+final class LastEndpoint {
+
+    private @Nullable Endpoint endpoint;
+
+    void set(Endpoint reached) {
+        endpoint = reached;
+    }
+
+    @Nullable
+    Endpoint endpoint() {
+        return endpoint;
+    }
+}

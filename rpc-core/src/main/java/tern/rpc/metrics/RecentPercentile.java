@@ -1,0 +1,72 @@
+package tern.rpc.metrics;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import tern.rpc.NanoClock;
+
+/**
+ * A percentile of times over the last {@value #WINDOW_SECONDS} to 20 s. Adding is lock-free, reading is cheap. Thread-safe; a
+ * time that is added while a window ends may be lost.
+ */
+public final class RecentPercentile {
+
+    private static final int WINDOW_SECONDS = 10;
+    private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(WINDOW_SECONDS);
+
+    /** The percentile is computed again after this time. */
+    private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    /** With fewer times, the percentile is not known. */
+    private static final int MIN_TIMES = 20;
+
+    private static final int PRECISION_BITS = 3;
+    private static final int BUCKETS = 32 << PRECISION_BITS;
+
+    private final NanoClock clock;
+    private final double share;
+    private volatile AtomicIntegerArray present = new AtomicIntegerArray(BUCKETS);
+    private volatile AtomicIntegerArray before = new AtomicIntegerArray(BUCKETS);
+    private volatile long percentileNanos = -1;
+    private volatile long freshUntil;
+    private long windowEnd; // guarded by this
+
+    /** @param share 0.95 for the 95th percentile */
+    public RecentPercentile(NanoClock clock, double share) {
+        this.clock = clock;
+        this.share = share;
+        this.windowEnd = clock.nanoTime() + WINDOW_NANOS;
+        this.freshUntil = clock.nanoTime();
+    }
+
+    public void add(long tookNanos) {
+        present.incrementAndGet(Buckets.of(TimeUnit.NANOSECONDS.toMicros(tookNanos), PRECISION_BITS, BUCKETS));
+    }
+
+    /** The percentile, at most an eighth too high; negative if there were too few times. */
+    public long percentileNanos() {
+        long now = clock.nanoTime();
+        if (now - freshUntil >= 0) {
+            update(now);
+        }
+        return percentileNanos;
+    }
+
+    private synchronized void update(long now) {
+        if (now - windowEnd >= 0) {
+            boolean idle = now - windowEnd >= WINDOW_NANOS;
+            before = idle ? new AtomicIntegerArray(BUCKETS) : present;
+            present = new AtomicIntegerArray(BUCKETS);
+            windowEnd = now + WINDOW_NANOS;
+        }
+        long[] counts = new long[BUCKETS];
+        long all = 0;
+        for (int i = 0; i < BUCKETS; i++) {
+            counts[i] = (long) present.get(i) + before.get(i);
+            all += counts[i];
+        }
+        percentileNanos = all < MIN_TIMES
+                ? -1
+                : TimeUnit.MICROSECONDS.toNanos(Buckets.percentile(counts, all, share, PRECISION_BITS));
+        freshUntil = now + FRESH_NANOS;
+    }
+}

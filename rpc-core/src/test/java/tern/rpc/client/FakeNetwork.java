@@ -1,0 +1,77 @@
+package tern.rpc.client;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.transport.ClientConnection;
+import tern.rpc.transport.ClientStream;
+import tern.rpc.transport.ClientTransport;
+import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.Tls;
+
+/** A transport whose connections treat calls as the test says. Calls that it leaves alone stay open. */
+final class FakeNetwork implements ClientTransport {
+
+    static final String PROTOCOL = "fake";
+
+    /** The calls that reached any connection, in order. */
+    final List<Sent> sent = new ArrayList<>();
+
+    /** What happens to each call. */
+    BiConsumer<Endpoint, PendingCall> taking = (endpoint, call) -> {};
+
+    private final Map<Endpoint, Connection> connections = new ConcurrentHashMap<>();
+
+    /** A call and the provider that it was sent to. */
+    record Sent(Endpoint endpoint, PendingCall call) {}
+
+    final class Connection extends IdleConnection {
+
+        Connection(Endpoint endpoint) {
+            super(endpoint);
+        }
+
+        @Override
+        public void send(PendingCall call) {
+            synchronized (sent) {
+                sent.add(new Sent(endpoint, call));
+            }
+            taking.accept(endpoint, call);
+        }
+
+        @Override
+        public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
+            throw new AssertionError("no stream");
+        }
+    }
+
+    Connection at(Endpoint endpoint) {
+        return connections.computeIfAbsent(endpoint, Connection::new);
+    }
+
+    @Override
+    public String protocol() {
+        return PROTOCOL;
+    }
+
+    @Override
+    public void prepare(ServiceDescriptor service) {
+        // nothing to prepare
+    }
+
+    @Override
+    public ClientConnection connect(Endpoint endpoint, int sockets, @Nullable Supplier<Tls> tls) {
+        return at(endpoint);
+    }
+
+    @Override
+    public void close() {
+        // nothing is open
+    }
+}

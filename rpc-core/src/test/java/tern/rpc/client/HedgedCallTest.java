@@ -1,0 +1,313 @@
+package tern.rpc.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import tern.rpc.Invocation;
+import tern.rpc.Metadata;
+import tern.rpc.Response;
+import tern.rpc.RpcException;
+import tern.rpc.RpcException.Executed;
+import tern.rpc.RpcMethod;
+import tern.rpc.Status;
+import tern.rpc.StatusCode;
+import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.StaticEndpoints;
+import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.Slo;
+import tern.rpc.transport.Answer;
+import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.RetryPushBack;
+
+/** When a second provider is asked, and what becomes of the call then. The clock and the timer stand still by themselves. */
+class HedgedCallTest {
+
+    private static final Endpoint ONE = new Endpoint("one", 1);
+    private static final Endpoint TWO = new Endpoint("two", 2);
+
+    /** Called. */
+    public interface Service {
+        @RpcMethod(readOnly = true)
+        CompletableFuture<String> find();
+
+        @RpcMethod(readOnly = true)
+        String findNow();
+
+        CompletableFuture<String> store();
+    }
+
+    private final AtomicLong now = new AtomicLong();
+    private final ManualTimer timer = new ManualTimer();
+    private final FakeNetwork network = new FakeNetwork();
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final RpcClient client = RpcClient.builder()
+            .clock(now::get)
+            .timer(timer)
+            .meters(new RpcMeters(registry, Slo.DEFAULT))
+            .transport(network)
+            .timeout(Duration.ofDays(1))
+            .build();
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private static Answer answer(String value) {
+        return new Answer() {
+            @Override
+            public Response decode(Invocation call) {
+                return Response.of(value);
+            }
+
+            @Override
+            public void discard() {
+                // holds nothing
+            }
+        };
+    }
+
+    private Service hedged(Endpoint... endpoints) {
+        return client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(endpoints)))
+                .protocol(FakeNetwork.PROTOCOL)
+                .defaults(MethodSettings.NONE.withHedging(true))
+                .build());
+    }
+
+    /** A hundred calls that took this long each, so that the usual time is known and the budget has room for five. */
+    private void train(Service service, Duration took) {
+        network.taking = (endpoint, call) -> {
+            now.addAndGet(took.toNanos());
+            call.answer(answer("trained"));
+        };
+        for (int i = 0; i < 50; i++) {
+            service.find().join();
+            service.findNow();
+        }
+        now.addAndGet(Duration.ofMillis(300).toNanos()); // the percentile is computed again
+        network.taking = (endpoint, call) -> {};
+        network.sent.clear();
+    }
+
+    private PendingCall first() {
+        return network.sent.get(0).call();
+    }
+
+    /** Runs the hedges that are due, and waits until the callback threads have sent them. */
+    private PendingCall second() throws InterruptedException {
+        CountDownLatch sent = new CountDownLatch(1);
+        network.taking = (endpoint, call) -> sent.countDown();
+        timer.runAll();
+        assertThat(sent.await(10, TimeUnit.SECONDS)).isTrue();
+        return network.sent.get(1).call();
+    }
+
+    private double hedges() {
+        return registry.get("rpc.client.hedges").functionCounter().count();
+    }
+
+    @Test
+    void slowCallIsSentToAnotherProviderAndTheFirstAnswerCounts() throws Exception {
+        Service service = hedged(ONE, TWO);
+        train(service, Duration.ofMillis(40));
+
+        CompletableFuture<String> result = service.find();
+        assertThat(timer.waiting()).hasSize(1);
+        assertThat(timer.waiting().get(0).nanos)
+                .isBetween(
+                        Duration.ofMillis(40).toNanos(), Duration.ofMillis(45).toNanos());
+        PendingCall second = second();
+        second.answer(answer("second"));
+
+        assertThat(result.get()).isEqualTo("second");
+        assertThat(network.sent).extracting(FakeNetwork.Sent::endpoint).doesNotHaveDuplicates();
+        assertThat(first().hasFailed()).as("the loser is cancelled").isTrue();
+        assertThat(hedges()).isEqualTo(1);
+    }
+
+    @Test
+    void blockingCallIsHedgedToo() throws Exception {
+        Service service = hedged(ONE, TWO);
+        train(service, Duration.ofMillis(40));
+        network.taking = (endpoint, call) -> {
+            if (network.sent.size() == 1) {
+                new Thread(timer::runAll).start();
+            } else {
+                call.answer(answer("second"));
+            }
+        };
+
+        assertThat(service.findNow()).isEqualTo("second");
+        assertThat(first().hasFailed()).isTrue();
+    }
+
+    @Test
+    void hedgeWaitsForTenMillisecondsAtLeast() {
+        Service service = hedged(ONE, TWO);
+        train(service, Duration.ofMillis(1));
+
+        service.find();
+
+        assertThat(timer.waiting().get(0).nanos).isEqualTo(Duration.ofMillis(10).toNanos());
+    }
+
+    @Test
+    void answerInTimeCancelsTheHedge() {
+        Service service = hedged(ONE, TWO);
+        train(service, Duration.ofMillis(40));
+
+        CompletableFuture<String> result = service.find();
+        first().answer(answer("first"));
+
+        assertThat(result.join()).isEqualTo("first");
+        assertThat(timer.waiting()).isEmpty();
+    }
+
+    @Test
+    void methodThatIsNotIdempotentIsNeverHedged() {
+        Service service = hedged(ONE, TWO);
+        train(service, Duration.ofMillis(40));
+
+        service.store();
+
+        assertThat(timer.waiting()).isEmpty();
+    }
+
+    @Test
+    void hedgingOfOneMethodThatIsNotIdempotentStopsTheStart() {
+        assertThatThrownBy(() -> client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE)))
+                        .protocol(FakeNetwork.PROTOCOL)
+                        .method("store", MethodSettings.NONE.withHedging(true))
+                        .build()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("store")
+                .hasMessageContaining("not idempotent");
+    }
+
+    @Test
+    void nothingIsHedgedByDefault() {
+        Service service = client.refer(ServiceReference.to(Service.class, new StaticEndpoints(List.of(ONE, TWO)))
+                .protocol(FakeNetwork.PROTOCOL)
+                .build());
+        train(service, Duration.ofMillis(40));
+
+        service.find();
+
+        assertThat(timer.waiting()).isEmpty();
+    }
+
+    @Test
+    void nothingIsHedgedBeforeTheUsualTimeIsKnown() {
+        Service service = hedged(ONE, TWO);
+
+        service.find();
+
+        assertThat(timer.waiting()).isEmpty();
+    }
+
+    @Test
+    void atMostFiveOfAHundredCallsAreHedged() throws Exception {
+        Service service = hedged(ONE, TWO);
+        train(service, Duration.ofMillis(40));
+        List<CompletableFuture<String>> calls = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            calls.add(service.find());
+        }
+        network.taking = (endpoint, call) -> call.answer(answer("second"));
+
+        timer.runAll();
+        for (FakeNetwork.Sent each : List.copyOf(network.sent)) {
+            each.call().answer(answer("first"));
+        }
+        for (CompletableFuture<String> call : calls) {
+            call.get(10, TimeUnit.SECONDS);
+        }
+
+        assertThat(hedges()).isBetween(1.0, 6.0); // 5 % of 120 calls
+    }
+
+    @Test
+    void failureOfOneAttemptWaitsForTheOther() throws Exception {
+        Service service = hedged(ONE, TWO);
+        train(service, Duration.ofMillis(40));
+        CompletableFuture<String> result = service.find();
+        PendingCall second = second();
+
+        first().fail(RpcException.refusal(StatusCode.UNAVAILABLE, "gone", Executed.MAYBE));
+        second.answer(answer("second"));
+
+        assertThat(result.get()).isEqualTo("second");
+        assertThat(network.sent).as("no retry besides the hedge").hasSize(2);
+    }
+
+    @Test
+    void failureOfBothSaysThatTheCallMayHaveRun() throws Exception {
+        Service service = hedged(ONE, TWO);
+        train(service, Duration.ofMillis(40));
+        CompletableFuture<String> result = service.find();
+        PendingCall second = second();
+
+        first().fail(RpcException.refusal(StatusCode.UNAVAILABLE, "gone", Executed.MAYBE));
+        second.fail(RpcException.refusal(StatusCode.RESOURCE_EXHAUSTED, "full", Executed.NO));
+
+        assertThatThrownBy(result::get)
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .isInstanceOfSatisfying(
+                        RpcException.class,
+                        failure -> assertThat(failure.wasExecuted()).isEqualTo(Executed.MAYBE));
+    }
+
+    @Test
+    void cancellationEndsBothAttempts() throws Exception {
+        Service service = hedged(ONE, TWO);
+        train(service, Duration.ofMillis(40));
+        CompletableFuture<String> result = service.find();
+        PendingCall second = second();
+
+        result.cancel(true);
+
+        assertThat(first().hasFailed()).isTrue();
+        assertThat(second.hasFailed()).isTrue();
+    }
+
+    @Test
+    void onlyProviderIsNotAskedTwice() throws Exception {
+        Service service = hedged(ONE);
+        train(service, Duration.ofMillis(40));
+        CompletableFuture<String> result = service.find();
+        timer.runAll();
+
+        first().answer(answer("first"));
+
+        assertThat(result.get(10, TimeUnit.SECONDS)).isEqualTo("first");
+        assertThat(hedges()).isZero();
+    }
+
+    @Test
+    void pushBackOfANegativeTimeStopsTheCall() {
+        Service service = hedged(ONE, TWO);
+        train(service, Duration.ofMillis(40));
+        CompletableFuture<String> result = service.find();
+
+        first().fail(new RpcException(
+                new Status(StatusCode.UNAVAILABLE, "leave me"),
+                Executed.NO,
+                new Metadata().add(RetryPushBack.HEADER, "-1")));
+
+        assertThatThrownBy(result::join).hasMessageContaining("leave me");
+        assertThat(network.sent).hasSize(1);
+        assertThat(timer.waiting()).isEmpty();
+    }
+}

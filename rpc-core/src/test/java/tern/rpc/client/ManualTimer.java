@@ -1,0 +1,61 @@
+package tern.rpc.client;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** A timer whose tasks run when the test says so. Repeated tasks never run. */
+final class ManualTimer extends ScheduledThreadPoolExecutor {
+
+    /** A task with the delay that was asked for. */
+    final class Task extends FutureTask<Object> implements ScheduledFuture<Object> {
+
+        final long nanos;
+
+        Task(Runnable command, long nanos) {
+            super(command, null);
+            this.nanos = nanos;
+        }
+
+        @Override
+        public long getDelay(TimeUnit unit) {
+            return unit.convert(nanos, TimeUnit.NANOSECONDS);
+        }
+
+        @Override
+        public int compareTo(Delayed other) {
+            return Long.compare(nanos, other.getDelay(TimeUnit.NANOSECONDS));
+        }
+
+        @Override
+        protected void done() {
+            waiting.remove(this);
+        }
+    }
+
+    private final List<Task> waiting = new CopyOnWriteArrayList<>();
+
+    ManualTimer() {
+        super(0);
+    }
+
+    @Override
+    public ScheduledFuture<?> schedule(Runnable command, long delay, TimeUnit unit) {
+        Task task = new Task(command, unit.toNanos(delay));
+        waiting.add(task);
+        return task;
+    }
+
+    /** The tasks that were neither run nor cancelled. */
+    List<Task> waiting() {
+        return List.copyOf(waiting);
+    }
+
+    void runAll() {
+        waiting().forEach(Task::run);
+    }
+}

@@ -1,0 +1,37 @@
+package tern.rpc.spring;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.stereotype.Component;
+
+/**
+ * Marks a bean that answers calls of {@link RpcReference}s if no provider takes them: after UNAVAILABLE, and after
+ * DEADLINE_EXCEEDED and RESOURCE_EXHAUSTED if the method surely did not run. The bean implements the interface of the
+ * service, and is never injected itself. On a class, the annotation makes it a component.
+ *
+ * <p>The failure of a call stays the outcome in {@code rpc.client.requests}. {@code rpc.client.fallbacks} counts the
+ * calls that a fallback answered. Streams have no fallback.
+ */
+@Documented
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ElementType.TYPE, ElementType.METHOD})
+@Component
+public @interface RpcFallback {
+
+    /** The interface of the service. */
+    Class<?> forInterface();
+
+    /** The group of the references. May contain placeholders. Empty for references without a group. */
+    String group() default "";
+
+    /** The version of the references. May contain placeholders. Empty for references without a version. */
+    String version() default "";
+
+    /** The name of the bean; derived from the class name if empty. */
+    @AliasFor(annotation = Component.class, attribute = "value")
+    String beanName() default "";
+}

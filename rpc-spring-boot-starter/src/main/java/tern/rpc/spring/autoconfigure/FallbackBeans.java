@@ -1,0 +1,86 @@
+package tern.rpc.spring.autoconfigure;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import tern.rpc.ServiceDescriptor;
+import tern.rpc.ServiceKey;
+import tern.rpc.settings.RpcStartException;
+import tern.rpc.spring.RpcFallback;
+
+/** Finds the beans with {@link RpcFallback} without creating them, and keeps them from being injected. */
+final class FallbackBeans {
+
+    private FallbackBeans() {}
+
+    /**
+     * Checks the fallbacks, and takes them out of the candidates for injection.
+     *
+     * @throws RpcStartException if one of them does not implement its interface, or if two are for the same service
+     */
+    static void prepare(ConfigurableListableBeanFactory beans) {
+        Map<ServiceKey, String> names = new HashMap<>();
+        for (String name : beans.getBeanDefinitionNames()) {
+            RpcFallback annotation = beans.findAnnotationOnBean(name, RpcFallback.class, false);
+            if (annotation == null) {
+                continue;
+            }
+            check(name, annotation, beans.getType(name, false));
+            String other = names.putIfAbsent(key(beans, annotation), name);
+            if (other != null) {
+                throw new RpcStartException(
+                        "the beans '" + other + "' and '" + name + "' are both an @RpcFallback for "
+                                + key(beans, annotation),
+                        "Give one of the two another group or version, or remove it.",
+                        null);
+            }
+            beans.getBeanDefinition(name).setAutowireCandidate(false);
+        }
+    }
+
+    private static void check(String name, RpcFallback annotation, @Nullable Class<?> type) {
+        Class<?> service = annotation.forInterface();
+        if (!service.isInterface()) {
+            throw new RpcStartException(
+                    "@RpcFallback of bean '" + name + "' is for " + service.getName() + ", which is not an interface",
+                    "Name the interface of the service.",
+                    null);
+        }
+        if (type == null || !service.isAssignableFrom(type)) {
+            throw new RpcStartException(
+                    "@RpcFallback of bean '" + name + "' is for " + service.getName() + ", which "
+                            + (type == null ? "its type" : type.getName()) + " does not implement",
+                    "Implement the interface; where a @Bean method returns another type, let it return the class.",
+                    null);
+        }
+    }
+
+    private static ServiceKey key(ConfigurableBeanFactory beans, RpcFallback annotation) {
+        return new ServiceKey(
+                ServiceDescriptor.nameOf(annotation.forInterface()),
+                text(beans, annotation.group()),
+                text(beans, annotation.version()));
+    }
+
+    private static String text(ConfigurableBeanFactory beans, String annotated) {
+        String resolved = beans.resolveEmbeddedValue(annotated);
+        return resolved == null ? "" : resolved;
+    }
+
+    /** The fallback of a service, created at its first use; null if there is none. */
+    static @Nullable Supplier<Object> of(ConfigurableBeanFactory factory, ServiceKey service) {
+        if (!(factory instanceof ConfigurableListableBeanFactory beans)) {
+            return null;
+        }
+        for (String name : beans.getBeanDefinitionNames()) {
+            RpcFallback annotation = beans.findAnnotationOnBean(name, RpcFallback.class, false);
+            if (annotation != null && key(beans, annotation).equals(service)) {
+                return () -> beans.getBean(name);
+            }
+        }
+        return null;
+    }
+}
