@@ -209,7 +209,9 @@ public final class Cluster implements AutoCloseable {
 
     /** The listed providers that this client connects to, of each tag. */
     private List<Instance> chosen(List<Instance> listed) {
-        if (listed.stream().allMatch(instance -> isSpoken(instance) && instance.attributes().tags().isEmpty())) {
+        if (listed.stream()
+                .allMatch(instance ->
+                        isSpoken(instance) && instance.attributes().tags().isEmpty())) {
             return subset.of(nearest(listed)); // the usual case, without a copy of a long list
         }
         Map<String, List<Instance>> byTag = new LinkedHashMap<>();

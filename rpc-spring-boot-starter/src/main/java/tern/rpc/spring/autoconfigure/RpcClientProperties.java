@@ -108,23 +108,8 @@ record RpcClientProperties(
             @DefaultValue Map<String, Method> methods) {
 
         static final Service NONE = new Service(
-                List.of(),
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                Ssl.NONE,
-                null,
-                List.of(),
-                null,
-                Map.of());
+                List.of(), null, null, null, null, null, null, null, null, null, null, null, Ssl.NONE, null, List.of(),
+                null, Map.of());
     }
 
     /**

@@ -110,8 +110,8 @@ public final class RpcReferences implements SmartInitializingSingleton {
 
     private Object refer(RpcClient made, ReferenceSettings wanted, Registries registries, String where) {
         try {
-            return made.refer(wanted.referenceFor(
-                    made, registries, this::balancer, FallbackBeans.of(beans, wanted.key())));
+            return made.refer(
+                    wanted.referenceFor(made, registries, this::balancer, FallbackBeans.of(beans, wanted.key())));
         } catch (IllegalArgumentException e) {
             throw new RpcStartException(
                     where + " cannot refer to " + wanted.key() + ": " + e.getMessage(),
