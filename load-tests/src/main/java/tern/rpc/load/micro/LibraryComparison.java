@@ -3,7 +3,6 @@ package tern.rpc.load.micro;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import tern.rpc.load.micro.SideBySide.Row;
 import tern.rpc.netty.triple.OwnPieces;
 
@@ -18,9 +17,9 @@ public final class LibraryComparison {
 
     public static void main(String[] arguments) {
         List<Row> rows = new ArrayList<>();
-        Map<String, byte[]> texts = Map.of("a user", user(1), "20 users", user(20), "200 users", user(200));
-        for (String name : List.of("a user", "20 users", "200 users")) {
-            byte[] json = texts.get(name);
+        for (int users : List.of(1, 20, 200)) {
+            String name = users == 1 ? "a user" : users + " users";
+            byte[] json = user(users);
             OwnPieces pieces = new OwnPieces();
             byte[] compressed = pieces.compress(json);
             String size = ", " + json.length + " bytes";
