@@ -1,5 +1,7 @@
 package plain;
 
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -13,5 +15,15 @@ public class ShopApplication {
     @Bean
     OrderController orders(JdbcTemplate database) {
         return new OrderController(database);
+    }
+
+    @Bean
+    EventController events(JdbcTemplate database, ExecutorService workers) {
+        return new EventController(database, workers);
+    }
+
+    @Bean
+    ExecutorService workers() {
+        return Executors.newFixedThreadPool(2);
     }
 }

@@ -1,9 +1,6 @@
 package tern.rpc;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLongArray;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,28 +12,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CallLedger {
 
-    private static final Phase[] PHASES = Phase.values();
-    private static final int PHASE_BITS = 4;
-    private static final int PHASE_MASK = (1 << PHASE_BITS) - 1;
-
     /** Operations from this time on are recorded with their names. */
     private static final long NAMED_FROM_NANOS = 100_000;
 
     /** From this number of operations of one kind on, short ones are recorded with their names too. */
     private static final int NAMED_FROM_COUNT = 8;
-
-    private static final VarHandle PRESENT;
-
-    static {
-        try {
-            PRESENT = MethodHandles.lookup().findVarHandle(CallLedger.class, "present", long.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-        if (PHASES.length > 1 << PHASE_BITS) {
-            throw new ExceptionInInitializerError(PHASES.length + " phases do not fit into " + PHASE_BITS + " bits");
-        }
-    }
 
     /** The ledger of threads that serve no call. It records nothing. */
     private static final CallLedger NONE = new CallLedger(() -> 0, 0, Phase.OWN, null, false);
@@ -44,34 +24,20 @@ public final class CallLedger {
     /** The ledger of a call that is no RPC call, such as a web request. */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
-    private final NanoClock clock;
-    private final long begun;
+    private final PhaseClock phases; // written by the call's thread
     private final @Nullable CallLedger parent; // the ledger of the whole call; null if this is it
     private final boolean open;
     private final Thread thread = Thread.currentThread();
 
-    private final long[] nanos = new long[PHASES.length]; // written by the call's thread
-    private int @Nullable [] counts; // likewise; null until there was an operation
-
-    /**
-     * The phase in the low bits, and above it the start of the phase in nanoseconds since the beginning. One word, so
-     * that a reader sees both of the same moment.
-     */
-    @SuppressWarnings("unused") // by PRESENT
-    private long present; // written by the call's thread
-
-    /** The sums of other threads: first the nanoseconds of each phase, then the counts. */
-    private volatile @Nullable AtomicLongArray elsewhere; // made under this
-
+    private volatile @Nullable OtherThreads others; // made under this; null until another thread works for the call
     private volatile @Nullable NamedTimes named; // made under this; null until an operation was long enough
+    private long idleBefore; // of a part: the idle time of the whole call when it was last joined
     private volatile boolean ended;
 
     private CallLedger(NanoClock clock, long begun, Phase first, @Nullable CallLedger parent, boolean open) {
-        this.clock = clock;
-        this.begun = begun;
+        this.phases = new PhaseClock(clock, begun, first);
         this.parent = parent;
         this.open = open;
-        this.present = first.ordinal();
     }
 
     /** Creates a ledger that starts now in {@link Phase#OWN}. Only the calling thread may write it. */
@@ -87,7 +53,7 @@ public final class CallLedger {
      */
     public static CallLedger ofReceived(NanoClock clock, long started, long queuedNanos) {
         CallLedger ledger = new CallLedger(clock, started, Phase.DECODE, null, true);
-        ledger.nanos[Phase.QUEUE.ordinal()] = queuedNanos;
+        ledger.phases.add(Phase.QUEUE, queuedNanos);
         return ledger;
     }
 
@@ -144,14 +110,14 @@ public final class CallLedger {
         if (!open) {
             return begun;
         }
-        count(begun.ordinal());
-        return turnTo(begun);
+        phases.count(begun);
+        return phases.turnTo(begun);
     }
 
     /** Ends the operation. The call returns to its earlier phase. */
     public void leave(Phase outer) {
         if (open) {
-            turnTo(outer);
+            phases.turnTo(outer);
         }
     }
 
@@ -167,18 +133,27 @@ public final class CallLedger {
         if (!open) {
             return;
         }
-        int kind = (int) present & PHASE_MASK;
-        long before = nanos[kind];
-        turnTo(outer);
-        long spent = nanos[kind] - before;
-        if (name != null && (spent >= NAMED_FROM_NANOS || counted(kind) >= NAMED_FROM_COUNT)) {
-            whole().namedTimes().add(PHASES[kind], name, spent);
+        Phase kind = phases.phase();
+        long before = phases.past(kind);
+        phases.turnTo(outer);
+        long spent = phases.past(kind) - before;
+        if (name != null && (spent >= NAMED_FROM_NANOS || phases.counted(kind) >= NAMED_FROM_COUNT)) {
+            record(kind, name, spent);
         }
     }
 
-    private int counted(int kind) {
-        int[] known = counts;
-        return known == null ? 0 : known[kind];
+    private void named(Phase kind, String name, long spentNanos) {
+        if (spentNanos >= NAMED_FROM_NANOS) {
+            record(kind, name, spentNanos);
+        }
+    }
+
+    /** A call that was answered has no more operations; work that goes on behind it is not part of its time. */
+    private void record(Phase kind, String name, long spentNanos) {
+        CallLedger call = whole();
+        if (!call.ended) {
+            call.namedTimes().add(kind, name, spentNanos);
+        }
     }
 
     /** The operations of this call that were long enough to have a name; empty if there was none. Any thread. */
@@ -221,43 +196,34 @@ public final class CallLedger {
     }
 
     /**
-     * Changes the phase without counting an operation.
+     * Changes the phase without counting an operation, or returns to one, such as the reading of its result.
      *
      * @return the phase before
      */
     public Phase turnTo(Phase next) {
-        if (!open) {
-            return next;
+        return open ? phases.turnTo(next) : next;
+    }
+
+    /** Adds a time that this thread measured, and one operation with its name. */
+    public void add(Phase kind, long spentNanos, String name) {
+        if (open) {
+            add(kind, spentNanos);
+            named(kind, name, spentNanos);
         }
-        long at = clock.nanoTime() - begun;
-        long last = present;
-        int ended = (int) last & PHASE_MASK;
-        nanos[ended] += at - (last >>> PHASE_BITS);
-        PRESENT.setRelease(this, at << PHASE_BITS | next.ordinal());
-        return PHASES[ended];
     }
 
     /** Adds a time that this thread measured, and one operation. */
     public void add(Phase kind, long spentNanos) {
         if (open) {
-            nanos[kind.ordinal()] += spentNanos;
-            count(kind.ordinal());
+            phases.add(kind, spentNanos);
+            phases.count(kind);
         }
-    }
-
-    private void count(int kind) {
-        int[] known = counts;
-        if (known == null) {
-            known = new int[PHASES.length];
-            counts = known;
-        }
-        known[kind]++;
     }
 
     /** Starts an operation for which the call's thread does not wait. Any thread may call this. */
     public void beganElsewhere(Phase kind) {
         if (open) {
-            whole().elsewhere().incrementAndGet(PHASES.length + kind.ordinal());
+            whole().others().count(kind, 1);
         }
     }
 
@@ -267,12 +233,12 @@ public final class CallLedger {
      * @param name as for {@link #leave(Phase, String)}
      */
     public void endedElsewhere(Phase kind, long spentNanos, @Nullable String name) {
-        if (!open) {
+        if (!open || whole().ended) {
             return;
         }
-        whole().elsewhere().addAndGet(kind.ordinal(), spentNanos);
-        if (name != null && spentNanos >= NAMED_FROM_NANOS) {
-            whole().namedTimes().add(kind, name, spentNanos);
+        whole().others().add(kind, spentNanos);
+        if (name != null) {
+            named(kind, name, spentNanos);
         }
     }
 
@@ -281,7 +247,45 @@ public final class CallLedger {
      * something else. {@link #join()} adds it to the ledger of the whole call. Any thread may call this.
      */
     public CallLedger child() {
-        return open ? new CallLedger(clock, clock.nanoTime(), Phase.OWN, whole(), true) : NONE;
+        return child(idleNanos());
+    }
+
+    /** @param idleBefore the idle time of the whole call when it started to depend on the part */
+    CallLedger child(long idleBefore) {
+        if (!open) {
+            return NONE;
+        }
+        CallLedger call = whole();
+        CallLedger part = new CallLedger(phases.clock(), now(), Phase.OWN, call, true);
+        part.idleBefore = idleBefore;
+        call.others().begins(part);
+        return part;
+    }
+
+    /** The parts of this call that other threads work on now, 64 at most. Any thread may call this. */
+    public List<CallLedger> parts() {
+        OtherThreads known = whole().others;
+        return known == null ? List.of() : known.parts();
+    }
+
+    /** The time in which the thread of the call ran no operation, so that it may have waited for others. */
+    long idleNanos() {
+        if (!open) {
+            return 0;
+        }
+        PhaseClock call = whole().phases;
+        long now = now();
+        return call.nanos(Phase.OWN, now) + call.nanos(Phase.UNATTRIBUTED, now);
+    }
+
+    /** The present time on the clock of the call. */
+    long now() {
+        return phases.clock().nanoTime();
+    }
+
+    /** Whether both record the same call, or parts of it. */
+    boolean isOfSameCall(CallLedger other) {
+        return open && whole() == other.whole();
     }
 
     private CallLedger whole() {
@@ -291,23 +295,27 @@ public final class CallLedger {
     /**
      * Adds the record of a part to the ledger of the whole call, at the end of the part or of the call. May be called
      * several times, by the thread that writes the part. Does nothing for a whole call.
+     *
+     * <p>A call does not wait for its parts while its own thread runs operations. Hence a part counts only as far as
+     * this thread was idle meanwhile, and not at all after the call was answered.
      */
     public void join() {
         if (parent == null) {
             return;
         }
-        turnTo(phase());
-        AtomicLongArray sums = parent.elsewhere();
-        int[] counted = counts;
-        for (int i = 0; i < PHASES.length; i++) {
-            if (nanos[i] != 0 && i != Phase.UNATTRIBUTED.ordinal()) {
-                sums.addAndGet(i, nanos[i]);
-            }
-            if (counted != null && counted[i] != 0) {
-                sums.addAndGet(PHASES.length + i, counted[i]);
-                counted[i] = 0;
-            }
-            nanos[i] = 0;
+        phases.turnTo(phases.phase());
+        long idle = idleNanos();
+        long all = phases.allPast();
+        double share = all == 0 ? 1 : Math.min(1, (double) (idle - idleBefore) / all);
+        idleBefore = idle;
+        phases.moveTo(parent.others(), parent.ended ? 0 : Math.max(0, share));
+    }
+
+    /** Adds a part for the last time: its thread leaves the call. */
+    public void joinAndLeave() {
+        if (parent != null) {
+            join();
+            parent.others().leaves(this);
         }
     }
 
@@ -319,47 +327,47 @@ public final class CallLedger {
         }
     }
 
-    private AtomicLongArray elsewhere() {
-        AtomicLongArray sums = elsewhere;
-        if (sums != null) {
-            return sums;
+    private OtherThreads others() {
+        OtherThreads known = others;
+        if (known != null) {
+            return known;
         }
         synchronized (this) {
-            sums = elsewhere;
-            if (sums == null) {
-                sums = new AtomicLongArray(2 * PHASES.length);
-                elsewhere = sums;
+            known = others;
+            if (known == null) {
+                known = new OtherThreads();
+                others = known;
             }
-            return sums;
+            return known;
         }
     }
 
     /**
      * The time spent in this phase, including the present stretch and other threads. Operations inside a phase do not
-     * count to it. {@link Phase#UNATTRIBUTED} is the time that the work of other threads does not explain. Any thread
-     * may call this.
+     * count to it. The work of other threads explains {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, in which the
+     * call's thread may wait for them, and takes its time out of these. Any thread may call this.
      *
      * @param now the current time on the clock
      */
     public long nanos(Phase kind, long now) {
-        long last = (long) PRESENT.getAcquire(this);
-        long own = nanos[kind.ordinal()];
-        if (open && (last & PHASE_MASK) == kind.ordinal()) {
-            own += Math.max(0, now - begun - (last >>> PHASE_BITS));
-        }
-        AtomicLongArray sums = elsewhere;
-        if (sums == null) {
+        long own = ofThread(kind, now);
+        OtherThreads known = others;
+        if (known == null) {
             return own;
         }
-        return kind == Phase.UNATTRIBUTED ? Math.max(0, own - explained(sums)) : own + sums.get(kind.ordinal());
+        return switch (kind) {
+            case UNATTRIBUTED -> Math.max(0, own - known.allNanos());
+            case OWN -> {
+                long left = Math.max(0, known.allNanos() - ofThread(Phase.UNATTRIBUTED, now));
+                yield Math.max(0, own - left) + known.nanos(kind);
+            }
+            default -> own + known.nanos(kind);
+        };
     }
 
-    private static long explained(AtomicLongArray sums) {
-        long all = 0;
-        for (int i = 0; i < PHASES.length; i++) {
-            all += sums.get(i);
-        }
-        return all;
+    /** The time that the thread of this ledger spent in the phase. */
+    private long ofThread(Phase kind, long now) {
+        return open ? phases.nanos(kind, now) : 0;
     }
 
     /**
@@ -367,15 +375,13 @@ public final class CallLedger {
      * this.
      */
     public int count(Phase kind) {
-        AtomicLongArray sums = elsewhere;
-        int[] own = counts;
-        return (own == null ? 0 : own[kind.ordinal()])
-                + (sums == null ? 0 : (int) sums.get(PHASES.length + kind.ordinal()));
+        OtherThreads known = others;
+        return phases.counted(kind) + (known == null ? 0 : known.count(kind));
     }
 
     /** The present phase. Any thread may call this. */
     public Phase phase() {
-        return PHASES[(int) ((long) PRESENT.getAcquire(this) & PHASE_MASK)];
+        return phases.phase();
     }
 
     /**
@@ -386,13 +392,7 @@ public final class CallLedger {
      * @param now the current time on the clock
      */
     public RunningCall look(String method, long runningNanos, long now) {
-        long last = (long) PRESENT.getAcquire(this);
-        return new RunningCall(
-                method,
-                thread.getId(),
-                PHASES[(int) last & PHASE_MASK],
-                Math.max(0, now - begun - (last >>> PHASE_BITS)),
-                runningNanos,
-                this);
+        return phases.look(
+                now, (phase, since) -> new RunningCall(method, thread.getId(), phase, since, runningNanos, this));
     }
 }

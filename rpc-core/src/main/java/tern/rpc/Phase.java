@@ -24,6 +24,8 @@ public enum Phase {
     HTTP,
     /** A call to another service. */
     RPC,
+    /** Waiting for a thread of an executor that runs a part of the call. */
+    EXECUTOR,
     /** A task of a full pool that the caller must run itself (caller-runs). */
     CALLER_RUNS,
     /** Passing a line to the logging system. */

@@ -4,6 +4,7 @@ import java.net.SocketAddress;
 import java.security.Principal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -123,21 +124,38 @@ public final class ServerContext {
      * to the ledger of the call.
      */
     public Runnable wrap(Runnable task) {
-        return () -> {
-            ServerContext before = current();
-            if (before != null && before.whole == whole) {
-                task.run(); // the thread already works for this call and writes its ledger
-                return;
-            }
-            CallLedger part = ledger.child();
-            replace(part.isOpen() ? new ServerContext(this, part) : this);
-            try {
-                task.run();
-            } finally {
-                replace(before);
-                part.join();
-            }
-        };
+        return () -> run(task, ledger::child);
+    }
+
+    /**
+     * Wraps a task for an executor. The time until a thread takes it counts as {@link Phase#EXECUTOR}.
+     *
+     * @param executor the name of the executor, for diagnoses
+     */
+    public Runnable wrap(Runnable task, String executor) {
+        long submitted = ledger.now();
+        long idleBefore = ledger.idleNanos();
+        return () -> run(task, () -> {
+            CallLedger part = ledger.child(idleBefore);
+            part.add(Phase.EXECUTOR, part.now() - submitted, executor);
+            return part;
+        });
+    }
+
+    private void run(Runnable task, Supplier<CallLedger> parts) {
+        ServerContext before = current();
+        if (before != null && before.whole == whole) {
+            task.run(); // the thread already works for this call and writes its ledger
+            return;
+        }
+        CallLedger part = parts.get();
+        replace(part.isOpen() ? new ServerContext(this, part) : this);
+        try {
+            task.run();
+        } finally {
+            replace(before);
+            part.joinAndLeave();
+        }
     }
 
     /** The ledger of the call, or of the wrapped task. Only the current thread may write it. */

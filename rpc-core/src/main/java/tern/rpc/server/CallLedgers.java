@@ -6,6 +6,7 @@ import tern.rpc.CallLedger;
 import tern.rpc.NanoClock;
 import tern.rpc.RunningCall;
 import tern.rpc.metrics.Slo;
+import tern.rpc.metrics.SlowCalls;
 
 /**
  * Creates the ledger of each call, knows the running calls, and sums up the ledgers of completed calls. Thread-safe.

@@ -35,6 +35,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.metrics.Slo;
+import tern.rpc.metrics.SlowCalls;
 import tern.rpc.serialization.JdkSerializer;
 import tern.rpc.transport.InMemoryTransport;
 import tern.rpc.transport.Items;

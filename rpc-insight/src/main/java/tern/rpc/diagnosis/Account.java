@@ -77,6 +77,7 @@ final class Account {
             case REDIS -> new Part(Kind.REDIS, name);
             case HTTP -> new Part(Kind.HTTP, name);
             case RPC -> new Part(Kind.RPC, name);
+            case EXECUTOR -> new Part(Kind.POOL, name.isEmpty() ? "executor" : name);
             case CALLER_RUNS -> Part.of(Kind.CALLER_RUNS);
             case LOGGING -> Part.of(Kind.LOG);
             case UNATTRIBUTED -> Part.of(Kind.ELSEWHERE);

@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import tern.rpc.CallLedger;
+import tern.rpc.CallTask;
 import tern.rpc.Phase;
 import tern.rpc.ServerContext;
 import tern.rpc.pool.PoolKind;
@@ -79,7 +80,8 @@ public final class BusinessPool extends ThreadPoolExecutor {
     @Override
     public void execute(Runnable task) {
         ServerContext serving = ServerContext.current();
-        super.execute(new Task(serving == null ? task : serving.wrap(task)));
+        super.execute(
+                new Task(serving == null ? CallTask.of(task, settings.name()) : serving.wrap(task, settings.name())));
     }
 
     private void full(Task task) {

@@ -165,6 +165,18 @@ final class DruidLedgerFilter extends FilterAdapter {
         return in(statement, sql, () -> super.statement_executeUpdate(chain, statement, sql, keys));
     }
 
+    /** A driver that reads rows in portions waits here for the next one. */
+    @Override
+    public boolean resultSet_next(FilterChain chain, ResultSetProxy rows) throws SQLException {
+        CallLedger ledger = CallLedger.current();
+        Phase outer = ledger.turnTo(Phase.SQL);
+        try {
+            return super.resultSet_next(chain, rows);
+        } finally {
+            ledger.leave(outer, StatementText.of(rows.getSql()));
+        }
+    }
+
     private <T extends @Nullable Object> T in(
             StatementProxy statement, @Nullable String sql, LedgerOperation.Work<T, SQLException> work)
             throws SQLException {

@@ -2,16 +2,18 @@ package tern.rpc.spring.autoconfigure.pool;
 
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.HikariPoolMXBean;
-import java.sql.Connection;
 import java.time.Duration;
 import java.util.List;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.BeanClassLoaderAware;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.context.properties.ConfigurationPropertiesBean;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationContextAware;
 import org.springframework.core.NativeDetector;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
@@ -24,7 +26,7 @@ import tern.rpc.pool.PoolSnapshot;
 import tern.rpc.pool.PoolSource;
 
 /** Wraps every HikariCP pool in a subclass, to measure borrowings. */
-final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware {
+final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware, ApplicationContextAware, DataSourceTargets {
 
     private static final Logger LOG = LoggerFactory.getLogger(HikariWatch.class);
     private static final String PREFIX = "spring.datasource.hikari";
@@ -39,12 +41,18 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware {
     private final ObjectProvider<PoolSources> sources;
     private final ObjectProvider<SettingOrigins> origins;
     private final Environment environment;
+    private @Nullable ApplicationContext context;
     private ClassLoader loader = HikariWatch.class.getClassLoader();
 
     HikariWatch(ObjectProvider<PoolSources> sources, ObjectProvider<SettingOrigins> origins, Environment environment) {
         this.sources = sources;
         this.origins = origins;
         this.environment = environment;
+    }
+
+    @Override
+    public void setApplicationContext(ApplicationContext application) {
+        context = application;
     }
 
     @Override
@@ -64,27 +72,34 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware {
                     DruidChosen.TYPE,
                     DruidChosen.DRUID);
         }
+        String prefix = prefix(pool, beanName);
+        return watched(pool, PREFIX.equals(prefix) ? "hikari" : beanName, prefix);
+    }
+
+    @Override
+    public DataSource watchedTarget(DataSource source, String name) {
+        return source instanceof HikariDataSource pool ? watched(pool, name, null) : source;
+    }
+
+    private DataSource watched(HikariDataSource pool, String wanted, @Nullable String prefix) {
         Borrowings borrowings = new Borrowings();
-        String name = sources.getObject().nameFor(pool.getPoolName() == null ? "hikari" : pool.getPoolName());
-        sources.getObject().add(name, PoolSource.of(() -> snapshot(name, pool, borrowings), borrowings.holders()));
+        String name = sources.getObject().nameFor(pool.getPoolName() == null ? wanted : pool.getPoolName());
+        sources.getObject()
+                .add(name, PoolSource.of(() -> snapshot(name, pool, borrowings, prefix), borrowings.holders()));
         return NativeDetector.inNativeImage()
-                ? pool
-                : watched(name, pool, borrowings); // native images cannot create subclasses
+                ? pool // native images cannot create subclasses
+                : WatchedDataSource.of(name, pool, borrowings);
     }
 
-    private static Object watched(String name, HikariDataSource pool, Borrowings borrowings) {
-        ProxyFactory factory = new ProxyFactory(pool);
-        factory.setProxyTargetClass(true);
-        factory.addAdvice((org.aopalliance.intercept.MethodInterceptor) invocation -> {
-            if (!invocation.getMethod().getName().equals("getConnection")) {
-                return invocation.proceed();
-            }
-            return WatchedConnection.take(name, borrowings, () -> (Connection) invocation.proceed());
-        });
-        return factory.getProxy(pool.getClass().getClassLoader());
+    /** The prefix of the properties that are bound to the pool; null if the application's code sets its values. */
+    private @Nullable String prefix(HikariDataSource pool, String beanName) {
+        ApplicationContext application = context;
+        ConfigurationPropertiesBean bound =
+                application == null ? null : ConfigurationPropertiesBean.get(application, pool, beanName);
+        return bound == null ? null : bound.getAnnotation().prefix();
     }
 
-    private PoolSnapshot snapshot(String name, HikariDataSource pool, Borrowings borrowings) {
+    private PoolSnapshot snapshot(String name, HikariDataSource pool, Borrowings borrowings, @Nullable String prefix) {
         HikariPoolMXBean open = pool.isRunning() ? pool.getHikariPoolMXBean() : null;
         long wait = pool.getConnectionTimeout();
         borrowings.holders().size(pool.getMaximumPoolSize());
@@ -92,19 +107,24 @@ final class HikariWatch implements BeanPostProcessor, BeanClassLoaderAware {
                 .into(PoolSnapshot.builder(name, PoolKind.JDBC, pool.getMaximumPoolSize()))
                 .now(active(open), open == null ? 0 : open.getIdleConnections(), borrowings.waiting())
                 .waitLimit(wait >= NO_TIMEOUT ? PoolSnapshot.UNKNOWN : Duration.ofMillis(wait))
-                .settings(List.of(
-                        setting("maximum-pool-size", pool.getMaximumPoolSize(), Use.MAX)
-                                .accepting(PoolSources.SIZES),
-                        setting("minimum-idle", pool.getMinimumIdle(), Use.OTHER),
-                        setting("connection-timeout", wait, Use.WAIT_LIMIT).accepting(WAITS)))
+                .settings(prefix == null ? List.of() : settings(pool, prefix))
                 .build();
+    }
+
+    private List<PoolSetting> settings(HikariDataSource pool, String prefix) {
+        return List.of(
+                setting(prefix, "maximum-pool-size", pool.getMaximumPoolSize(), Use.MAX)
+                        .accepting(PoolSources.SIZES),
+                setting(prefix, "minimum-idle", pool.getMinimumIdle(), Use.OTHER),
+                setting(prefix, "connection-timeout", pool.getConnectionTimeout(), Use.WAIT_LIMIT)
+                        .accepting(WAITS));
     }
 
     private static int active(@Nullable HikariPoolMXBean open) {
         return open == null ? 0 : open.getActiveConnections();
     }
 
-    private PoolSetting setting(String key, Object value, Use use) {
-        return origins.getObject().setting(PREFIX + "." + key, value, Source.LIBRARY, use);
+    private PoolSetting setting(String prefix, String key, Object value, Use use) {
+        return origins.getObject().setting(prefix + "." + key, value, Source.LIBRARY, use);
     }
 }

@@ -6,30 +6,53 @@ import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.UnsynchronizedAppenderBase;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.function.Consumer;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
 import tern.rpc.pool.LoggingMode;
+import tern.rpc.pool.PoolKind;
+import tern.rpc.pool.PoolSnapshot;
 
 /** Measures the lines of Logback, whose appenders run on the caller's thread by default. */
 final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
 
-    private final LoggerContext context;
+    private static final long NO_RECORD = -1;
 
-    LogbackWatch(LoggerContext context) {
+    private final LoggerContext context;
+    private final Consumer<AsyncAppender> pools;
+
+    /** @param pools takes each appender that has a queue */
+    LogbackWatch(LoggerContext context, Consumer<AsyncAppender> pools) {
         this.context = context;
+        this.pools = pools;
     }
 
     static boolean isActive() {
         return LoggerFactory.getILoggerFactory() instanceof LoggerContext;
     }
 
-    static LogbackWatch ofContext() {
-        return new LogbackWatch((LoggerContext) LoggerFactory.getILoggerFactory());
+    static LogbackWatch ofContext(PoolSources sources) {
+        return new LogbackWatch((LoggerContext) LoggerFactory.getILoggerFactory(), queue -> {
+            String name = sources.nameFor("logback");
+            sources.add(name, () -> snapshot(name, queue));
+        });
+    }
+
+    /** The queue of an appender. A caller that finds it full waits, unless the appender never blocks. */
+    private static PoolSnapshot snapshot(String name, AsyncAppender queue) {
+        int waiting = queue.getNumberOfElementsInQueue();
+        return PoolSnapshot.builder(name, PoolKind.LOGGING, queue.getQueueSize())
+                .now(waiting, queue.getRemainingCapacity(), 0)
+                .queueCapacity(0)
+                .waitLimit(queue.isNeverBlock() ? Duration.ZERO : PoolSnapshot.UNKNOWN)
+                .counts(NO_RECORD, NO_RECORD)
+                .build();
     }
 
     @Override
@@ -39,7 +62,10 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
 
     private void watch(Logger logger) {
         for (Appender<ILoggingEvent> appender : appenders(logger)) {
-            if (!(appender instanceof Watched) && !(appender instanceof AsyncAppender)) {
+            if (appender instanceof AsyncAppender queue) {
+                pools.accept(queue);
+            }
+            if (!(appender instanceof Watched)) {
                 Watched watched = new Watched(appender);
                 watched.setContext(context);
                 watched.setName(appender.getName());
@@ -61,7 +87,12 @@ final class LogbackWatch implements LoggingWatch, SmartInitializingSingleton {
     @Override
     public LoggingMode mode() {
         List<Appender<ILoggingEvent>> root = appenders(context.getLogger(Logger.ROOT_LOGGER_NAME));
-        return root.stream().allMatch(AsyncAppender.class::isInstance) ? LoggingMode.ASYNCHRONOUS : LoggingMode.LOGBACK;
+        return root.stream().allMatch(LogbackWatch::isAsynchronous) ? LoggingMode.ASYNCHRONOUS : LoggingMode.LOGBACK;
+    }
+
+    private static boolean isAsynchronous(Appender<ILoggingEvent> appender) {
+        return appender instanceof AsyncAppender
+                || (appender instanceof Watched watched && watched.appender instanceof AsyncAppender);
     }
 
     /** Counts the time of one appender for the call that writes the line. */

@@ -99,8 +99,12 @@ final class PoolSources implements SmartInitializingSingleton {
                 "Threads or tasks that wait for one now",
                 PoolSnapshot::waiting,
                 tags);
-        counter(registry, source, "rpc.pool.taken", "Handed out so far", PoolSnapshot::taken, tags);
-        counter(registry, source, "rpc.pool.refused", "Waits that ended with nothing", PoolSnapshot::refused, tags);
+        if (first.taken() >= 0) {
+            counter(registry, source, "rpc.pool.taken", "Handed out so far", PoolSnapshot::taken, tags);
+        }
+        if (first.refused() >= 0) {
+            counter(registry, source, "rpc.pool.refused", "Waits that ended with nothing", PoolSnapshot::refused, tags);
+        }
         counter(registry, source, "rpc.pool.caller.runs", "Tasks run by their callers", PoolSnapshot::callerRuns, tags);
         if (!first.waited().isNegative()) {
             counter(

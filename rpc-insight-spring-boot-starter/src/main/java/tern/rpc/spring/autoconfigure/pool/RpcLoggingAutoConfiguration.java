@@ -42,8 +42,8 @@ public final class RpcLoggingAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        LoggingWatch rpcLoggingWatch() {
-            return LogbackWatch.ofContext();
+        LoggingWatch rpcLoggingWatch(PoolSources sources) {
+            return LogbackWatch.ofContext(sources);
         }
     }
 

@@ -62,6 +62,11 @@ public final class RpcPoolsAutoConfiguration {
     }
 
     @Bean
+    static ExecutorWatch rpcExecutorWatch(ObjectProvider<PoolSources> sources, ObjectProvider<SettingOrigins> origins) {
+        return new ExecutorWatch(sources, origins);
+    }
+
+    @Bean
     static BusinessPools rpcBusinessPools(Environment environment) {
         return new BusinessPools(environment);
     }

@@ -5,6 +5,8 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -33,15 +35,23 @@ final class WatchedConnection implements InvocationHandler {
         this.holder = holder;
     }
 
-    /** @param name the name of the pool */
+    /**
+     * Takes a connection. Returns it as it is if a data source behind this one measures it.
+     *
+     * @param name the name of the pool
+     */
     static Connection take(String name, Borrowings borrowings, Pool pool) throws Throwable {
         CallLedger ledger = CallLedger.current();
-        Phase outer = ledger.enter(Phase.JDBC_CONNECTION);
+        int before = ledger.count(Phase.JDBC_CONNECTION);
+        Phase outer = ledger.turnTo(Phase.JDBC_CONNECTION);
         long askedAt = borrowings.asked();
         Connection connection = null;
         try {
             connection = pool.take();
         } finally {
+            if (ledger.count(Phase.JDBC_CONNECTION) == before) {
+                ledger.add(Phase.JDBC_CONNECTION, 0);
+            }
             ledger.leave(outer, name);
             if (connection == null) {
                 borrowings.refused(askedAt);
@@ -50,8 +60,17 @@ final class WatchedConnection implements InvocationHandler {
         if (connection == null) {
             throw new IllegalStateException("the pool gave no connection");
         }
+        if (ledger.count(Phase.JDBC_CONNECTION) > before + 1 || isWatched(connection)) {
+            borrowings.returned(borrowings.taken(askedAt));
+            return connection;
+        }
         WatchedConnection watched = new WatchedConnection(connection, borrowings, borrowings.takenBy(askedAt));
         return (Connection) proxy(Connection.class, watched);
+    }
+
+    private static boolean isWatched(Connection connection) {
+        return Proxy.isProxyClass(connection.getClass())
+                && Proxy.getInvocationHandler(connection) instanceof WatchedConnection;
     }
 
     private static Object proxy(Class<?> type, InvocationHandler handler) {
@@ -137,15 +156,52 @@ final class WatchedConnection implements InvocationHandler {
             String name = method.getName();
             if (name.startsWith("execute")) {
                 String given = firstText(arguments);
-                return counted(
-                        holder, StatementText.of(given == null ? prepared : given), statement, method, arguments);
+                String text = StatementText.of(given == null ? prepared : given);
+                return rows((Statement) proxy, text, counted(holder, text, statement, method, arguments));
             }
             return switch (name) {
                 case "equals" -> arguments != null && proxy == arguments[0];
                 case "hashCode" -> System.identityHashCode(proxy);
                 case "getConnection" -> connection;
+                case "getResultSet" ->
+                    rows((Statement) proxy, StatementText.of(prepared), call(statement, method, arguments));
                 default -> call(statement, method, arguments);
             };
+        }
+
+        /** Without a fetch size the driver has read all rows before. */
+        private @Nullable Object rows(Statement proxy, @Nullable String text, @Nullable Object result)
+                throws SQLException {
+            return result instanceof ResultSet rows && CallLedger.current().isOpen() && statement.getFetchSize() != 0
+                    ? proxy(ResultSet.class, new WatchedRows(proxy, rows, text))
+                    : result;
+        }
+    }
+
+    /** Counts the reading of rows as time of their statement. */
+    private record WatchedRows(
+            Statement statement, ResultSet rows, @Nullable String text) implements InvocationHandler {
+
+        @Override
+        public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] arguments)
+                throws Throwable {
+            return switch (method.getName()) {
+                case "next" -> next();
+                case "getStatement" -> statement;
+                case "equals" -> arguments != null && proxy == arguments[0];
+                case "hashCode" -> System.identityHashCode(proxy);
+                default -> call(rows, method, arguments);
+            };
+        }
+
+        private boolean next() throws SQLException {
+            CallLedger ledger = CallLedger.current();
+            Phase outer = ledger.turnTo(Phase.SQL);
+            try {
+                return rows.next();
+            } finally {
+                ledger.leave(outer, text);
+            }
         }
     }
 }

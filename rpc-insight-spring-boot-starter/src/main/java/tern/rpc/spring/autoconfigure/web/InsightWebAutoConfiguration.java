@@ -12,6 +12,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.web.reactive.DispatcherHandler;
 import org.springframework.web.server.WebFilter;
 import org.springframework.web.servlet.DispatcherServlet;
+import reactor.core.scheduler.Schedulers;
 import tern.rpc.NanoClock;
 import tern.rpc.metrics.RpcMeters;
 import tern.rpc.spring.autoconfigure.pool.RpcPoolsAutoConfiguration;
@@ -43,6 +44,11 @@ public final class InsightWebAutoConfiguration {
         ServletCalls rpcServletCalls(WebCalls calls, Environment environment) {
             return new ServletCalls(calls, managementPath(environment));
         }
+
+        @Bean
+        ServletRoutes rpcServletRoutes() {
+            return new ServletRoutes();
+        }
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -53,6 +59,16 @@ public final class InsightWebAutoConfiguration {
         @Bean
         ReactiveCalls rpcReactiveCalls(WebCalls calls, Environment environment) {
             return new ReactiveCalls(calls, managementPath(environment));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(Schedulers.class)
+    static class ReactorConfiguration {
+
+        @Bean
+        ReactorHandOver rpcReactorHandOver() {
+            return new ReactorHandOver();
         }
     }
 

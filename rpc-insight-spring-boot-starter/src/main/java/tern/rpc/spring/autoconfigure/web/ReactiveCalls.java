@@ -1,20 +1,26 @@
 package tern.rpc.spring.autoconfigure.web;
 
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.http.HttpStatusCode;
+import org.springframework.http.MediaType;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.reactive.HandlerMapping;
+import org.springframework.web.reactive.resource.ResourceWebHandler;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilter;
 import org.springframework.web.server.WebFilterChain;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoOperator;
 import tern.rpc.CallLedger;
+import tern.rpc.spring.autoconfigure.pool.ReactiveLedger;
 
 /**
- * Keeps a ledger for each request of a reactive application, except those of Actuator. Only what runs before the first
- * asynchronous step is attributed to phases; the rest is time without a thread.
+ * Keeps a ledger for each request of a reactive application, except those of Actuator. The ledger is that of the
+ * thread until the first asynchronous step, goes along with tasks on Reactor's schedulers, and is in the context of the
+ * chain for clients.
  */
 final class ReactiveCalls implements WebFilter, Ordered {
 
@@ -41,34 +47,72 @@ final class ReactiveCalls implements WebFilter, Ordered {
             return chain.filter(exchange);
         }
         return Mono.defer(() -> {
-            WebCalls.Call call = calls.begin(exchange.getRequest().getMethod().name(), path);
-            AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-            CallLedger before = call.resume();
-            Mono<Void> answer;
-            try {
-                answer = chain.filter(exchange);
-            } catch (RuntimeException | Error e) {
-                answer = Mono.error(e);
-            } finally {
-                call.leave(before);
-            }
-            return answer.doOnError(failure::set).doFinally(signal -> {
-                if (failure.get() instanceof ErrorResponse mapped) { // its status is set after the filters
-                    call.ended(pattern(exchange), mapped.getStatusCode().value(), null);
-                } else {
-                    call.ended(pattern(exchange), status(exchange), failure.get());
-                }
-            });
+            WebCalls.Call call = calls.begin(exchange.getRequest().getMethod().name(), path, 0);
+            exchange.getResponse().beforeCommit(() -> Mono.fromRunnable(() -> committed(call, exchange)));
+            AtomicBoolean ended = new AtomicBoolean();
+            return new Served(chain.filter(exchange), call)
+                    .contextWrite(context -> ReactiveLedger.put(context, call.ledger()))
+                    .doOnSuccess(nothing -> ended(call, exchange, null, ended))
+                    .doOnError(failure -> ended(call, exchange, failure, ended))
+                    .doOnCancel(() -> ended(call, exchange, null, ended));
         });
     }
 
-    private static @Nullable String pattern(ServerWebExchange exchange) {
+    /** The first byte of the answer is about to be sent. */
+    private static void committed(WebCalls.Call call, ServerWebExchange exchange) {
+        MediaType type = exchange.getResponse().getHeaders().getContentType();
+        if (type != null && StreamedTypes.isOne(type.toString())) {
+            call.streams();
+        }
+    }
+
+    /** Runs before the server learns of the end, because a servlet container then reuses request and response. */
+    private static void ended(
+            WebCalls.Call call, ServerWebExchange exchange, @Nullable Throwable failure, AtomicBoolean ended) {
+        if (!ended.compareAndSet(false, true)) {
+            return;
+        }
         Object pattern = exchange.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
-        return pattern == null ? null : pattern.toString();
+        if (pattern != null) {
+            call.hasRoute(pattern.toString());
+        }
+        Object handler = exchange.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE);
+        if (handler instanceof ResourceWebHandler) {
+            call.drop();
+        }
+        if (failure instanceof ErrorResponse mapped) { // its status is set after the filters
+            call.ended(mapped.getStatusCode().value(), null);
+        } else {
+            call.ended(status(exchange), failure);
+        }
     }
 
     private static int status(ServerWebExchange exchange) {
-        HttpStatusCode status = exchange.getResponse().getStatusCode();
-        return status == null ? OK : status.value();
+        try {
+            HttpStatusCode status = exchange.getResponse().getStatusCode();
+            return status == null ? OK : status.value();
+        } catch (IllegalStateException e) { // its client has left, and the container took the response back
+            return OK;
+        }
+    }
+
+    /** Subscribes with the ledger of the call as that of the thread. */
+    private static final class Served extends MonoOperator<Void, Void> {
+        private final WebCalls.Call call;
+
+        Served(Mono<Void> source, WebCalls.Call call) {
+            super(source);
+            this.call = call;
+        }
+
+        @Override
+        public void subscribe(CoreSubscriber<? super Void> subscriber) {
+            CallLedger before = call.resume();
+            try {
+                source.subscribe(subscriber);
+            } finally {
+                call.leave(before);
+            }
+        }
     }
 }

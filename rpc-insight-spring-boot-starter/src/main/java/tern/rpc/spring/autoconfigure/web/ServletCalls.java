@@ -11,11 +11,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.Ordered;
 import org.springframework.web.filter.OncePerRequestFilter;
-import org.springframework.web.servlet.HandlerMapping;
 import tern.rpc.CallLedger;
+import tern.rpc.spring.autoconfigure.pool.WaitedWorker;
 
 /** Keeps a ledger for each request of a servlet application, except those of Actuator. */
 final class ServletCalls extends OncePerRequestFilter implements Ordered {
+
+    /** The attribute of a request that holds its call. */
+    static final String CALL = ServletCalls.class.getName() + ".call";
 
     private final WebCalls calls;
     private final String managementPath;
@@ -38,10 +41,21 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
                 request.getRequestURI().substring(request.getContextPath().length()));
     }
 
+    /** The result of an asynchronous request is written by another dispatch. */
+    @Override
+    protected boolean shouldNotFilterAsyncDispatch() {
+        return false;
+    }
+
     @Override
     protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
             throws ServletException, IOException {
-        WebCalls.Call call = calls.begin(request.getMethod(), request.getRequestURI());
+        if (request.getAttribute(CALL) instanceof WebCalls.Call known) {
+            continueWith(known, request, response, chain);
+            return;
+        }
+        WebCalls.Call call = calls.begin(request.getMethod(), request.getRequestURI(), WaitedWorker.takeNanos());
+        request.setAttribute(CALL, call);
         CallLedger before = call.resume();
         Throwable failure = null;
         try {
@@ -50,36 +64,54 @@ final class ServletCalls extends OncePerRequestFilter implements Ordered {
             failure = e;
             throw e;
         } finally {
+            ServletRoutes.tell(call, request);
             call.leave(before);
             if (failure == null && request.isAsyncStarted()) {
-                request.getAsyncContext().addListener(new End(call, request, response));
+                continuesLater(call, request, response);
             } else {
-                call.ended(pattern(request), response.getStatus(), failure);
+                call.ended(response.getStatus(), failure);
             }
         }
     }
 
-    private static @Nullable String pattern(HttpServletRequest request) {
-        Object pattern = request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
-        return pattern == null ? null : pattern.toString();
+    private static void continuesLater(WebCalls.Call call, HttpServletRequest request, HttpServletResponse response) {
+        if (StreamedTypes.isOne(response.getContentType())) {
+            call.streams();
+        }
+        request.getAsyncContext().addListener(new End(call, response));
+    }
+
+    /** Another thread writes the result. */
+    private static void continueWith(
+            WebCalls.Call call, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws ServletException, IOException {
+        CallLedger part = call.ledger().child();
+        CallLedger before = CallLedger.replace(part);
+        try {
+            chain.doFilter(request, response);
+        } finally {
+            CallLedger.replace(before);
+            part.joinAndLeave();
+        }
     }
 
     /** Ends the call of a request that another thread completes. */
     private static final class End implements AsyncListener {
         private final WebCalls.Call call;
-        private final HttpServletRequest request;
         private final HttpServletResponse response;
         private final AtomicBoolean ended = new AtomicBoolean();
 
-        End(WebCalls.Call call, HttpServletRequest request, HttpServletResponse response) {
+        End(WebCalls.Call call, HttpServletResponse response) {
             this.call = call;
-            this.request = request;
             this.response = response;
         }
 
         private void end(@Nullable Throwable failure) {
             if (ended.compareAndSet(false, true)) {
-                call.ended(pattern(request), response.getStatus(), failure);
+                if (StreamedTypes.isOne(response.getContentType())) {
+                    call.streams();
+                }
+                call.ended(response.getStatus(), failure);
             }
         }
 

@@ -1,9 +1,12 @@
 package tern.rpc.spring.autoconfigure.web;
 
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.CallLedger;
 import tern.rpc.MethodDescriptor;
@@ -20,6 +23,7 @@ import tern.rpc.diagnosis.CallSource;
 import tern.rpc.metrics.CallMeters;
 import tern.rpc.metrics.PhaseMeters;
 import tern.rpc.metrics.RpcMeters;
+import tern.rpc.metrics.SlowCalls;
 
 /**
  * The web requests of an application as calls of the service {@code web}. A method is a route: {@code GET /orders/{id}}.
@@ -36,26 +40,40 @@ final class WebCalls implements CallSource {
     /** The largest number of routes with meters of their own. */
     private static final int MAX_ROUTES = 1_000;
 
+    private static final int TOO_MANY_REQUESTS = 429;
     private static final int FIRST_SERVER_ERROR = 500;
+    private static final int UNAVAILABLE = 503;
     private static final RpcException FAILED =
             new RpcException(StatusCode.INTERNAL, "the answer has a status from 500");
+    private static final RpcException REFUSED =
+            new RpcException(StatusCode.RESOURCE_EXHAUSTED, "the answer has the status 429 or 503");
 
     private final ServiceKey key = new ServiceKey(SERVICE, "", "");
     private final RpcMeters meters;
     private final NanoClock clock;
+    private final long targetNanos;
+    private final SlowCalls slow;
     private final ConcurrentMap<String, Route> routes = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, CallMeters> streams = new ConcurrentHashMap<>();
     private final Set<Call> running = ConcurrentHashMap.newKeySet();
+    private final ConcurrentMap<Integer, LongAdder> refused = new ConcurrentHashMap<>();
 
     WebCalls(RpcMeters meters, NanoClock clock) {
         this.meters = meters;
         this.clock = clock;
+        this.targetNanos = meters.slo().latency().toNanos();
+        this.slow = new SlowCalls(targetNanos, clock.nanoTime());
     }
 
-    private record Route(CallMeters meters, PhaseMeters phases) {}
+    private record Route(MethodDescriptor method, CallMeters meters, PhaseMeters phases) {}
 
-    /** Starts a call on the thread that begins to serve it. */
-    Call begin(String verb, String path) {
-        Call call = new Call(verb, path);
+    /**
+     * Starts a call on the thread that begins to serve it.
+     *
+     * @param waitedNanos the time for which the request waited for this thread
+     */
+    Call begin(String verb, String path, long waitedNanos) {
+        Call call = new Call(verb, path, waitedNanos);
         running.add(call);
         return call;
     }
@@ -63,7 +81,18 @@ final class WebCalls implements CallSource {
     @Override
     public List<RunningCall> runningCalls() {
         long now = clock.nanoTime();
-        return running.stream().map(call -> call.look(now)).toList();
+        return running.stream()
+                .filter(call -> !call.isIdle())
+                .map(call -> call.look(now))
+                .toList();
+    }
+
+    @Override
+    public Map<String, Long> refusals() {
+        return refused.entrySet().stream()
+                .collect(Collectors.toMap(
+                        entry -> "status " + entry.getKey(),
+                        entry -> entry.getValue().sum()));
     }
 
     private Route route(String name) {
@@ -71,28 +100,51 @@ final class WebCalls implements CallSource {
         if (known != null) {
             return known;
         }
-        return routes.computeIfAbsent(routes.size() < MAX_ROUTES ? name : OTHERS, this::newRoute);
+        return routes.computeIfAbsent(routes.size() < MAX_ROUTES ? name : OTHERS, unknown -> {
+            MethodDescriptor method = method(unknown, MethodType.UNARY);
+            return new Route(method, meters.server(key, method, PROTOCOL), meters.phases(key, method));
+        });
     }
 
-    private Route newRoute(String name) {
-        MethodDescriptor method = ServiceDescriptor.of(
-                        SERVICE, List.of(new Operation(name, MethodType.UNARY, byte[].class, byte[].class)))
+    private CallMeters stream(String name) {
+        CallMeters known = streams.get(name);
+        if (known != null) {
+            return known;
+        }
+        return streams.computeIfAbsent(
+                streams.size() < MAX_ROUTES ? name : OTHERS,
+                unknown -> meters.server(key, method(unknown, MethodType.SERVER_STREAMING), PROTOCOL));
+    }
+
+    private static MethodDescriptor method(String name, MethodType type) {
+        return ServiceDescriptor.of(SERVICE, List.of(new Operation(name, type, byte[].class, byte[].class)))
                 .methods()
                 .get(0);
-        return new Route(meters.server(key, method, PROTOCOL), meters.phases(key, method));
     }
 
     /** One request. Only the thread that began it may call {@link #resume} and {@link #leave}. */
     final class Call {
         private final String verb;
         private final String path;
-        private final long started = clock.nanoTime();
-        private final CallLedger ledger = new CallLedger(clock);
+        private final long started;
+        private final CallLedger ledger;
+        private volatile @Nullable String pattern;
         private volatile boolean left;
+        private volatile boolean stream;
+        private volatile boolean waitsForEvent;
+        private volatile boolean dropped;
 
-        private Call(String verb, String path) {
+        private Call(String verb, String path, long waitedNanos) {
             this.verb = verb;
             this.path = path;
+            long now = clock.nanoTime();
+            this.started = now - waitedNanos;
+            this.ledger = CallLedger.ofReceived(clock, now, waitedNanos);
+            ledger.turnTo(Phase.OWN);
+        }
+
+        CallLedger ledger() {
+            return ledger;
         }
 
         /** Makes this the call of the current thread. Returns what {@link #leave} restores. */
@@ -108,23 +160,82 @@ final class WebCalls implements CallSource {
             CallLedger.replace(before);
         }
 
+        /** @param known the pattern of the route, such as {@code /orders/{id}} */
+        void hasRoute(String known) {
+            pattern = known;
+        }
+
+        /** The request is no call of the application: a file, or a question of the operator. */
+        void drop() {
+            dropped = true;
+            running.remove(this);
+        }
+
+        /** The answer is a stream, whose duration its reader decides. */
+        void streams() {
+            stream = true;
+            running.remove(this);
+        }
+
+        /** The request waits for something to happen, as long polls do. */
+        void waitsForEvent() {
+            waitsForEvent = true;
+        }
+
+        /** Whether nobody works on a request that waits for an event. */
+        private boolean isIdle() {
+            return waitsForEvent && left && ledger.parts().isEmpty();
+        }
+
         /**
          * The answer is complete. Any thread may call this, once.
          *
-         * @param pattern the pattern of the route; null if there is none
          * @param status the status of the answer
          */
-        void ended(@Nullable String pattern, int status, @Nullable Throwable failure) {
+        void ended(int status, @Nullable Throwable failure) {
+            ledger.joinPresentPart(); // a task may complete the call
             long now = clock.nanoTime();
-            Route route = route(pattern == null ? OTHERS : verb + ' ' + pattern);
-            Throwable reason = failure == null && status >= FIRST_SERVER_ERROR ? FAILED : failure;
-            route.meters().ended(reason, now - started);
-            route.phases().ended(ledger, now, now - started, reason);
+            long took = now - started;
+            if (!dropped) {
+                count(status, failure, took, now);
+            }
+            ledger.end();
             running.remove(this); // last, so that a reader who misses the call here finds it in the meters
         }
 
+        private void count(int status, @Nullable Throwable failure, long took, long now) {
+            Throwable reason = failure == null && status >= FIRST_SERVER_ERROR ? FAILED : failure;
+            if (stream || hasWaited(took, now)) {
+                stream(name()).ended(reason, took);
+            } else if (failure == null && isRefusal(status) && took <= targetNanos) {
+                refused.computeIfAbsent(status, unknown -> new LongAdder()).increment();
+                route(name()).meters().ended(REFUSED, took);
+            } else {
+                Route route = route(name());
+                route.meters().ended(reason, took);
+                slow.ended(route.method(), ledger, took, now, reason);
+                route.phases().ended(ledger, now, took, reason);
+            }
+        }
+
+        /** Whether most of the time was a wait for an event that no known work explains. */
+        private boolean hasWaited(long took, long now) {
+            return waitsForEvent && ledger.nanos(Phase.UNATTRIBUTED, now) > took / 2;
+        }
+
+        private boolean isRefusal(int status) {
+            return status == TOO_MANY_REQUESTS || status == UNAVAILABLE;
+        }
+
+        private String name() {
+            String known = pattern;
+            return known == null ? OTHERS : verb + ' ' + known;
+        }
+
         private RunningCall look(long now) {
-            RunningCall seen = ledger.look(verb + ' ' + path, now - started, now);
+            String known = pattern;
+            RunningCall seen =
+                    ledger.look(SERVICE + '.' + verb + ' ' + (known == null ? path : known), now - started, now);
             return left ? seen.withoutThread() : seen;
         }
     }

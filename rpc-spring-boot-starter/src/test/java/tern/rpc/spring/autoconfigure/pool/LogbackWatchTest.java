@@ -7,6 +7,8 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.LoggerContext;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import tern.rpc.CallLedger;
 import tern.rpc.Phase;
@@ -18,7 +20,8 @@ class LogbackWatchTest {
     private final LoggerContext context = new LoggerContext();
     private final Logger root = context.getLogger(Logger.ROOT_LOGGER_NAME);
     private final ListAppender<ILoggingEvent> disk = new ListAppender<>();
-    private final LogbackWatch watch = new LogbackWatch(context);
+    private final List<AsyncAppender> queues = new ArrayList<>();
+    private final LogbackWatch watch = new LogbackWatch(context, queues::add);
 
     LogbackWatchTest() {
         disk.setName("disk");
@@ -54,7 +57,7 @@ class LogbackWatchTest {
     }
 
     @Test
-    void asynchronousAppenderIsLeftAlone() {
+    void queueOfAnAsynchronousAppenderIsMeasured() {
         AsyncAppender async = new AsyncAppender();
         async.setContext(context);
         async.setName("async");
@@ -64,7 +67,8 @@ class LogbackWatchTest {
 
         watch.afterSingletonsInstantiated();
 
-        assertThat(root.getAppender("async")).isSameAs(async);
+        assertThat(queues).containsExactly(async);
+        assertThat(root.getAppender("async")).isNotSameAs(async);
         assertThat(watch.mode()).isEqualTo(LoggingMode.ASYNCHRONOUS);
         context.stop();
     }

@@ -1,4 +1,4 @@
-package tern.rpc.server;
+package tern.rpc.metrics;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -16,7 +16,7 @@ import tern.rpc.Phase;
 import tern.rpc.RpcException;
 
 /** Logs the phases of a call that missed the target, at most one call in ten seconds. Thread-safe. */
-final class SlowCalls {
+public final class SlowCalls {
 
     private static final Logger LOG = LoggerFactory.getLogger(SlowCalls.class);
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -31,13 +31,14 @@ final class SlowCalls {
     private final LongAdder heldBack = new LongAdder();
 
     /** @param now the current time on the clock of the calls */
-    SlowCalls(long targetNanos, long now) {
+    public SlowCalls(long targetNanos, long now) {
         this.targetNanos = targetNanos;
         this.next = new AtomicLong(now);
     }
 
     /** Logs the call if it missed the target. */
-    void ended(MethodDescriptor method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
+    public void ended(
+            MethodDescriptor method, CallLedger ledger, long tookNanos, long now, @Nullable Throwable failure) {
         if (tookNanos <= targetNanos) {
             return;
         }

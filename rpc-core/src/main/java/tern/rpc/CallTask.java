@@ -1,0 +1,100 @@
+package tern.rpc;
+
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+
+/**
+ * A task that another thread runs for the call of the thread that created it. The time until a thread takes it counts
+ * as {@link Phase#EXECUTOR}, and its operations count for the call. Unlike {@link ServerContext#wrap}, it hands over
+ * nothing but the ledger, so a task that goes on behind its call keeps neither deadline nor cancellation.
+ */
+public final class CallTask implements Runnable {
+
+    private final Runnable task;
+    private final CallLedger call;
+    private final String executor;
+    private final long submitted;
+    private final long idleBefore;
+
+    private CallTask(Runnable task, CallLedger call, String executor) {
+        this.task = task;
+        this.call = call;
+        this.executor = executor;
+        this.submitted = call.now();
+        this.idleBefore = call.idleNanos();
+    }
+
+    /**
+     * Wraps a task for the call of the current thread; returns it as it is if there is no call.
+     *
+     * @param executor the name of the executor, for diagnoses
+     */
+    public static Runnable of(Runnable task, String executor) {
+        CallLedger call = CallLedger.current();
+        return call.isOpen() && !(task instanceof CallTask) ? new CallTask(task, call, executor) : task;
+    }
+
+    /** Wraps a task with a result. */
+    public static <T> Callable<T> ofResult(Callable<T> task, String executor) {
+        CallLedger call = CallLedger.current();
+        if (!call.isOpen()) {
+            return task;
+        }
+        FutureTask<T> result = new FutureTask<>(task);
+        Runnable run = of(result, executor);
+        return () -> {
+            run.run();
+            return result(result);
+        };
+    }
+
+    private static <T> T result(FutureTask<T> done) throws Exception {
+        try {
+            return done.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof Error error) {
+                throw error;
+            }
+            throw e.getCause() instanceof Exception cause ? cause : e;
+        }
+    }
+
+    /** The task itself. */
+    public Runnable task() {
+        return task;
+    }
+
+    @Override
+    public void run() {
+        CallLedger present = CallLedger.current();
+        if (present.isOfSameCall(call)) {
+            runByCaller(present);
+            return;
+        }
+        CallLedger part = begin();
+        CallLedger before = CallLedger.replace(part);
+        try {
+            task.run();
+        } finally {
+            CallLedger.replace(before);
+            part.joinAndLeave();
+        }
+    }
+
+    /** The executor was full and makes its caller run the task. */
+    private void runByCaller(CallLedger ledger) {
+        Phase outer = ledger.enter(Phase.CALLER_RUNS);
+        try {
+            task.run();
+        } finally {
+            ledger.leave(outer);
+        }
+    }
+
+    private CallLedger begin() {
+        CallLedger part = call.child(idleBefore);
+        part.add(Phase.EXECUTOR, part.now() - submitted, executor);
+        return part;
+    }
+}

@@ -1,0 +1,56 @@
+package tern.rpc;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/** What other threads do for one call: the sums of their work by phase, and the parts that run now. Thread-safe. */
+final class OtherThreads {
+
+    /** More parts of one call are not listed. */
+    private static final int MAX_PARTS = 64;
+
+    private static final int PHASES = Phase.values().length;
+
+    private final AtomicLongArray sums = new AtomicLongArray(2 * PHASES); // nanoseconds by phase, then counts
+    private final List<CallLedger> parts = new ArrayList<>(2); // guarded by this
+
+    void add(Phase kind, long spentNanos) {
+        sums.addAndGet(kind.ordinal(), spentNanos);
+    }
+
+    void count(Phase kind, int operations) {
+        sums.addAndGet(PHASES + kind.ordinal(), operations);
+    }
+
+    long nanos(Phase kind) {
+        return sums.get(kind.ordinal());
+    }
+
+    int count(Phase kind) {
+        return (int) sums.get(PHASES + kind.ordinal());
+    }
+
+    /** The time of all phases together. */
+    long allNanos() {
+        long all = 0;
+        for (int i = 0; i < PHASES; i++) {
+            all += sums.get(i);
+        }
+        return all;
+    }
+
+    synchronized void begins(CallLedger part) {
+        if (parts.size() < MAX_PARTS) {
+            parts.add(part);
+        }
+    }
+
+    synchronized void leaves(CallLedger part) {
+        parts.remove(part);
+    }
+
+    synchronized List<CallLedger> parts() {
+        return List.copyOf(parts);
+    }
+}

@@ -1,0 +1,109 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.core.NativeDetector;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+import org.springframework.util.ReflectionUtils;
+import tern.rpc.CallTask;
+
+/**
+ * Measures the executors of the application: each becomes a pool, and its tasks count for the calls that submit them.
+ * Beans keep their types: a decorator is added to those of Spring, plain thread pools are wrapped in a subclass, and
+ * executors without a public class in a proxy.
+ */
+final class ExecutorWatch implements BeanPostProcessor, SmartInitializingSingleton {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ExecutorWatch.class);
+
+    private final ObjectProvider<PoolSources> sources;
+    private final ObjectProvider<SettingOrigins> origins;
+
+    ExecutorWatch(ObjectProvider<PoolSources> sources, ObjectProvider<SettingOrigins> origins) {
+        this.sources = sources;
+        this.origins = origins;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        ForkJoinPool common = ForkJoinPool.commonPool();
+        sources.getObject().add("common-pool", () -> ExecutorSnapshots.of("common-pool", common));
+    }
+
+    /** Sets a decorator in front of the one that the application may have set. */
+    private static boolean decorate(
+            Class<?> type, Object executor, String name, TaskTimes times, Consumer<TaskDecorator> set) {
+        Field field = ReflectionUtils.findField(type, "taskDecorator", TaskDecorator.class);
+        if (field == null) {
+            LOG.debug("{} is not measured: this version of Spring keeps its decorator elsewhere", name);
+            return false;
+        }
+        ReflectionUtils.makeAccessible(field);
+        TaskDecorator own = (TaskDecorator) ReflectionUtils.getField(field, executor);
+        set.accept(task -> {
+            Runnable handedOver = CallTask.of(times.measured(task), name);
+            return own == null ? handedOver : own.decorate(handedOver);
+        });
+        return true;
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        if (bean instanceof ThreadPoolTaskExecutor executor) {
+            TaskTimes times = new TaskTimes();
+            if (decorate(ThreadPoolTaskExecutor.class, executor, beanName, times, executor::setTaskDecorator)) {
+                String name = sources.getObject().nameFor(beanName);
+                sources.getObject().add(name, () -> ExecutorSnapshots.of(name, executor, times, origins.getObject()));
+            }
+            return executor;
+        }
+        if (bean instanceof SimpleAsyncTaskExecutor executor) {
+            decorate(SimpleAsyncTaskExecutor.class, executor, beanName, new TaskTimes(), executor::setTaskDecorator);
+            return executor;
+        }
+        if (bean.getClass() == ThreadPoolExecutor.class) {
+            TaskTimes times = new TaskTimes();
+            WatchedThreadPool watched = new WatchedThreadPool((ThreadPoolExecutor) bean, beanName, times);
+            add(beanName, watched, times);
+            return watched;
+        }
+        if (bean instanceof ForkJoinPool pool) {
+            String name = sources.getObject().nameFor(beanName);
+            sources.getObject().add(name, () -> ExecutorSnapshots.of(name, pool));
+            return pool;
+        }
+        if (bean instanceof ThreadPoolExecutor pool && isOfTheApplication(pool)) {
+            add(beanName, pool, null);
+            return pool;
+        }
+        return bean instanceof ExecutorService executor
+                        && !Modifier.isPublic(bean.getClass().getModifiers())
+                        && !NativeDetector.inNativeImage()
+                ? WatchedExecutor.of(executor, beanName)
+                : bean;
+    }
+
+    private static boolean isOfTheApplication(ThreadPoolExecutor pool) {
+        return !(pool instanceof BusinessPool)
+                && !(pool instanceof ScheduledThreadPoolExecutor)
+                && !pool.getClass().getName().startsWith("tern.rpc.");
+    }
+
+    private void add(String beanName, ThreadPoolExecutor pool, @Nullable TaskTimes times) {
+        String name = sources.getObject().nameFor(beanName);
+        sources.getObject().add(name, () -> ExecutorSnapshots.of(name, pool, times));
+    }
+}

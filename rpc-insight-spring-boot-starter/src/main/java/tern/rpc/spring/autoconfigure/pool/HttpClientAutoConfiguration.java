@@ -1,0 +1,54 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.http.client.ClientHttpRequestFactoryBuilder;
+import org.springframework.boot.webclient.WebClientCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.web.client.RestClient;
+import org.springframework.web.reactive.function.client.WebClient;
+
+/** Measures the HTTP exchanges of RestClient, RestTemplate, WebClient and the client of the JDK. */
+@AutoConfiguration(
+        after = RpcPoolsAutoConfiguration.class,
+        beforeName =
+                "org.springframework.boot.http.client.autoconfigure.imperative.ImperativeHttpClientAutoConfiguration")
+public final class HttpClientAutoConfiguration {
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(RestClient.class)
+    static class ClientConfiguration {
+
+        @Bean
+        static HttpClientWatch rpcHttpClientWatch() {
+            return new HttpClientWatch();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(ClientHttpRequestFactoryBuilder.class)
+    static class BuilderConfiguration {
+
+        @Bean
+        static RequestFactoryWatch rpcRequestFactoryWatch(ObjectProvider<ConfigurableListableBeanFactory> beans) {
+            return new RequestFactoryWatch(beans);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({WebClient.class, WebClientCustomizer.class})
+    static class WebClientConfiguration {
+
+        /** Runs last, so that the time of the application's filters is not that of the peer. */
+        @Bean
+        @Order(Ordered.LOWEST_PRECEDENCE)
+        WebClientWatch rpcWebClientWatch() {
+            return new WebClientWatch();
+        }
+    }
+}

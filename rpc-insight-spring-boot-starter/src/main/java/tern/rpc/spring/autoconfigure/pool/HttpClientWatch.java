@@ -1,0 +1,51 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.lang.reflect.Field;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.http.client.ClientHttpRequestFactory;
+import org.springframework.http.client.support.HttpAccessor;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.web.client.RestClient;
+import org.springframework.web.client.RestTemplate;
+
+/**
+ * Measures clients that are beans without having been made by Boot. They keep their request factory; it is wrapped in
+ * place.
+ */
+final class HttpClientWatch implements BeanPostProcessor {
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        if (bean instanceof RestTemplate template) {
+            watch(HttpAccessor.class, "requestFactory", template);
+        } else if (bean instanceof RestClient client) {
+            watch(client.getClass(), "clientRequestFactory", client);
+        } else if (bean instanceof java.net.http.HttpClient client && !(client instanceof WatchedHttpClient)) {
+            return new WatchedHttpClient(client);
+        }
+        return bean;
+    }
+
+    private static void watch(Class<?> type, String name, Object client) {
+        Field field = ReflectionUtils.findField(type, name, ClientHttpRequestFactory.class);
+        if (field != null) {
+            ReflectionUtils.makeAccessible(field);
+            replace(field, client);
+        }
+    }
+
+    private static void replace(Field field, Object client) {
+        ClientHttpRequestFactory own = present(field, client);
+        if (own != null) {
+            ClientHttpRequestFactory watched = WatchedRequestFactory.of(own);
+            if (watched != own) {
+                ReflectionUtils.setField(field, client, watched);
+            }
+        }
+    }
+
+    private static @Nullable ClientHttpRequestFactory present(Field field, Object client) {
+        return (ClientHttpRequestFactory) ReflectionUtils.getField(field, client);
+    }
+}

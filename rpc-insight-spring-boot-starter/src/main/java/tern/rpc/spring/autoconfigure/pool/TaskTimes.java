@@ -1,0 +1,33 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.LongAdder;
+import tern.rpc.pool.PoolSnapshot;
+
+/** Counts the tasks of one executor with their waits and durations. Thread-safe. */
+final class TaskTimes {
+
+    private final LongAdder started = new LongAdder();
+    private final LongAdder waitedNanos = new LongAdder();
+    private final LongAdder ranNanos = new LongAdder();
+
+    /** Wraps a task at its submission. */
+    Runnable measured(Runnable task) {
+        long submitted = System.nanoTime();
+        return () -> {
+            long begun = System.nanoTime();
+            started.increment();
+            waitedNanos.add(begun - submitted);
+            try {
+                task.run();
+            } finally {
+                ranNanos.add(System.nanoTime() - begun);
+            }
+        };
+    }
+
+    PoolSnapshot.Builder into(PoolSnapshot.Builder snapshot) {
+        return snapshot.counts(started.sum(), 0)
+                .sums(Duration.ofNanos(waitedNanos.sum()), Duration.ofNanos(ranNanos.sum()));
+    }
+}

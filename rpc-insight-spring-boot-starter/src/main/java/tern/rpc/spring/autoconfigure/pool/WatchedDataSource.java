@@ -1,0 +1,32 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.lang.reflect.Modifier;
+import java.sql.Connection;
+import javax.sql.DataSource;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.AopUtils;
+
+/** Subclasses of data sources that measure their connections. */
+final class WatchedDataSource {
+
+    private WatchedDataSource() {}
+
+    /** Whether a subclass can stand for the data source. */
+    static boolean isPossible(DataSource source) {
+        int modifiers = source.getClass().getModifiers();
+        return Modifier.isPublic(modifiers) && !Modifier.isFinal(modifiers) && !AopUtils.isAopProxy(source);
+    }
+
+    static DataSource of(String name, DataSource source, Borrowings borrowings) {
+        ProxyFactory factory = new ProxyFactory(source);
+        factory.setProxyTargetClass(true);
+        factory.addAdvice((MethodInterceptor) invocation -> {
+            if (!invocation.getMethod().getName().equals("getConnection")) {
+                return invocation.proceed();
+            }
+            return WatchedConnection.take(name, borrowings, () -> (Connection) invocation.proceed());
+        });
+        return (DataSource) factory.getProxy(source.getClass().getClassLoader());
+    }
+}

@@ -1,0 +1,71 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.Collection;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+import tern.rpc.CallTask;
+
+/**
+ * A proxy of an executor that hands the ledger of a call over to its tasks. Only for executors whose class is not
+ * public, so that no code can depend on it. Thread-safe.
+ */
+final class WatchedExecutor implements InvocationHandler {
+
+    /** Tasks of a schedule wait for their time, not for a thread. */
+    private static final Set<String> SUBMISSIONS = Set.of("execute", "submit", "invokeAll", "invokeAny");
+
+    private final ExecutorService executor;
+    private final String name;
+
+    private WatchedExecutor(ExecutorService executor, String name) {
+        this.executor = executor;
+        this.name = name;
+    }
+
+    static Object of(ExecutorService executor, String name) {
+        Class<?>[] types = Stream.of(ClassUtils.getAllInterfaces(executor))
+                .filter(type -> Modifier.isPublic(type.getModifiers()))
+                .toArray(Class<?>[]::new);
+        return Proxy.newProxyInstance(
+                WatchedExecutor.class.getClassLoader(), types, new WatchedExecutor(executor, name));
+    }
+
+    @Override
+    public @Nullable Object invoke(Object proxy, Method method, @Nullable Object @Nullable [] arguments)
+            throws Throwable {
+        if (arguments != null && method.getName().equals("equals") && arguments.length == 1) {
+            return proxy == arguments[0];
+        }
+        if (arguments != null && arguments.length > 0 && SUBMISSIONS.contains(method.getName())) {
+            arguments = arguments.clone();
+            arguments[0] = handedOver(arguments[0]);
+        }
+        try {
+            return method.invoke(executor, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause() == null ? e : e.getCause();
+        }
+    }
+
+    private @Nullable Object handedOver(@Nullable Object task) {
+        if (task instanceof Runnable runnable) {
+            return CallTask.of(runnable, name);
+        }
+        if (task instanceof Callable<?> callable) {
+            return CallTask.ofResult(callable, name);
+        }
+        if (task instanceof Collection<?> tasks) {
+            return tasks.stream().map(this::handedOver).toList();
+        }
+        return task;
+    }
+}

@@ -1,0 +1,175 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.URI;
+import java.util.Map;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.StreamingHttpOutputMessage;
+import org.springframework.http.client.ClientHttpRequest;
+import org.springframework.http.client.ClientHttpRequestFactory;
+import org.springframework.http.client.ClientHttpResponse;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+
+/**
+ * Counts the exchanges of RestClient and RestTemplate with any HTTP client, each with the reading of its answer.
+ * Thread-safe.
+ */
+final class WatchedRequestFactory implements ClientHttpRequestFactory {
+
+    private final ClientHttpRequestFactory factory;
+
+    private WatchedRequestFactory(ClientHttpRequestFactory factory) {
+        this.factory = factory;
+    }
+
+    static ClientHttpRequestFactory of(ClientHttpRequestFactory factory) {
+        return factory instanceof WatchedRequestFactory ? factory : new WatchedRequestFactory(factory);
+    }
+
+    @Override
+    public ClientHttpRequest createRequest(URI address, HttpMethod method) throws IOException {
+        ClientHttpRequest request = factory.createRequest(address, method);
+        return request instanceof StreamingHttpOutputMessage streaming
+                ? new StreamingRequest(request, streaming)
+                : new Request(request);
+    }
+
+    private static class Request implements ClientHttpRequest {
+        private final ClientHttpRequest request;
+
+        Request(ClientHttpRequest request) {
+            this.request = request;
+        }
+
+        /** An exchange that the client counts itself is not counted again. */
+        @Override
+        public ClientHttpResponse execute() throws IOException {
+            String name = HttpName.of(getMethod().name(), getURI());
+            CallLedger ledger = CallLedger.current();
+            int before = ledger.count(Phase.HTTP) + ledger.count(Phase.HTTP_CONNECTION);
+            Phase outer = ledger.turnTo(Phase.HTTP);
+            try {
+                return new Response(request.execute(), name);
+            } finally {
+                if (ledger.count(Phase.HTTP) + ledger.count(Phase.HTTP_CONNECTION) == before) {
+                    ledger.add(Phase.HTTP, 0);
+                }
+                ledger.leave(outer, name);
+            }
+        }
+
+        @Override
+        public HttpMethod getMethod() {
+            return request.getMethod();
+        }
+
+        @Override
+        public URI getURI() {
+            return request.getURI();
+        }
+
+        @Override
+        public Map<String, Object> getAttributes() {
+            return request.getAttributes();
+        }
+
+        @Override
+        public HttpHeaders getHeaders() {
+            return request.getHeaders();
+        }
+
+        @Override
+        public OutputStream getBody() throws IOException {
+            return request.getBody();
+        }
+    }
+
+    /** A request whose body is written while it is sent. */
+    private static final class StreamingRequest extends Request implements StreamingHttpOutputMessage {
+        private final StreamingHttpOutputMessage message;
+
+        StreamingRequest(ClientHttpRequest request, StreamingHttpOutputMessage message) {
+            super(request);
+            this.message = message;
+        }
+
+        @Override
+        public void setBody(Body body) {
+            message.setBody(body);
+        }
+    }
+
+    private record Response(ClientHttpResponse response, String name) implements ClientHttpResponse {
+
+        @Override
+        public InputStream getBody() throws IOException {
+            InputStream body = response.getBody();
+            return CallLedger.current().isOpen() ? new Body(body, name) : body;
+        }
+
+        @Override
+        public HttpStatusCode getStatusCode() throws IOException {
+            return response.getStatusCode();
+        }
+
+        @Override
+        public String getStatusText() throws IOException {
+            return response.getStatusText();
+        }
+
+        @Override
+        public HttpHeaders getHeaders() {
+            return response.getHeaders();
+        }
+
+        /** Reads what is left, so that the connection can be used again. */
+        @Override
+        public void close() {
+            CallLedger ledger = CallLedger.current();
+            Phase outer = ledger.turnTo(Phase.HTTP);
+            try {
+                response.close();
+            } finally {
+                ledger.leave(outer, name);
+            }
+        }
+    }
+
+    /** The body of an answer; the time of its reading belongs to the exchange. */
+    private static final class Body extends FilterInputStream {
+        private final String name;
+
+        Body(InputStream body, String name) {
+            super(body);
+            this.name = name;
+        }
+
+        @Override
+        public int read() throws IOException {
+            CallLedger ledger = CallLedger.current();
+            Phase outer = ledger.turnTo(Phase.HTTP);
+            try {
+                return super.read();
+            } finally {
+                ledger.leave(outer, name);
+            }
+        }
+
+        @Override
+        public int read(byte[] bytes, int offset, int length) throws IOException {
+            CallLedger ledger = CallLedger.current();
+            Phase outer = ledger.turnTo(Phase.HTTP);
+            try {
+                return super.read(bytes, offset, length);
+            } finally {
+                ledger.leave(outer, name);
+            }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import org.springframework.boot.webclient.WebClientCustomizer;
+import org.springframework.web.reactive.function.client.ClientRequest;
+import org.springframework.web.reactive.function.client.ClientResponse;
+import org.springframework.web.reactive.function.client.ExchangeFilterFunction;
+import org.springframework.web.reactive.function.client.ExchangeFunction;
+import org.springframework.web.reactive.function.client.WebClient;
+import reactor.core.publisher.Mono;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+
+/** Counts the exchanges of Boot's WebClient for the call whose chain or thread makes them, up to the answer's headers. */
+final class WebClientWatch implements WebClientCustomizer, ExchangeFilterFunction {
+
+    @Override
+    public void customize(WebClient.Builder builder) {
+        builder.filter(this);
+    }
+
+    @Override
+    public Mono<ClientResponse> filter(ClientRequest request, ExchangeFunction next) {
+        return Mono.deferContextual(context -> {
+            CallLedger ledger = ReactiveLedger.of(context);
+            if (!ledger.isOpen()) {
+                return next.exchange(request);
+            }
+            long begun = System.nanoTime();
+            ledger.beganElsewhere(Phase.HTTP);
+            return next.exchange(request)
+                    .doFinally(signal -> ledger.endedElsewhere(
+                            Phase.HTTP,
+                            System.nanoTime() - begun,
+                            HttpName.of(request.method().name(), request.url())));
+        });
+    }
+}

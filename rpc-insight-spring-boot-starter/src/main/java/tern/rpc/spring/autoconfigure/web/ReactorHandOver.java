@@ -1,0 +1,23 @@
+package tern.rpc.spring.autoconfigure.web;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
+import reactor.core.scheduler.Schedulers;
+import tern.rpc.CallTask;
+
+/** Hands the ledger of a call over to tasks that its thread gives to a scheduler of Reactor. */
+final class ReactorHandOver implements InitializingBean, DisposableBean {
+
+    private static final String KEY = "rpc-insight";
+    private static final String NAME = "reactor";
+
+    @Override
+    public void afterPropertiesSet() {
+        Schedulers.onScheduleHook(KEY, task -> CallTask.of(task, NAME));
+    }
+
+    @Override
+    public void destroy() {
+        Schedulers.resetOnScheduleHook(KEY);
+    }
+}

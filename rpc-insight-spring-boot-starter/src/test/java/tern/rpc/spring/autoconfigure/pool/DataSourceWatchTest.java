@@ -1,0 +1,192 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.zaxxer.hikari.HikariDataSource;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Map;
+import javax.sql.DataSource;
+import org.apache.commons.dbcp2.BasicDataSource;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+
+/** Data sources of all kinds, each measured once and not changed. */
+@Timeout(120)
+class DataSourceWatchTest {
+
+    private static final String URL = "jdbc:h2:mem:sources;DB_CLOSE_DELAY=-1";
+
+    private final ApplicationContextRunner application = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    RpcPoolsAutoConfiguration.class,
+                    HikariAutoConfiguration.class,
+                    DruidPoolAutoConfiguration.class,
+                    DataSourceAutoConfiguration.class,
+                    org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration.class))
+            .withUserConfiguration(Sources.class)
+            .withPropertyValues("rpc.pools.tuned=false");
+
+    @Configuration(proxyBeanMethods = false)
+    static class Sources {
+
+        private static HikariDataSource pool() {
+            HikariDataSource pool = new HikariDataSource();
+            pool.setJdbcUrl(URL);
+            pool.setMaximumPoolSize(2);
+            return pool;
+        }
+
+        @Bean
+        HikariDataSource hikari() {
+            return pool();
+        }
+
+        @Bean
+        BasicDataSource dbcp() {
+            BasicDataSource pool = new BasicDataSource();
+            pool.setUrl(URL);
+            pool.setMaxTotal(3);
+            return pool;
+        }
+
+        @Bean
+        org.apache.tomcat.jdbc.pool.DataSource tomcat() {
+            org.apache.tomcat.jdbc.pool.DataSource pool = new org.apache.tomcat.jdbc.pool.DataSource();
+            pool.setUrl(URL);
+            pool.setMaxActive(4);
+            return pool;
+        }
+
+        @Bean
+        DriverManagerDataSource plain() {
+            return new DriverManagerDataSource(URL);
+        }
+
+        @Bean
+        LazyConnectionDataSourceProxy lazy() {
+            return new LazyConnectionDataSourceProxy(pool());
+        }
+
+        @Bean
+        LazyConnectionDataSourceProxy lazyBean(HikariDataSource hikari) {
+            return new LazyConnectionDataSourceProxy(hikari);
+        }
+
+        @Bean
+        AbstractRoutingDataSource routing(BasicDataSource dbcp) {
+            AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
+                @Override
+                protected Object determineCurrentLookupKey() {
+                    return "orders";
+                }
+            };
+            routing.setTargetDataSources(Map.of("orders", pool(), "stock", dbcp));
+            return routing;
+        }
+
+        @Bean
+        DataSource finalClass() {
+            JdbcDataSource source = new JdbcDataSource();
+            source.setURL(URL);
+            return source;
+        }
+    }
+
+    private static Object query(DataSource source) throws SQLException {
+        try (Connection connection = source.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("select x from system_range(1, 3) where x < 17")) {
+            int count = 0;
+            while (rows.next()) {
+                count++;
+            }
+            return count;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"hikari", "dbcp", "tomcat", "plain", "lazy", "lazyBean", "routing"})
+    void connectionAndStatementCountOnce(String name) {
+        application.run(there -> {
+            DataSource source = there.getBean(name, DataSource.class);
+            query(source); // a lazy data source asks for the defaults of connections once
+
+            CallLedger call = Calls.ledgerOf(() -> query(source));
+
+            assertThat(call.count(Phase.JDBC_CONNECTION)).isOne();
+            assertThat(call.count(Phase.SQL)).isOne();
+            assertThat(call.phase()).isEqualTo(Phase.OWN);
+        });
+    }
+
+    @Test
+    void poolsAreKnownByTheirNames() {
+        application.run(there -> {
+            query(there.getBean("dbcp", DataSource.class));
+            query(there.getBean("tomcat", DataSource.class));
+            query(there.getBean("routing", DataSource.class));
+
+            assertThat(Calls.pool(there, "dbcp").max()).isEqualTo(3);
+            assertThat(Calls.pool(there, "dbcp").taken()).isOne();
+            assertThat(Calls.pool(there, "tomcat").max()).isEqualTo(4);
+            assertThat(Calls.pool(there, "tomcat").taken()).isOne();
+            assertThat(Calls.pool(there, "routing.orders").max()).isEqualTo(2);
+            assertThat(Calls.pool(there, "routing.orders").taken()).isOne();
+        });
+    }
+
+    @Test
+    void poolOfTheApplicationsCodeHasNoProperty() {
+        application.run(
+                there -> assertThat(Calls.pool(there, "hikari").settings()).isEmpty());
+    }
+
+    @Test
+    void beansKeepTheirTypes() {
+        application.run(there -> {
+            assertThat(there).hasSingleBean(HikariDataSource.class).hasSingleBean(BasicDataSource.class);
+            assertThat(there.getBean(BasicDataSource.class).getMaxTotal()).isEqualTo(3);
+            assertThat(there.getBean("finalClass")).isInstanceOf(JdbcDataSource.class);
+            assertThat(there.getBean(HikariDataSource.class).isWrapperFor(HikariDataSource.class))
+                    .isTrue();
+        });
+    }
+
+    @Test
+    void readingOfRowsBelongsToTheStatement() {
+        application.run(there -> {
+            try (Connection connection =
+                            there.getBean("hikari", DataSource.class).getConnection();
+                    Statement statement = connection.createStatement()) {
+                CallLedger call = Calls.ledgerOf(() -> {
+                    statement.setFetchSize(1);
+                    try (ResultSet rows = statement.executeQuery("select 17")) {
+                        assertThat(rows.getStatement()).isSameAs(statement);
+                        long before = CallLedger.current().nanos(Phase.SQL, System.nanoTime());
+                        assertThat(rows.next()).isTrue();
+                        assertThat(rows.getInt(1)).isEqualTo(17);
+                        assertThat(CallLedger.current().nanos(Phase.SQL, System.nanoTime()))
+                                .isGreaterThan(before);
+                    }
+                    return null;
+                });
+                assertThat(call.count(Phase.SQL)).isOne();
+            }
+        });
+    }
+}

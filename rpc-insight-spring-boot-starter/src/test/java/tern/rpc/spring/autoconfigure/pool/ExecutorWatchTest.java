@@ -1,0 +1,171 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+import tern.rpc.pool.PoolKind;
+
+/** Executors of an application, watched and not changed. */
+@Timeout(120)
+class ExecutorWatchTest {
+
+    private static final AtomicInteger DECORATED = new AtomicInteger();
+
+    private final ApplicationContextRunner application = new ApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(RpcPoolsAutoConfiguration.class, TaskExecutionAutoConfiguration.class));
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnExecutors {
+
+        @Bean
+        ThreadPoolExecutor fixed() {
+            return (ThreadPoolExecutor) Executors.newFixedThreadPool(2);
+        }
+
+        @Bean
+        ExecutorService single() {
+            return Executors.newSingleThreadExecutor();
+        }
+
+        @Bean
+        ThreadPoolTaskExecutor spring() {
+            ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
+            executor.setCorePoolSize(3);
+            executor.setTaskDecorator(task -> {
+                DECORATED.incrementAndGet();
+                return task;
+            });
+            return executor;
+        }
+
+        @Bean
+        SimpleAsyncTaskExecutor simple() {
+            return new SimpleAsyncTaskExecutor();
+        }
+    }
+
+    private static void statement() {
+        CallLedger ledger = CallLedger.current();
+        ledger.leave(ledger.enter(Phase.SQL));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"fixed", "single", "spring", "simple"})
+    void taskCountsForTheCallThatSubmitsIt(String name) {
+        application.withUserConfiguration(OwnExecutors.class).run(there -> {
+            Executor executor = there.getBean(name, Executor.class);
+
+            CallLedger call = Calls.ledgerOf(() -> CompletableFuture.runAsync(ExecutorWatchTest::statement, executor)
+                    .get(60, TimeUnit.SECONDS));
+            while (!call.parts().isEmpty()) {
+                Thread.onSpinWait(); // the future is complete before the task ends
+            }
+
+            assertThat(call.count(Phase.SQL)).isOne();
+            assertThat(call.count(Phase.EXECUTOR)).isOne();
+        });
+    }
+
+    @Test
+    void executorOfBootIsAPoolWithItsProperties() {
+        application.run(there -> {
+            ThreadPoolTaskExecutor executor = there.getBean(ThreadPoolTaskExecutor.class);
+
+            Calls.ledgerOf(() -> executor.submit(ExecutorWatchTest::statement).get(60, TimeUnit.SECONDS));
+
+            var pool = Calls.pool(there, "applicationTaskExecutor");
+            assertThat(pool.kind()).isEqualTo(PoolKind.EXECUTOR);
+            assertThat(pool.max()).isEqualTo(8);
+            assertThat(pool.taken()).isOne();
+            assertThat(pool.settings())
+                    .extracting(setting -> setting.property())
+                    .contains("spring.task.execution.pool.core-size");
+        });
+    }
+
+    @Test
+    void taskThatWaitsForAThreadIsSeen() {
+        application.withUserConfiguration(OwnExecutors.class).run(there -> {
+            ThreadPoolExecutor executor = there.getBean(ThreadPoolExecutor.class);
+            CountDownLatch release = new CountDownLatch(1);
+            List<CompletableFuture<Void>> tasks = java.util.stream.Stream.generate(
+                            () -> CompletableFuture.runAsync(() -> await(release), executor))
+                    .limit(3)
+                    .toList();
+
+            assertThat(Calls.pool(there, "fixed").max()).isEqualTo(2);
+            assertThat(Calls.pool(there, "fixed").waiting()).isOne();
+
+            release.countDown();
+            CompletableFuture.allOf(tasks.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
+            assertThat(Calls.pool(there, "fixed").waiting()).isZero();
+            assertThat(executor.getCorePoolSize()).isEqualTo(2);
+        });
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void submittedTaskCanBeRemovedAndIsReturnedByAShutdown() {
+        application.withUserConfiguration(OwnExecutors.class).run(there -> {
+            ThreadPoolExecutor executor = there.getBean(ThreadPoolExecutor.class);
+            CountDownLatch release = new CountDownLatch(1);
+            executor.execute(() -> await(release));
+            executor.execute(() -> await(release));
+            Runnable first = ExecutorWatchTest::statement;
+            Runnable second = ExecutorWatchTest::statement;
+            executor.execute(first);
+            executor.execute(second);
+
+            assertThat(executor.remove(first)).isTrue();
+            assertThat(executor.shutdownNow()).containsExactly(second);
+        });
+    }
+
+    @Test
+    void decoratorOfTheApplicationStays() {
+        application.withUserConfiguration(OwnExecutors.class).run(there -> {
+            int before = DECORATED.get();
+
+            there.getBean("spring", ThreadPoolTaskExecutor.class)
+                    .submit(ExecutorWatchTest::statement)
+                    .get(60, TimeUnit.SECONDS);
+
+            assertThat(DECORATED.get()).isEqualTo(before + 1);
+        });
+    }
+
+    @Test
+    void commonPoolIsShown() {
+        application.run(
+                there -> assertThat(Calls.pool(there, "common-pool").kind()).isEqualTo(PoolKind.EXECUTOR));
+    }
+}

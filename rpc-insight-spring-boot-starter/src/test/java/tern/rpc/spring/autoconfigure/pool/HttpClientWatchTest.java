@@ -1,0 +1,162 @@
+package tern.rpc.spring.autoconfigure.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.http.client.autoconfigure.imperative.ImperativeHttpClientAutoConfiguration;
+import org.springframework.boot.http.client.autoconfigure.reactive.ReactiveHttpClientAutoConfiguration;
+import org.springframework.boot.restclient.RestTemplateBuilder;
+import org.springframework.boot.restclient.autoconfigure.RestClientAutoConfiguration;
+import org.springframework.boot.restclient.autoconfigure.RestTemplateAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.webclient.autoconfigure.WebClientAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.client.RestClient;
+import org.springframework.web.client.RestTemplate;
+import org.springframework.web.reactive.function.client.WebClient;
+import tern.rpc.CallLedger;
+import tern.rpc.Phase;
+
+/** Each exchange of each client counts once, under the name of its host. */
+@Timeout(120)
+class HttpClientWatchTest {
+
+    private static HttpServer server;
+
+    private final ApplicationContextRunner application = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    RpcPoolsAutoConfiguration.class,
+                    HttpClientAutoConfiguration.class,
+                    HttpPoolAutoConfiguration.class,
+                    org.springframework.boot.http.client.autoconfigure.HttpClientAutoConfiguration.class,
+                    ImperativeHttpClientAutoConfiguration.class,
+                    ReactiveHttpClientAutoConfiguration.class,
+                    RestClientAutoConfiguration.class,
+                    RestTemplateAutoConfiguration.class,
+                    WebClientAutoConfiguration.class));
+
+    @Configuration(proxyBeanMethods = false)
+    static class OwnClients {
+
+        @Bean
+        RestTemplate template() {
+            return new RestTemplate();
+        }
+
+        @Bean
+        RestClient client() {
+            return RestClient.create();
+        }
+
+        @Bean
+        HttpClient jdk() {
+            return HttpClient.newHttpClient();
+        }
+    }
+
+    @BeforeAll
+    static void start() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", exchange -> {
+            byte[] body = "seven".getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, body.length);
+            exchange.getResponseBody().write(body);
+            exchange.close();
+        });
+        server.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.stop(0);
+    }
+
+    private static String url() {
+        return "http://127.0.0.1:" + server.getAddress().getPort();
+    }
+
+    private static void assertOne(CallLedger call) {
+        assertThat(call.count(Phase.HTTP)).isOne();
+        assertThat(Calls.names(call, Phase.HTTP))
+                .allSatisfy(name -> assertThat(name).isEqualTo("GET " + url().substring("http://".length())));
+        assertThat(call.phase()).isEqualTo(Phase.OWN);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"jdk", "simple", "reactor", "jetty", "http-components"})
+    void exchangeOfBootsRestClientCounts(String factory) {
+        application
+                .withPropertyValues("spring.http.clients.imperative.factory=" + factory)
+                .run(there -> {
+                    RestClient client = there.getBean(RestClient.Builder.class).build();
+                    CallLedger call = Calls.ledgerOf(
+                            () -> assertThat(client.get().uri(url()).retrieve().body(String.class))
+                                    .isEqualTo("seven"));
+
+                    assertOne(call);
+                });
+    }
+
+    @Test
+    void exchangeOfBootsRestTemplateCounts() {
+        application
+                .withPropertyValues("spring.http.clients.imperative.factory=jdk")
+                .run(there -> {
+                    RestTemplate template =
+                            there.getBean(RestTemplateBuilder.class).build();
+
+                    assertOne(Calls.ledgerOf(() -> template.getForObject(url(), String.class)));
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"jdk", "reactor", "jetty"})
+    void exchangeOfBootsWebClientCounts(String connector) {
+        application
+                .withPropertyValues("spring.http.clients.reactive.connector=" + connector)
+                .run(there -> {
+                    WebClient client = there.getBean(WebClient.Builder.class).build();
+                    CallLedger call = Calls.ledgerOf(() -> assertThat(client.get()
+                                    .uri(url())
+                                    .retrieve()
+                                    .bodyToMono(String.class)
+                                    .block())
+                            .isEqualTo("seven"));
+
+                    assertOne(call);
+                });
+    }
+
+    @Test
+    void clientsThatTheApplicationBuildsCount() {
+        application.withUserConfiguration(OwnClients.class).run(there -> {
+            RestTemplate template = there.getBean(RestTemplate.class);
+            RestClient client = there.getBean(RestClient.class);
+            HttpClient jdk = there.getBean(HttpClient.class);
+            HttpRequest request = HttpRequest.newBuilder(URI.create(url())).build();
+
+            assertOne(Calls.ledgerOf(() -> template.getForObject(url(), String.class)));
+            assertOne(Calls.ledgerOf(() -> client.get().uri(url()).retrieve().toBodilessEntity()));
+            assertOne(Calls.ledgerOf(() -> jdk.send(request, HttpResponse.BodyHandlers.ofString())));
+            assertOne(Calls.ledgerOf(() ->
+                    jdk.sendAsync(request, HttpResponse.BodyHandlers.ofString()).get(60, TimeUnit.SECONDS)));
+        });
+    }
+}
