@@ -464,21 +464,21 @@ class TypeTableTest {
         StringBuilder page = new StringBuilder("""
                 # Types that travel
 
-                Which shapes of types arrive as they were sent, as an argument and as a result, in hessian2: on the dubbo
-                protocol and inside the wrapper of Triple. Among us no row needs a line of configuration. "From Dubbo" is
-                a consumer of Apache Dubbo 3.3.6 that calls our server, "to Dubbo" is our client that calls a provider of
-                it. Where Dubbo's own allow-list is needed, the classes are named in a resource
-                `security/serialize.allowlist` on Dubbo's side. The table is made by `TypeTableTest`, which calls every row,
-                and fails when this page says something else.
+                This table shows which types arrive unchanged, as an argument and as a result, over hessian2: on the dubbo protocol and inside
+                the wrapper of Triple. Between Tern applications no row needs configuration. "From Dubbo" is a consumer of Apache Dubbo 3.3.6
+                that calls a Tern server. "To Dubbo" is a Tern client that calls a Dubbo provider. Where a row needs Dubbo's own allow-list, name
+                the classes in the resource `security/serialize.allowlist` on Dubbo's side. `TypeTableTest` calls every row and fails if this
+                page differs.
 
-                What cannot travel stops the start of the service that declares it, by name: `Optional`, classes of the
-                application that are not `Serializable`, and classes of the JDK that are not value types. A class that nothing
-                declares is read where an interface or class of the application is declared that it belongs to; where
-                `Object`, `Map` or another type of the JDK is declared, it needs `rpc.limits.allowed-classes`.
+                **Refused types.** An interface with one of these types stops the start with a message: `Optional`, application classes that are
+                not `Serializable`, and JDK classes that are not value types.
 
-                When one side declares `int` and the other one `Integer`, null may come for a primitive type. An argument that is null is
-                refused with INVALID_ARGUMENT and the name of the parameter, and the method does not run. A result that is null fails as
-                INTERNAL, and the method ran. Fields of a primitive type that did not come, or came as null, are 0 or false.
+                **Subclasses.** Subclasses of your own declared types are accepted. Where the declared type is `Object`, `Map` or another JDK
+                type, list the class in `rpc.limits.allowed-classes`.
+
+                **Null for primitives.** If one side declares `int` and the other one `Integer`, null may arrive for a primitive type. A null
+                argument is refused with INVALID_ARGUMENT and the name of the parameter, and the method does not run. A null result fails with
+                INTERNAL after the method ran. Primitive fields that are missing or null become 0 or false.
 
                 | Shape | among us | from Dubbo | to Dubbo |
                 |---|---|---|---|
