@@ -61,6 +61,8 @@ class RpcMetersTest {
             RpcMeter.SERVER_OPERATIONS,
             RpcMeter.CLIENT_REQUESTS);
 
+    private static final Set<RpcMeter> OF_SERVICES = EnumSet.of(RpcMeter.CLIENT_HEDGES, RpcMeter.CLIENT_FALLBACKS);
+
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final RpcMeters meters = new RpcMeters(registry, new Slo(500, Duration.ofMillis(100)));
     private final InMemoryTransport transport = new InMemoryTransport(new JdkSerializer());
@@ -187,15 +189,22 @@ class RpcMetersTest {
 
     @Test
     void metersOfMethodsHaveTheTagsOfTheirServiceAndMethod() {
-        Set<String> ofMethods = OF_METHODS.stream().map(RpcMeter::key).collect(Collectors.toSet());
+        Set<String> ofMethods = keys(OF_METHODS);
+        Set<String> ofServices = keys(OF_SERVICES);
         for (Meter meter : registered()) {
+            String name = meter.getId().getName();
             List<String> tags =
                     meter.getId().getTags().stream().map(Tag::getKey).toList();
-            if (ofMethods.contains(meter.getId().getName())) {
-                assertThat(tags).as(meter.getId().toString()).contains(RpcMeter.SERVICE, RpcMeter.METHOD);
-            } else {
-                assertThat(tags).as(meter.getId().toString()).doesNotContain(RpcMeter.SERVICE, RpcMeter.METHOD);
-            }
+            assertThat(tags.contains(RpcMeter.SERVICE))
+                    .as("service of " + meter.getId())
+                    .isEqualTo(ofMethods.contains(name) || ofServices.contains(name));
+            assertThat(tags.contains(RpcMeter.METHOD))
+                    .as("method of " + meter.getId())
+                    .isEqualTo(ofMethods.contains(name));
         }
+    }
+
+    private static Set<String> keys(Set<RpcMeter> meters) {
+        return meters.stream().map(RpcMeter::key).collect(Collectors.toSet());
     }
 }
