@@ -65,6 +65,11 @@ final class KnownProperties {
                     .collect(Collectors.joining());
         }
 
+        /** Whether the user chooses the last element, so that it says nothing about the intended property. */
+        boolean endsWithAnyName() {
+            return path.get(path.size() - 1).equals(ANY);
+        }
+
         /** The correct notation of the property, with the names chosen by the user. */
         String filled(ConfigurationPropertyName like) {
             List<String> elements = new ArrayList<>();
@@ -152,7 +157,9 @@ final class KnownProperties {
         return candidates.stream()
                 .min(Comparator.comparingInt(known -> distance(written, known)))
                 .filter(known -> distance(written, known) <= furthest)
-                .or(() -> candidates.stream()
+                .or(() -> patterns.stream()
+                        .filter(pattern -> !pattern.endsWithAnyName())
+                        .map(pattern -> pattern.filled(name))
                         .filter(known ->
                                 !known.contains(ANY) && lastElement(known).equals(lastElement(written)))
                         .findFirst())
