@@ -129,6 +129,8 @@ class FirstDayTest {
                 "rpc-hessian",
                 "rpc-protobuf",
                 "rpc-json",
+                "rpc-insight",
+                "rpc-insight-spring-boot-starter",
                 "rpc-transport",
                 "rpc-spring-boot-starter",
                 "rpc-test")) {
