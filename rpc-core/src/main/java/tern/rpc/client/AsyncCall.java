@@ -66,25 +66,11 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         }
     }
 
-    /**
-     * Makes the only attempt of this call at another provider.
-     *
-     * @return false if there is no other one
-     */
-    boolean attemptElsewhere(Target besides) {
+    /** Makes the only attempt of this call. */
+    void attemptOnce(Target picked) {
         last = true;
         attempts = 1;
-        Target picked;
-        try {
-            picked = endpoints.pick(method, call, besides);
-        } catch (Throwable e) { // also thrown by a balancer or source
-            return false;
-        }
-        if (picked == besides || !picked.isUsable()) {
-            return false;
-        }
         send(picked);
-        return true;
     }
 
     private void send(Target picked) {

@@ -310,6 +310,18 @@ final class EndpointInvoker implements AutoCloseable {
         return cluster.pick(key(method, call), tag(call), isTagForced(call), except, clock.nanoTime());
     }
 
+    /** A usable provider other than {@code besides}; null if there is none. */
+    @Nullable
+    Target pickElsewhere(ClientMethod method, Invocation call, Target besides) {
+        Target picked;
+        try {
+            picked = pick(method, call, besides);
+        } catch (Throwable e) { // also thrown by a balancer or source; the first attempt goes on
+            return null;
+        }
+        return picked == besides || !picked.isUsable() ? null : picked;
+    }
+
     private static long key(ClientMethod method, Invocation call) {
         Object key = call.options().key();
         if (key == null && method.keyArgument() != ClientMethod.NO_KEY) {

@@ -60,20 +60,17 @@ final class HedgedCall implements SentCall {
         if (besides == null || isSettled() || !hedging.spend()) {
             return;
         }
+        Target other = endpoints.pickElsewhere(method, call, besides);
         AsyncCall extra = new AsyncCall(endpoints, method, call, this::secondEnded);
         synchronized (this) {
-            if (over || cancelled || first.attempts() > 1) {
-                hedging.giveBack();
+            if (other == null || isSettled()) {
+                hedging.giveBack(); // the first attempt keeps its retries
                 return;
             }
             second = extra;
             first.lastAttempt();
         }
-        if (!extra.attemptElsewhere(besides)) {
-            hedging.giveBack();
-            nobodyElse();
-            return;
-        }
+        extra.attemptOnce(other);
         hedging.sent();
         if (isSettled()) {
             extra.cancel(); // the call has ended while the hedge was sent
@@ -82,20 +79,6 @@ final class HedgedCall implements SentCall {
 
     private synchronized boolean isSettled() {
         return over || cancelled || first.attempts() > 1;
-    }
-
-    /** There is no second provider. The first attempt may have failed meanwhile, and is then the outcome. */
-    private void nobodyElse() {
-        RpcException failure;
-        synchronized (this) {
-            second = null;
-            failure = failed;
-            if (failure == null || over) {
-                return;
-            }
-            over = true;
-        }
-        done.completed(null, failure);
     }
 
     private void firstEnded(@Nullable Response response, @Nullable Throwable failure) {

@@ -1,7 +1,6 @@
 package tern.rpc.server;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -45,7 +44,6 @@ final class Dispatcher implements CallHandler {
     private final RpcMeters meters;
     private final CallLedgers ledgers;
     private final ThreadState threadState;
-    private final List<Runnable> onRefusal;
     private final NanoClock clock;
     private final Refusals refusals = new Refusals();
     private final Floods floods;
@@ -55,7 +53,6 @@ final class Dispatcher implements CallHandler {
      * @param reserve runs the calls of critical services
      * @param streams run the callbacks of streams
      * @param streamWaits limits how long these threads wait for slow readers
-     * @param onRefusal run for each call that is refused because no worker was free
      */
     Dispatcher(
             HandlerRegistry registry,
@@ -69,13 +66,11 @@ final class Dispatcher implements CallHandler {
             RpcMeters meters,
             CallLedgers ledgers,
             ThreadState threadState,
-            List<Runnable> onRefusal,
             NanoClock clock) {
         this.limiter = limiter;
         this.reserve = reserve;
         this.ledgers = ledgers;
         this.threadState = threadState;
-        this.onRefusal = List.copyOf(onRefusal);
         this.streams = streams;
         this.streamWaits = streamWaits;
         this.meters = meters;
@@ -161,7 +156,6 @@ final class Dispatcher implements CallHandler {
             Thrown.log(e, shown -> LOG.error("A refused call could not be counted", shown));
         }
         call.fail(failure(call, reason), pushBack(reason));
-        onRefusal.forEach(Runnable::run);
     }
 
     /** Asks the client to leave this server alone for the time in which a worker should become free. */

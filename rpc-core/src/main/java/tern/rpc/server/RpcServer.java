@@ -126,7 +126,6 @@ public final class RpcServer implements AutoCloseable {
                 builder.meters,
                 ledgers,
                 new ThreadState(builder.clears),
-                builder.onRefusal,
                 clock);
         transports.add(transport);
         for (ServiceExport export : exports) {
@@ -302,7 +301,6 @@ public final class RpcServer implements AutoCloseable {
         private boolean genericCalls;
         private boolean exceptionTexts;
         private boolean ledger = true;
-        private final List<Runnable> onRefusal = new ArrayList<>();
         private final List<Runnable> clears = new ArrayList<>();
         private RpcMeters meters = RpcMeters.withoutRegistry();
         private NanoClock clock = NanoClock.SYSTEM;
@@ -468,15 +466,6 @@ public final class RpcServer implements AutoCloseable {
         /** Sets whether each call keeps a {@link tern.rpc.CallLedger} of its time. Default true. */
         public Builder ledger(boolean kept) {
             this.ledger = kept;
-            return this;
-        }
-
-        /**
-         * Adds code that runs for each call refused because no worker was free, after the code added before. Runs on an
-         * event loop and must not block.
-         */
-        public Builder onRefusal(Runnable told) {
-            onRefusal.add(told);
             return this;
         }
 

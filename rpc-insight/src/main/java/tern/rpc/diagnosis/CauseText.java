@@ -81,8 +81,7 @@ final class CauseText {
         return new Told(
                 "UNEXPLAINED",
                 "own time of calls",
-                Change.of(
-                        Where.UNKNOWN, "nothing: no evidence shows what these calls did; look at /actuator/rpc again"),
+                Change.of(Where.UNKNOWN, "nothing can be advised: no evidence shows what these calls did"),
                 List.of("own      no thread was seen in this time; calls are short or rare"));
     }
 
@@ -94,7 +93,10 @@ final class CauseText {
             case "connection" ->
                 "one connection sends more calls at once than rpc.server.max-in-flight-per-connection allows:"
                         + " more connections, or fewer calls at once in the caller";
-            default -> "the caller reads its answers too slowly: look at the caller";
+            case "unread" -> "the caller reads its answers too slowly: look at the caller";
+            default ->
+                "the application answers with " + part.name() + ": look at the filter, gateway or rate limiter that"
+                        + " refuses these requests";
         };
         return new Told("LIMIT", part.name(), Change.of(Where.UNKNOWN, text), List.of());
     }

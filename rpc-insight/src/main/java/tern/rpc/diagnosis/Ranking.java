@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
@@ -36,6 +37,12 @@ final class Ranking {
 
     private static final double THROTTLED = 0.05;
     private static final double OWNERS_OPERATION = 0.05;
+
+    /** Refusals by limits other than the number of workers. */
+    private static final Set<String> LIMITS = Set.of("method", "connection", "unread");
+
+    /** Begins the reason of a web request that the application itself refused, such as {@code status 503}. */
+    static final String STATUS = "status ";
 
     private final Evidence evidence;
     private final Excess excess;
@@ -121,15 +128,13 @@ final class Ranking {
         return parts;
     }
 
-    /** A refused call costs ten targets: for want of a worker, or because of another limit. */
+    /** A refused call costs ten targets: for want of a worker, because of another limit, or by the application itself. */
     private void addRefused() {
         double cost =
                 REFUSED_TARGETS * evidence.targetNanos() / evidence.calls().bad();
         evidence.refused().forEach((reason, count) -> {
-            switch (reason) {
-                case "method", "connection", "unread" -> leaves.add(new Part(Kind.LIMIT, reason), count * cost);
-                default -> leaves.add(Part.of(Kind.QUEUE), count * cost);
-            }
+            boolean byWorkers = !LIMITS.contains(reason) && !reason.startsWith(STATUS);
+            leaves.add(byWorkers ? Part.of(Kind.QUEUE) : new Part(Kind.LIMIT, reason), count * cost);
         });
     }
 

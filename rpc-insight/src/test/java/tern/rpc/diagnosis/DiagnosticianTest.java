@@ -279,6 +279,18 @@ class DiagnosticianTest {
     }
 
     @Test
+    void webRequestsThatTheApplicationRefusesDoNotWantWorkers() {
+        shop.healthy(USUAL);
+        for (int i = 0; i < 6; i++) {
+            shop.refused.merge("status 503", 200L, Long::sum);
+            shop.second(100, USUAL);
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("LIMIT");
+        assertThat(first(shop.diagnosis()).change().text()).contains("answers with status 503");
+    }
+
+    @Test
     void pausesOfTheCollectorAreTakenOutOfOperations() {
         shop.healthy(USUAL);
         shop.pauses = (from, to) -> {
