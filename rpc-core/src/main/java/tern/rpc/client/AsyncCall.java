@@ -75,7 +75,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
 
     private void send(Target picked) {
         used = picked;
-        endpoints.attempted(picked);
+        picked.retries().called();
         PendingCall attempt = endpoints.pending(method, call, this);
         picked.node().begin(attempt.startedNanos());
         pending = attempt;

@@ -48,7 +48,6 @@ final class EndpointInvoker implements AutoCloseable {
     private final NanoClock clock;
     private final Executor executor;
     private final ScheduledExecutorService timer;
-    private final ProviderBudgets budgets;
 
     /**
      * @param executor runs the ends of probes
@@ -67,7 +66,6 @@ final class EndpointInvoker implements AutoCloseable {
         this.clock = clock;
         this.executor = executor;
         this.timer = timer;
-        this.budgets = new ProviderBudgets(clock);
     }
 
     Cluster cluster() {
@@ -93,7 +91,7 @@ final class EndpointInvoker implements AutoCloseable {
                 throw before;
             }
             used = target;
-            attempted(target);
+            target.retries().called();
             if (last != null) {
                 last.set(target.endpoint());
             }
@@ -115,11 +113,6 @@ final class EndpointInvoker implements AutoCloseable {
             }
             before = failure;
         }
-    }
-
-    /** Counts an attempt at a provider, which adds to the budget for retries after its failures. */
-    void attempted(Target target) {
-        budgets.of(target.endpoint()).called();
     }
 
     /**
@@ -278,12 +271,7 @@ final class EndpointInvoker implements AutoCloseable {
             return true; // there was no connection, so the call still waits for one
         }
         return retries.again(
-                method,
-                failure,
-                number,
-                canGoElsewhere(failure, used, attempt),
-                remaining,
-                budgets.of(used.endpoint()));
+                method, failure, number, canGoElsewhere(failure, used, attempt), remaining, used.retries());
     }
 
     /**

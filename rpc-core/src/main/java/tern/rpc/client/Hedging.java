@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import tern.rpc.NanoClock;
+import tern.rpc.cluster.AttemptBudget;
 import tern.rpc.metrics.RecentPercentile;
 
 /**

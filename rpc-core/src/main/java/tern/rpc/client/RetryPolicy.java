@@ -5,6 +5,7 @@ import tern.rpc.NanoClock;
 import tern.rpc.RpcException;
 import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
+import tern.rpc.cluster.AttemptBudget;
 
 /**
  * Decides whether a failed attempt of a call of one service is followed by another. A call that did not run is sent

@@ -250,7 +250,8 @@ public final class Cluster implements AutoCloseable {
     private Target target(Instance instance, boolean isHeld, Map<Endpoint, Target> before) {
         Target target = before.remove(instance.endpoint());
         if (target == null) {
-            target = new Target(nodes.share(instance.endpoint()), figures, instance.attributes());
+            target = new Target(
+                    nodes.share(instance.endpoint()), figures, AttemptBudget.forRetries(clock), instance.attributes());
         }
         target.attributes(instance.attributes(), isHeld);
         return target;
@@ -269,18 +270,18 @@ public final class Cluster implements AutoCloseable {
      * @throws tern.rpc.RpcException UNAVAILABLE if no provider is known
      */
     public Target pick(long key, String tag, boolean forceTag, @Nullable Target excluded, long now) {
-        Routes present = routes;
-        Group group = present.group(tag.isEmpty() ? settings.tag() : tag, forceTag);
+        Routes current = routes;
+        Group group = current.group(tag.isEmpty() ? settings.tag() : tag, forceTag);
         if (group == null) {
             refresh();
-            throw ClusterTexts.nobody(service, name(), tag.isEmpty() ? settings.tag() : tag, present, list, now);
+            throw ClusterTexts.nobody(service, name(), tag.isEmpty() ? settings.tag() : tag, current, list, now);
         }
         List<Target> targets = group.targets();
         if (targets.size() == 1) {
             return targets.get(0);
         }
         if (survey.isDue(now)) {
-            survey.run(present.all(), now);
+            survey.run(current.all(), now);
         }
         Target trial = survey.takeTrial();
         if (trial != null && trial != excluded && trial.isUsable() && targets.contains(trial)) {
@@ -332,9 +333,9 @@ public final class Cluster implements AutoCloseable {
 
     /** Asks the source for a new look-up soon. */
     public void refresh() {
-        SharedSources.Subscription present = subscription;
-        if (present != null) {
-            present.refresh();
+        SharedSources.Subscription current = subscription;
+        if (current != null) {
+            current.refresh();
         }
     }
 
@@ -393,9 +394,9 @@ public final class Cluster implements AutoCloseable {
             routes.all().forEach(target -> nodes.giveBack(target.node()));
             routes = new Routes(List.of(), settings);
         }
-        SharedSources.Subscription present = subscription;
-        if (present != null) {
-            present.close(); // outside the lock, for which its thread may be waiting
+        SharedSources.Subscription current = subscription;
+        if (current != null) {
+            current.close(); // outside the lock, for which its thread may be waiting
         }
     }
 }

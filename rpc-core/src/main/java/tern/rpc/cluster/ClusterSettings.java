@@ -24,19 +24,19 @@ public record ClusterSettings(Balancer.Factory policy, String zone, String tag, 
         }
     }
 
-    public ClusterSettings withPolicy(Balancer.Factory replaced) {
-        return new ClusterSettings(replaced, zone, tag, subset);
+    public ClusterSettings withPolicy(Balancer.Factory policy) {
+        return new ClusterSettings(policy, zone, tag, subset);
     }
 
-    public ClusterSettings withZone(String replaced) {
-        return new ClusterSettings(policy, replaced, tag, subset);
+    public ClusterSettings withZone(String zone) {
+        return new ClusterSettings(policy, zone, tag, subset);
     }
 
-    public ClusterSettings withTag(String replaced) {
-        return new ClusterSettings(policy, zone, replaced, subset);
+    public ClusterSettings withTag(String tag) {
+        return new ClusterSettings(policy, zone, tag, subset);
     }
 
-    public ClusterSettings withSubset(int replaced) {
-        return new ClusterSettings(policy, zone, tag, replaced);
+    public ClusterSettings withSubset(int subset) {
+        return new ClusterSettings(policy, zone, tag, subset);
     }
 }

@@ -100,17 +100,17 @@ public final class Node {
 
     /** The connection, which is opened if that was not done yet. */
     public ClientConnection connection() {
-        ClientConnection present = connection;
-        return present == null ? open() : present;
+        ClientConnection current = connection;
+        return current == null ? open() : current;
     }
 
     private synchronized ClientConnection open() {
-        ClientConnection present = connection;
-        if (present == null) {
-            present = opener.get();
-            connection = present;
+        ClientConnection current = connection;
+        if (current == null) {
+            current = opener.get();
+            connection = current;
         }
-        return present;
+        return current;
     }
 
     /** The connection; null if it is not opened yet. */
@@ -120,14 +120,14 @@ public final class Node {
 
     /** Whether there is a connection whose server was heard. */
     public boolean isUsable() {
-        ClientConnection present = connection;
-        return present != null && present.isAvailable() && present.wasHeard();
+        ClientConnection current = connection;
+        return current != null && current.isAvailable() && current.wasHeard();
     }
 
     /** Whether a connection is being opened, or its server was not heard yet. */
     public boolean isConnecting() {
-        ClientConnection present = connection;
-        return present != null && (present.isConnecting() || (present.isAvailable() && !present.wasHeard()));
+        ClientConnection current = connection;
+        return current != null && (current.isConnecting() || (current.isAvailable() && !current.wasHeard()));
     }
 
     // ---- the calls
@@ -277,35 +277,35 @@ public final class Node {
 
     /** Whether calls wait in vain: calls are in flight, and nothing arrives although a ping was sent. */
     public boolean isStalled(long now) {
-        ClientConnection present = connection;
-        if (present == null) {
+        ClientConnection current = connection;
+        if (current == null) {
             return false;
         }
         if (silent) {
-            if (present.isHeardAfter(silentSinceNanos)) {
+            if (current.isHeardAfter(silentSinceNanos)) {
                 alive(now);
                 return false;
             }
-            ping(present, now);
+            ping(current, now);
             return true;
         }
         if (inFlight.get() == 0) {
             return false;
         }
         long silence = Math.max(MIN_SILENCE_NANOS, SILENT_TIMES * usualNanos);
-        if (now - signNanos < silence || present.isHeardAfter(now - silence) || now - nextPingNanos < 0) {
+        if (now - signNanos < silence || current.isHeardAfter(now - silence) || now - nextPingNanos < 0) {
             return false;
         }
         silentSinceNanos = now;
         silent = true;
-        ping(present, now);
+        ping(current, now);
         return true;
     }
 
-    private void ping(ClientConnection present, long now) {
+    private void ping(ClientConnection current, long now) {
         if (now - nextPingNanos >= 0) {
             nextPingNanos = now + BETWEEN_PINGS_NANOS;
-            present.probe();
+            current.probe();
         }
     }
 

@@ -13,18 +13,25 @@ public final class Target implements Candidate {
 
     private final Node node;
     private final Figures figures;
+    private final AttemptBudget retries;
     private volatile Attributes attributes;
     private volatile boolean held;
     private volatile double relativeWeight = 1; // 1 is the mean
 
-    Target(Node node, Figures figures, Attributes attributes) {
+    Target(Node node, Figures figures, AttemptBudget retries, Attributes attributes) {
         this.node = node;
         this.figures = figures;
+        this.retries = retries;
         this.attributes = attributes;
     }
 
     public Node node() {
         return node;
+    }
+
+    /** The budget for retries after failures of this provider. */
+    public AttemptBudget retries() {
+        return retries;
     }
 
     /** The connection, which is opened if that was not done yet. */
@@ -42,8 +49,8 @@ public final class Target implements Candidate {
         return attributes;
     }
 
-    void attributes(Attributes replaced, boolean isHeld) {
-        attributes = replaced;
+    void attributes(Attributes current, boolean isHeld) {
+        attributes = current;
         held = isHeld;
     }
 
@@ -52,8 +59,8 @@ public final class Target implements Candidate {
         return held;
     }
 
-    void relativeWeight(double replaced) {
-        relativeWeight = replaced;
+    void relativeWeight(double weight) {
+        relativeWeight = weight;
     }
 
     @Override

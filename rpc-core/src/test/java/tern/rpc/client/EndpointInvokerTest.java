@@ -25,8 +25,8 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.transport.Answer;
 import tern.rpc.transport.ClientConnection;
-import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.ClientTransport;
+import tern.rpc.transport.IdleConnection;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Tls;
 
@@ -62,11 +62,6 @@ class EndpointInvokerTest {
         @Override
         public void send(PendingCall call) {
             taking.accept(this, call);
-        }
-
-        @Override
-        public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
-            throw new AssertionError("no stream");
         }
     }
 

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.ServiceDescriptor;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.ClientConnection;
-import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.ClientTransport;
+import tern.rpc.transport.IdleConnection;
 import tern.rpc.transport.PendingCall;
 import tern.rpc.transport.Tls;
 
@@ -43,11 +43,6 @@ final class FakeNetwork implements ClientTransport {
                 sent.add(new Sent(endpoint, call));
             }
             taking.accept(endpoint, call);
-        }
-
-        @Override
-        public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
-            throw new AssertionError("no stream");
         }
     }
 

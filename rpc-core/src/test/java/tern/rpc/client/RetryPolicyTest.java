@@ -19,6 +19,7 @@ import tern.rpc.ServiceKey;
 import tern.rpc.Status;
 import tern.rpc.StatusCode;
 import tern.rpc.TimeLimit;
+import tern.rpc.cluster.AttemptBudget;
 import tern.rpc.cluster.ClusterParts;
 import tern.rpc.cluster.ClusterSettings;
 import tern.rpc.cluster.UsualTime;

@@ -33,6 +33,7 @@ import tern.rpc.transport.Answer;
 import tern.rpc.transport.ClientConnection;
 import tern.rpc.transport.ClientStream;
 import tern.rpc.transport.ClientTransport;
+import tern.rpc.transport.IdleConnection;
 import tern.rpc.transport.Message;
 import tern.rpc.transport.MessageStream;
 import tern.rpc.transport.PendingCall;

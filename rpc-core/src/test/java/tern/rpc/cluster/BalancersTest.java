@@ -18,9 +18,7 @@ import tern.rpc.endpoint.Balancer;
 import tern.rpc.endpoint.Candidate;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Instance;
-import tern.rpc.transport.ClientConnection;
-import tern.rpc.transport.ClientStream;
-import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.IdleConnection;
 
 /** The shares and the stability of the load balancers. Without calls in flight all nodes are equal. */
 class BalancersTest {
@@ -31,62 +29,10 @@ class BalancersTest {
     private final Figures figures = new Figures();
 
     /** An open connection. */
-    private static final class Open implements ClientConnection {
-        private final Endpoint endpoint;
-        private boolean available = true;
+    private static final class Open extends IdleConnection {
 
         Open(Endpoint endpoint) {
-            this.endpoint = endpoint;
-        }
-
-        @Override
-        public Endpoint endpoint() {
-            return endpoint;
-        }
-
-        @Override
-        public boolean isAvailable() {
-            return available;
-        }
-
-        @Override
-        public boolean isConnecting() {
-            return false;
-        }
-
-        @Override
-        public String lastFailure() {
-            return "";
-        }
-
-        @Override
-        public int inFlight() {
-            return 0;
-        }
-
-        @Override
-        public long queuedBytes() {
-            return 0;
-        }
-
-        @Override
-        public long lateAnswers() {
-            return 0;
-        }
-
-        @Override
-        public void send(PendingCall call) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void close() {
-            // nothing is open
+            super(endpoint);
         }
     }
 
@@ -97,7 +43,7 @@ class BalancersTest {
             connections.add(open);
             Node node = new Node(open.endpoint(), () -> open, 0);
             node.connection();
-            targets.add(new Target(node, figures, Attributes.ofWeight(weights[i])));
+            targets.add(new Target(node, figures, AttemptBudget.forRetries(() -> 0), Attributes.ofWeight(weights[i])));
         }
         return targets;
     }

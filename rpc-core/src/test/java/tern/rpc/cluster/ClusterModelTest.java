@@ -21,9 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Outcome;
 import tern.rpc.endpoint.StaticEndpoints;
-import tern.rpc.transport.ClientConnection;
-import tern.rpc.transport.ClientStream;
-import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.IdleConnection;
 
 /**
  * One bad provider of ten in a model of events without threads: ten providers with 16 workers each, exponential
@@ -110,47 +108,11 @@ class ClusterModelTest {
     }
 
     /** A client's connection to one provider. */
-    private final class Link implements ClientConnection {
-        final Endpoint endpoint;
+    private final class Link extends IdleConnection {
         long heard = Long.MIN_VALUE / 2;
 
         Link(Endpoint endpoint) {
-            this.endpoint = endpoint;
-        }
-
-        @Override
-        public Endpoint endpoint() {
-            return endpoint;
-        }
-
-        @Override
-        public boolean isAvailable() {
-            return true;
-        }
-
-        @Override
-        public boolean isConnecting() {
-            return false;
-        }
-
-        @Override
-        public String lastFailure() {
-            return "";
-        }
-
-        @Override
-        public int inFlight() {
-            return 0;
-        }
-
-        @Override
-        public long queuedBytes() {
-            return 0;
-        }
-
-        @Override
-        public long lateAnswers() {
-            return 0;
+            super(endpoint);
         }
 
         @Override
@@ -162,21 +124,6 @@ class ClusterModelTest {
         public void probe() {
             boolean frozen = endpoint.port() == 1 && fault == Fault.HANGS;
             at(frozen ? Math.max(now, BAD_UNTIL) : now, () -> heard = now);
-        }
-
-        @Override
-        public void send(PendingCall call) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void close() {
-            // nothing is open
         }
     }
 

@@ -24,9 +24,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
-import tern.rpc.transport.ClientConnection;
-import tern.rpc.transport.ClientStream;
-import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.IdleConnection;
 
 /** A cluster over a scripted source, connections that do what the test says, and a clock that the test moves. */
 class ClusterTest {
@@ -139,26 +137,14 @@ class ClusterTest {
     }
 
     /** A provider. */
-    private static final class Peer implements ClientConnection {
-        private final Endpoint endpoint;
-        private boolean available = true;
+    private static final class Peer extends IdleConnection {
         private boolean heard = true;
         private int attempts;
         private int probes;
         private boolean closed;
 
         Peer(Endpoint endpoint) {
-            this.endpoint = endpoint;
-        }
-
-        @Override
-        public Endpoint endpoint() {
-            return endpoint;
-        }
-
-        @Override
-        public boolean isAvailable() {
-            return available;
+            super(endpoint);
         }
 
         @Override
@@ -177,38 +163,8 @@ class ClusterTest {
         }
 
         @Override
-        public boolean isConnecting() {
-            return false;
-        }
-
-        @Override
         public String lastFailure() {
             return "refused";
-        }
-
-        @Override
-        public int inFlight() {
-            return 0;
-        }
-
-        @Override
-        public long queuedBytes() {
-            return 0;
-        }
-
-        @Override
-        public long lateAnswers() {
-            return 0;
-        }
-
-        @Override
-        public void send(PendingCall call) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
-            throw new UnsupportedOperationException();
         }
 
         @Override

@@ -9,9 +9,7 @@ import tern.rpc.RpcException.Executed;
 import tern.rpc.StatusCode;
 import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.Outcome;
-import tern.rpc.transport.ClientConnection;
-import tern.rpc.transport.ClientStream;
-import tern.rpc.transport.PendingCall;
+import tern.rpc.transport.IdleConnection;
 
 class NodeTest {
 
@@ -29,44 +27,12 @@ class NodeTest {
     }
 
     /** A connection whose last received frame the test sets. */
-    private static final class Peer implements ClientConnection {
-        boolean available = true;
+    private static final class Peer extends IdleConnection {
         int probes;
         long heardNanos = Long.MIN_VALUE / 2;
 
-        @Override
-        public Endpoint endpoint() {
-            return new Endpoint("127.0.0.1", 20880);
-        }
-
-        @Override
-        public boolean isAvailable() {
-            return available;
-        }
-
-        @Override
-        public boolean isConnecting() {
-            return false;
-        }
-
-        @Override
-        public String lastFailure() {
-            return "";
-        }
-
-        @Override
-        public int inFlight() {
-            return 0;
-        }
-
-        @Override
-        public long queuedBytes() {
-            return 0;
-        }
-
-        @Override
-        public long lateAnswers() {
-            return 0;
+        Peer() {
+            super(new Endpoint("127.0.0.1", 20880));
         }
 
         @Override
@@ -77,21 +43,6 @@ class NodeTest {
         @Override
         public void probe() {
             probes++;
-        }
-
-        @Override
-        public void send(PendingCall call) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void close() {
-            // nothing is open
         }
     }
 

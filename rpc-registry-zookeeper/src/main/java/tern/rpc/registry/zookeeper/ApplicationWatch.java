@@ -17,14 +17,14 @@ final class ApplicationWatch {
     private final MetadataCache metadata;
     private final List<Runnable> listeners = new ArrayList<>();
 
-    ApplicationWatch(Session session, String application, MetadataCalls calls) {
+    ApplicationWatch(Session session, String application) {
         this.processes = new Folder<>(
                 session,
                 Paths.of(session.settings()).processes(application),
                 true,
                 (name, data) -> read(application, data),
                 this::changed);
-        this.metadata = new MetadataCache(session, calls, this::tell);
+        this.metadata = new MetadataCache(session, this::tell);
     }
 
     /** An entry counts for the application under whose node it stands, whatever name is written in it. */

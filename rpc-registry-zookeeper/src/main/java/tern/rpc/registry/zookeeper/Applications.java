@@ -7,12 +7,10 @@ import java.util.Map;
 final class Applications {
 
     private final Session session;
-    private final MetadataCalls calls;
     private final Map<String, ApplicationWatch> watched = new HashMap<>();
 
-    Applications(Session session, MetadataCalls calls) {
+    Applications(Session session) {
         this.session = session;
-        this.calls = calls;
     }
 
     /** @param listener called after each change */
@@ -22,7 +20,7 @@ final class Applications {
             known.add(listener);
             return known;
         }
-        ApplicationWatch made = new ApplicationWatch(session, application, calls);
+        ApplicationWatch made = new ApplicationWatch(session, application);
         watched.put(application, made);
         made.add(listener);
         made.start();

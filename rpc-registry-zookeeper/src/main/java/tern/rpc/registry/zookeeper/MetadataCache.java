@@ -25,6 +25,10 @@ final class MetadataCache {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(500);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
 
+    private static final IllegalStateException ONLY_THERE =
+            new IllegalStateException("only the provider knows them, and Tern reads them from the registry alone; set"
+                    + " dubbo.application.metadata-type=remote at the provider");
+
     private static final class Entry {
         @Nullable
         ApplicationMetadata metadata;
@@ -41,14 +45,12 @@ final class MetadataCache {
 
     private final Session session;
     private final Paths paths;
-    private final MetadataCalls calls;
     private final Runnable changed;
     private final Map<String, Entry> entries = new HashMap<>();
 
-    MetadataCache(Session session, MetadataCalls calls, Runnable changed) {
+    MetadataCache(Session session, Runnable changed) {
         this.session = session;
         this.paths = Paths.of(session.settings());
-        this.calls = calls;
         this.changed = changed;
     }
 
@@ -113,13 +115,11 @@ final class MetadataCache {
         return Duration.ofMillis(pause / 2 + ThreadLocalRandom.current().nextLong(pause / 2 + 1));
     }
 
-    /** From the registry if the entry says so, else from the process; from the other place if that fails. */
+    /** Reads the services from the registry, where also a provider that answers for itself may store them. */
     private CompletableFuture<ApplicationMetadata> read(ProcessEntry process) {
         return process.isMetadataRemote()
                 ? stored(process)
-                : calls.ask(process)
-                        .exceptionallyCompose(failure -> stored(process)
-                                .exceptionallyCompose(ignored -> CompletableFuture.failedFuture(failure)));
+                : stored(process).exceptionallyCompose(missing -> CompletableFuture.failedFuture(ONLY_THERE));
     }
 
     private CompletableFuture<ApplicationMetadata> stored(ProcessEntry process) {

@@ -29,7 +29,7 @@ public final class ZooKeeperRegistry implements Registry {
     }
 
     /** Opens addresses with the scheme {@code zookeeper}. */
-    public record Factory(Form form, MetadataCalls calls) implements Registry.Factory {
+    public record Factory(Form form) implements Registry.Factory {
 
         @Override
         public boolean accepts(String scheme) {
@@ -38,7 +38,7 @@ public final class ZooKeeperRegistry implements Registry {
 
         @Override
         public Registry open(RegistryUrl url) {
-            return new ZooKeeperRegistry(url, form, calls, Clock.systemUTC());
+            return new ZooKeeperRegistry(url, form, Clock.systemUTC());
         }
     }
 
@@ -50,12 +50,12 @@ public final class ZooKeeperRegistry implements Registry {
     private final Session session;
     private final Applications applications;
 
-    ZooKeeperRegistry(RegistryUrl url, Form form, MetadataCalls calls, Clock clock) {
+    ZooKeeperRegistry(RegistryUrl url, Form form, Clock clock) {
         this.url = url;
         this.form = form;
         this.clock = clock;
         this.session = new Session(ZooKeeperSettings.of(url));
-        this.applications = new Applications(session, calls);
+        this.applications = new Applications(session);
     }
 
     @Override

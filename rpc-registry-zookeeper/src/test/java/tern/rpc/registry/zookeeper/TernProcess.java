@@ -47,7 +47,7 @@ final class TernProcess implements AutoCloseable {
                         ClientTransportSettings.named(name), loops, new TripleClientProtocol(codecs)))
                 .timeout(Duration.ofSeconds(20))
                 .build();
-        this.registry = new ZooKeeperRegistry.Factory(form, MetadataCalls.NONE).open(url);
+        this.registry = new ZooKeeperRegistry.Factory(form).open(url);
     }
 
     /** Offers the service over both protocols on one port and waits until it is registered. */

@@ -50,7 +50,7 @@ class ZooKeeperRegistryTest {
     }
 
     private Registry registry(RegistryUrl url, ZooKeeperRegistry.Form form) {
-        Registry made = new ZooKeeperRegistry.Factory(form, MetadataCalls.NONE).open(url);
+        Registry made = new ZooKeeperRegistry.Factory(form).open(url);
         open.add(made);
         return made;
     }

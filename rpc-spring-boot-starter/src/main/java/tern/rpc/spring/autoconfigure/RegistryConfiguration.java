@@ -8,7 +8,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import tern.rpc.registry.FileRegistry;
 import tern.rpc.registry.Registry;
-import tern.rpc.registry.zookeeper.MetadataCalls;
 import tern.rpc.registry.zookeeper.ZooKeeperRegistry;
 
 /** The registries that the addresses of an application may name. Nothing is opened while none is named. */
@@ -35,7 +34,7 @@ class RegistryConfiguration {
         @Lazy
         Registry.Factory rpcZooKeeperRegistries(RpcRegistryProperties properties) {
             return new ZooKeeperRegistry.Factory(
-                    new ZooKeeperRegistry.Form(properties.level(), properties.nodePerProtocol()), MetadataCalls.NONE);
+                    new ZooKeeperRegistry.Form(properties.level(), properties.nodePerProtocol()));
         }
     }
 }

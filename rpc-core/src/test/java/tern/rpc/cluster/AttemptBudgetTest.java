@@ -1,4 +1,4 @@
-package tern.rpc.client;
+package tern.rpc.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package tern.rpc.client;
+package tern.rpc.cluster;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -8,7 +8,7 @@ import tern.rpc.NanoClock;
  * Limits extra attempts to a share of the calls, counted over windows of {@value #WINDOW_SECONDS} s. Thread-safe; a call
  * adds to one counter.
  */
-final class AttemptBudget {
+public final class AttemptBudget {
 
     private static final long WINDOW_SECONDS = 10;
 
@@ -33,22 +33,22 @@ final class AttemptBudget {
     }
 
     /** The budget for retries (docs/limits.md). */
-    static AttemptBudget forRetries(NanoClock clock) {
+    public static AttemptBudget forRetries(NanoClock clock) {
         return new AttemptBudget(clock, 0.1, 3);
     }
 
     /** The budget for hedges (docs/limits.md). */
-    static AttemptBudget forHedges(NanoClock clock) {
+    public static AttemptBudget forHedges(NanoClock clock) {
         return new AttemptBudget(clock, 0.05, 0);
     }
 
     /** Counts a call, which adds to the budget. */
-    void called() {
+    public void called() {
         calls.increment();
     }
 
     /** Takes one attempt from the budget, if there is one. */
-    synchronized boolean spend() {
+    public synchronized boolean spend() {
         double allowed = allowed(); // may begin a new window
         if (spent + 1 > allowed) {
             return false;
@@ -58,12 +58,12 @@ final class AttemptBudget {
     }
 
     /** Returns an attempt that was not made. */
-    synchronized void giveBack() {
+    public synchronized void giveBack() {
         spent = Math.max(0, spent - 1);
     }
 
     /** Whether more than half of the budget of this window is spent. */
-    synchronized boolean isShort() {
+    public synchronized boolean isShort() {
         double allowed = allowed(); // may begin a new window
         return 2 * spent > allowed;
     }

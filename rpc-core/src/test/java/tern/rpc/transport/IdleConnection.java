@@ -1,16 +1,15 @@
-package tern.rpc.client;
+package tern.rpc.transport;
 
 import tern.rpc.endpoint.Endpoint;
-import tern.rpc.transport.ClientConnection;
 
-/** A connection for tests without open calls. Subclasses set its state. */
-abstract class IdleConnection implements ClientConnection {
+/** A connection for tests without open calls, which accepts none. Subclasses set its state. */
+public class IdleConnection implements ClientConnection {
 
-    final Endpoint endpoint;
-    boolean available = true;
-    boolean connecting;
+    public final Endpoint endpoint;
+    public boolean available = true;
+    public boolean connecting;
 
-    IdleConnection(Endpoint endpoint) {
+    public IdleConnection(Endpoint endpoint) {
         this.endpoint = endpoint;
     }
 
@@ -47,6 +46,16 @@ abstract class IdleConnection implements ClientConnection {
     @Override
     public long lateAnswers() {
         return 0;
+    }
+
+    @Override
+    public void send(PendingCall call) {
+        throw new AssertionError("no call");
+    }
+
+    @Override
+    public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
+        throw new AssertionError("no stream");
     }
 
     @Override
