@@ -15,6 +15,9 @@ final class Changes {
     /** A method first called at most this long before now is new. */
     private static final long NEW_NANOS = 90_000_000_000L;
 
+    /** The methods that are called first within this time after each other belong to the same start. */
+    private static final long START_NANOS = 60_000_000_000L;
+
     private final Evidence evidence;
     private final Excess excess;
     private final Operations operations;
@@ -40,8 +43,12 @@ final class Changes {
                 compare(phase.key() + " operations", "a call", now, usually, lines, same);
             }
         }
+        long oldest = evidence.methodAges().values().stream()
+                .mapToLong(Long::longValue)
+                .max()
+                .orElse(0);
         for (Map.Entry<String, Long> entry : evidence.methodAges().entrySet()) {
-            if (entry.getValue() < NEW_NANOS) {
+            if (entry.getValue() < Math.min(NEW_NANOS, oldest - START_NANOS)) {
                 lines.add(String.format(
                         Locale.ROOT,
                         "new      %s, first called %d s ago",

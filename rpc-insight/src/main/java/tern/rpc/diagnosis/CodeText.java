@@ -109,7 +109,7 @@ final class CodeText {
         } else if (name.contains("Metaspace")) {
             text = "see what loads classes again and again, or a larger -XX:MaxMetaspaceSize: " + name;
         } else {
-            text = "the failure " + name;
+            text = "mend what throws " + name;
         }
         return new Told("FAILURE", name, Change.of(Where.CODE, text), List.of());
     }

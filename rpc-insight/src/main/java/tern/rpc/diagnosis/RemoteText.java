@@ -142,7 +142,9 @@ final class RemoteText {
 
     private static String failing(String peer, String failure) {
         return switch (failure) {
-            case "Connection refused" -> "start " + peer + ", which refuses connections, or correct its address";
+            case "Connection refused" ->
+                "start the process at " + peer.substring(peer.lastIndexOf(' ') + 1)
+                        + ", where connections are refused, or correct the address";
             case "Connection reset",
                     "Broken pipe",
                     "NoHttpResponseException",

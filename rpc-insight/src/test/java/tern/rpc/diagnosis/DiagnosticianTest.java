@@ -279,6 +279,19 @@ class DiagnosticianTest {
     }
 
     @Test
+    void methodsAreNotNewBecauseTheApplicationIs() {
+        for (int i = 0; i < 70; i++) {
+            shop.second(100, USUAL);
+        }
+        for (int i = 0; i < 6; i++) {
+            shop.refused.merge("queue", 200L, Long::sum);
+            shop.second(100, USUAL);
+        }
+
+        assertThat(first(shop.diagnosis()).changed()).isNotEmpty().noneMatch(line -> line.contains("first called"));
+    }
+
+    @Test
     void webRequestsThatTheApplicationRefusesDoNotWantWorkers() {
         shop.healthy(USUAL);
         for (int i = 0; i < 6; i++) {

@@ -71,17 +71,17 @@ class FirstCausesTest {
                 late("SLOW LOG: log appenders", "fewer lines", call -> call.in(Phase.LOGGING, null, 150)),
                 failed(
                         "PEER FAILS: GET carrier:80: Connection refused",
-                        "start GET carrier:80",
+                        "start the process at carrier:80",
                         new IOException("I/O error", new ConnectException("Connection refused")),
                         call -> call.in(Phase.HTTP, "GET carrier:80", 1)),
                 failed(
                         "PEER FAILS: HTTP peer at carrier:8080: Connection refused",
-                        "start HTTP peer at carrier:8080",
+                        "start the process at carrier:8080",
                         new ConnectException("Connect to http://carrier:8080 failed: Connection refused"),
                         call -> call.in(Phase.HTTP_CONNECTION, null, 0.01)),
                 failed(
                         "PEER FAILS: database at db-1:5432: Connection refused",
-                        "start database at db-1:5432",
+                        "start the process at db-1:5432",
                         new SQLTransientConnectionException(
                                 "Connection is not available",
                                 new ConnectException("Connection to db-1:5432 refused: Connection refused")),
