@@ -63,8 +63,8 @@ public final class CallHead {
     }
 
     /** A copy of this head with another principal. */
-    public CallHead withPrincipal(Principal replaced) {
-        return new CallHead(service, method, generic, written, metadata, deadline, exchange, replaced);
+    public CallHead withPrincipal(Principal principal) {
+        return new CallHead(service, method, generic, written, metadata, deadline, exchange, principal);
     }
 
     /** The interface, group and version. */

@@ -12,16 +12,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CallLedger {
 
-    /** Operations from this time on are recorded with their names. */
+    /** Operations of at least this time are recorded with their names. */
     private static final long NAMED_FROM_NANOS = 100_000;
 
-    /** From this number of operations of one kind on, short ones are recorded with their names too. */
+    /** If a call makes at least this number of operations of one kind, short ones are recorded with their names too. */
     private static final int NAMED_FROM_COUNT = 8;
 
     /** The ledger of threads that serve no call. It records nothing. */
     private static final CallLedger NONE = new CallLedger(() -> 0, 0, Phase.OWN, null, false);
 
-    /** The ledger of a call that is no RPC call, such as a web request. */
+    /** The ledger of a call that is not an RPC call, such as a web request. */
     private static final ThreadLocal<@Nullable CallLedger> OTHER_CALL = new ThreadLocal<>();
 
     private final PhaseClock phases; // written by the call's thread
@@ -81,10 +81,11 @@ public final class CallLedger {
     }
 
     /**
-     * Sets the ledger of the call that the current thread works on and that is no RPC call, such as a web request.
+     * Sets the ledger of the call that the current thread works on, for a call that is not an RPC call, such as a web
+     * request.
      *
      * @param ledger null for none
-     * @return the ledger before, which the caller sets again at the end of its work
+     * @return the previous ledger, which the caller restores at the end of its work
      */
     public static @Nullable CallLedger replace(@Nullable CallLedger ledger) {
         CallLedger before = OTHER_CALL.get();
@@ -122,12 +123,11 @@ public final class CallLedger {
     }
 
     /**
-     * Ends the operation and records its time under a name, so that a slow call can be explained by it. Short
-     * operations are recorded without a name, unless the call makes many of this kind. The time of operations inside
-     * this one does not count.
+     * Ends the operation and records its time under a name, which can explain a slow call. Short operations are
+     * recorded without a name, unless the call makes many of this kind. The time of nested operations does not count.
      *
-     * @param name what was waited for, such as a statement without its values, a host, or a pool; without secrets and
-     *     with few different values
+     * @param name the resource that the call waited for, such as a statement without its values, a host or a pool; it
+     *     must contain no secrets and have few different values
      */
     public void leave(Phase outer, @Nullable String name) {
         if (!open) {
@@ -156,7 +156,10 @@ public final class CallLedger {
         }
     }
 
-    /** The operations of this call that were long enough to have a name; empty if there was none. Any thread. */
+    /**
+     * The operations of this call that were long enough to have a name; empty if there are none. Any thread may call
+     * this.
+     */
     public List<NamedTimes.Entry> named() {
         NamedTimes times = whole().named;
         return times == null ? List.of() : times.entries();
@@ -187,10 +190,7 @@ public final class CallLedger {
         ended = true;
     }
 
-    /**
-     * Whether the call was answered and counted. What it borrowed and has not returned by now is not used by it any
-     * more.
-     */
+    /** Whether the call was answered and counted. Resources that it borrowed and has not returned by then are lost. */
     public boolean isEnded() {
         return whole().ended;
     }
@@ -278,7 +278,7 @@ public final class CallLedger {
         return call.nanos(Phase.OWN, now) + call.nanos(Phase.UNATTRIBUTED, now);
     }
 
-    /** The present time on the clock of the call. */
+    /** The current time on the clock of the call. */
     long now() {
         return phases.clock().nanoTime();
     }
@@ -321,9 +321,9 @@ public final class CallLedger {
 
     /** Adds the part that this thread works on, because the call ends on this thread. */
     public void joinPresentPart() {
-        CallLedger present = current();
-        if (present.parent == this) {
-            present.join();
+        CallLedger ofThread = current();
+        if (ofThread.parent == this) {
+            ofThread.join();
         }
     }
 
@@ -343,7 +343,7 @@ public final class CallLedger {
     }
 
     /**
-     * The time spent in this phase, including the present stretch and other threads. Operations inside a phase do not
+     * The time spent in this phase, including the current stretch and other threads. Operations inside a phase do not
      * count to it. The work of other threads explains {@link Phase#UNATTRIBUTED} and {@link Phase#OWN}, in which the
      * call's thread may wait for them, and takes its time out of these. Any thread may call this.
      *
@@ -379,13 +379,13 @@ public final class CallLedger {
         return phases.counted(kind) + (known == null ? 0 : known.count(kind));
     }
 
-    /** The present phase. Any thread may call this. */
+    /** The current phase. Any thread may call this. */
     public Phase phase() {
         return phases.phase();
     }
 
     /**
-     * The present phase and its start, both of the same moment. Any thread may call this.
+     * The current phase and its start, both of the same moment. Any thread may call this.
      *
      * @param method the method's name, for the reader
      * @param runningNanos the time that the call has run

@@ -60,15 +60,15 @@ public final class CallOptions {
     /**
      * Replaces the configured timeout. The deadline of a call being served still applies.
      *
-     * @param replaced above zero
+     * @param timeout above zero
      */
-    public CallOptions timeout(Duration replaced) {
-        if (replaced.isNegative() || replaced.isZero()) {
-            throw new IllegalArgumentException("the timeout of a call is " + replaced + "; expected more than 0");
+    public CallOptions timeout(Duration timeout) {
+        if (timeout.isNegative() || timeout.isZero()) {
+            throw new IllegalArgumentException("the timeout of a call is " + timeout + "; expected more than 0");
         }
         return new CallOptions(
                 headers,
-                new TimeLimit(replaced, "CallOptions.timeout"),
+                new TimeLimit(timeout, "CallOptions.timeout"),
                 compressed,
                 responseHeaders,
                 responseTrailers,
@@ -76,25 +76,25 @@ public final class CallOptions {
                 waitForReady);
     }
 
-    private CallOptions withHeaders(Metadata replaced) {
-        return new CallOptions(replaced, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
+    private CallOptions withHeaders(Metadata metadata) {
+        return new CallOptions(metadata, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
     }
 
     /** Sends calls to providers with this tag, such as {@code gray} (docs/cluster.md). */
-    public CallOptions tag(String replaced) {
+    public CallOptions tag(String tag) {
         Metadata changed = headers.copy();
         changed.remove(TAG);
-        return withHeaders(changed.add(TAG, replaced));
+        return withHeaders(changed.add(TAG, tag));
     }
 
     /**
      * Sets the key of calls for consistent hashing. Calls with equal keys go to the same provider. It takes precedence
      * over the argument that the reference names.
      *
-     * @param replaced a text or a number, or any value whose hash code is equal in all processes
+     * @param key a text or a number, or any value whose hash code is equal in all processes
      */
-    public CallOptions key(Object replaced) {
-        return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, replaced, waitForReady);
+    public CallOptions key(Object key) {
+        return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
     }
 
     /** Lets calls that find no provider wait for one within their deadline, instead of failing at once. */
@@ -103,8 +103,8 @@ public final class CallOptions {
     }
 
     /** Sets whether calls that find no provider wait for one. Takes precedence over settings of method and reference. */
-    public CallOptions waitForReady(boolean replaced) {
-        return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, replaced);
+    public CallOptions waitForReady(boolean wait) {
+        return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, wait);
     }
 
     /** Compresses requests if the protocol can: gzip on Triple, nothing on dubbo. */
@@ -112,8 +112,8 @@ public final class CallOptions {
         return compressed(true);
     }
 
-    CallOptions compressed(boolean replaced) {
-        return new CallOptions(headers, limit, replaced, responseHeaders, responseTrailers, key, waitForReady);
+    CallOptions compressed(boolean compressed) {
+        return new CallOptions(headers, limit, compressed, responseHeaders, responseTrailers, key, waitForReady);
     }
 
     /**

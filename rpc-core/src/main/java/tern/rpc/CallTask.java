@@ -67,9 +67,9 @@ public final class CallTask implements Runnable {
 
     @Override
     public void run() {
-        CallLedger present = CallLedger.current();
-        if (present.isOfSameCall(call)) {
-            runByCaller(present);
+        CallLedger current = CallLedger.current();
+        if (current.isOfSameCall(call)) {
+            runByCaller(current);
             return;
         }
         CallLedger part = begin();

@@ -78,7 +78,7 @@ public final class Deadline {
     /**
      * The time that the call had and the origin of the limit, for messages: {@code 500 ms (rpc.client.timeout)}.
      *
-     * @param began the start of the call or of its present attempt; used if the whole time is not known
+     * @param began the start of the call or of its current attempt; used if the whole time is not known
      */
     public String describe(long began) {
         return origin instanceof TimeLimit
@@ -89,11 +89,11 @@ public final class Deadline {
     /** The origin of the limit, for messages, with the time if it is known. */
     public String origin() {
         if (origin == null) {
-            return "the deadline that it was given";
+            return "its own deadline";
         }
         return origin instanceof TimeLimit
                 ? origin.toString()
-                : "what was left of the time of " + origin + ", the call being served";
+                : "the remaining time of " + origin + ", the served call";
     }
 
     /** The setting of the limit; null if the deadline was propagated or created in another way. */

@@ -89,23 +89,23 @@ public final class Invocation {
         return options;
     }
 
-    public Invocation withArguments(Object... replaced) {
-        return new Invocation(service, method, replaced, metadata, deadline, executor, options);
+    public Invocation withArguments(Object... arguments) {
+        return new Invocation(service, method, arguments, metadata, deadline, executor, options);
     }
 
-    public Invocation withDeadline(Deadline replaced) {
-        return new Invocation(service, method, arguments, metadata, replaced, executor, options);
+    public Invocation withDeadline(Deadline deadline) {
+        return new Invocation(service, method, arguments, metadata, deadline, executor, options);
     }
 
-    public Invocation withExecutor(Executor replaced) {
-        return new Invocation(service, method, arguments, metadata, deadline, replaced, options);
+    public Invocation withExecutor(Executor executor) {
+        return new Invocation(service, method, arguments, metadata, deadline, executor, options);
     }
 
-    public Invocation withCompression(boolean replaced) {
-        return replaced == options.isCompressed()
+    public Invocation withCompression(boolean compressed) {
+        return compressed == options.isCompressed()
                 ? this
                 : new Invocation(
-                        service, method, arguments, metadata, deadline, executor, options.compressed(replaced));
+                        service, method, arguments, metadata, deadline, executor, options.compressed(compressed));
     }
 
     /** The name of the call, without its arguments. */

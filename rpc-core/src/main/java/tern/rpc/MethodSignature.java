@@ -82,8 +82,9 @@ record MethodSignature(
             result = responses.element(result, position);
         }
         if (requests.isStream() && parameters.size() != 1) {
-            throw new IllegalArgumentException(name + " takes a stream and " + (parameters.size() - 1)
-                    + " other arguments; a stream of requests stands alone, so put the others into its elements");
+            throw new IllegalArgumentException(
+                    name + " takes a stream and " + (parameters.size() - 1)
+                            + " other arguments; a stream of requests must be the only parameter, so put the others into its elements");
         }
         ValueType resultType = valueType(result, position, warnings);
         RpcMethod marks = method.getAnnotation(RpcMethod.class);
@@ -158,7 +159,7 @@ record MethodSignature(
         }
         if (Callbacks.isIn(type)) {
             throw new IllegalArgumentException(position + ": " + type.getTypeName()
-                    + " is a callback, which cannot travel; return a Flow.Publisher of what it would be told, or take a"
+                    + " is a callback, which cannot be sent; return a Flow.Publisher, or take a"
                     + " StreamObserver as the last parameter of a void method; a default method that only the caller needs"
                     + " may be marked @RpcMethod(local = true)");
         }
@@ -169,7 +170,7 @@ record MethodSignature(
         });
         if (TypeVariables.isVague(type)) {
             warnings.add(position + ": " + type.getTypeName()
-                    + " does not name a class; what arrives there is limited to scalars, collections and the"
+                    + " does not name a class; its values are limited to scalars, collections and the"
                     + " classes that the interface names elsewhere");
         }
         return new ValueType(type, raw);

@@ -13,7 +13,9 @@ public enum Payload {
 
     private static final String MESSAGE = "com.google.protobuf.MessageLite";
 
-    /** @throws IllegalArgumentException for protobuf messages and other types side by side (docs/wire-protocol.md 3.4) */
+    /**
+     * @throws IllegalArgumentException if a method mixes protobuf messages and other types (docs/wire-protocol.md 3.4)
+     */
     static Payload of(String position, List<ValueType> parameters, ValueType result) {
         long messages =
                 parameters.stream().filter(type -> isMessage(type.raw())).count();
@@ -23,7 +25,7 @@ public enum Payload {
         if (isMessage(result.raw()) && parameters.size() == messages && messages <= 1) {
             return PROTOBUF;
         }
-        throw new IllegalArgumentException(position + " has protobuf messages and other types side by side; a method"
+        throw new IllegalArgumentException(position + " mixes protobuf messages and other types; a method"
                 + " takes one protobuf message, or nothing, and returns one, or has none at all");
     }
 

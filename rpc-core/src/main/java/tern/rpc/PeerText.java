@@ -4,13 +4,13 @@ import java.util.HexFormat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes text from a peer safe for logs and exception messages. The result has no line breaks, cannot reorder the text
- * beside it (writing from right to left), and is limited in length.
+ * Makes text from a peer safe for logs and exception messages. The result has no line breaks and no marks that reorder
+ * the surrounding text (right-to-left writing), and its length is limited.
  */
 public final class PeerText {
 
-    private static final int LONGEST_NAME = 200;
-    private static final int LONGEST_TEXT = 8 << 10; // docs/limits.md
+    private static final int MAX_NAME = 200;
+    private static final int MAX_TEXT = 8 << 10; // docs/limits.md
 
     private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
@@ -18,12 +18,12 @@ public final class PeerText {
 
     /** A name, such as that of a service, method or header: at most 200 characters of it. */
     public static String name(@Nullable String name) {
-        return name == null ? "null" : escaped(name, LONGEST_NAME);
+        return name == null ? "null" : escaped(name, MAX_NAME);
     }
 
     /** A sentence: at most 8,192 characters of it. */
     public static String text(String text) {
-        return escaped(text, LONGEST_TEXT);
+        return escaped(text, MAX_TEXT);
     }
 
     private static String escaped(String text, int longest) {
@@ -72,8 +72,8 @@ public final class PeerText {
     }
 
     /**
-     * Whether the character is harmless. Formats include the marks for writing from right to left (Unicode, UAX 9) and
-     * characters without width.
+     * Whether the character is harmless. Format characters are not: they include the marks for right-to-left writing
+     * (Unicode, UAX 9) and characters without width.
      */
     private static boolean isHarmless(char one) {
         return switch (Character.getType(one)) {

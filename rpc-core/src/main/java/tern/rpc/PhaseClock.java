@@ -13,11 +13,11 @@ final class PhaseClock {
     private static final Phase[] PHASES = Phase.values();
     private static final int PHASE_BITS = 4;
     private static final int PHASE_MASK = (1 << PHASE_BITS) - 1;
-    private static final VarHandle PRESENT;
+    private static final VarHandle CURRENT;
 
     static {
         try {
-            PRESENT = MethodHandles.lookup().findVarHandle(PhaseClock.class, "present", long.class);
+            CURRENT = MethodHandles.lookup().findVarHandle(PhaseClock.class, "current", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -35,13 +35,13 @@ final class PhaseClock {
      * The phase in the low bits, and above it the start of the phase in nanoseconds since the beginning. One word, so
      * that a reader sees both of the same moment.
      */
-    @SuppressWarnings("unused") // by PRESENT
-    private long present;
+    @SuppressWarnings("unused") // by CURRENT
+    private long current;
 
     PhaseClock(NanoClock clock, long begun, Phase first) {
         this.clock = clock;
         this.begun = begun;
-        this.present = first.ordinal();
+        this.current = first.ordinal();
     }
 
     NanoClock clock() {
@@ -51,10 +51,10 @@ final class PhaseClock {
     /** @return the phase before */
     Phase turnTo(Phase next) {
         long at = clock.nanoTime() - begun;
-        long last = present;
+        long last = current;
         int ended = (int) last & PHASE_MASK;
         nanos[ended] += at - (last >>> PHASE_BITS);
-        PRESENT.setRelease(this, at << PHASE_BITS | next.ordinal());
+        CURRENT.setRelease(this, at << PHASE_BITS | next.ordinal());
         return PHASES[ended];
     }
 
@@ -76,25 +76,25 @@ final class PhaseClock {
         return known == null ? 0 : known[kind.ordinal()];
     }
 
-    /** The time in this phase without its present stretch. */
+    /** The time in this phase without its current stretch. */
     long past(Phase kind) {
         return nanos[kind.ordinal()];
     }
 
-    /** The time in this phase with its present stretch. */
+    /** The time in this phase with its current stretch. */
     long nanos(Phase kind, long now) {
-        long last = (long) PRESENT.getAcquire(this);
+        long last = (long) CURRENT.getAcquire(this);
         long spent = nanos[kind.ordinal()];
         return (last & PHASE_MASK) == kind.ordinal() ? spent + since(last, now) : spent;
     }
 
     Phase phase() {
-        return PHASES[(int) ((long) PRESENT.getAcquire(this) & PHASE_MASK)];
+        return PHASES[(int) ((long) CURRENT.getAcquire(this) & PHASE_MASK)];
     }
 
-    /** The present phase and the time in it, both of the same moment. */
+    /** The current phase and the time in it, both of the same moment. */
     <T> T look(long now, Look<T> reader) {
-        long last = (long) PRESENT.getAcquire(this);
+        long last = (long) CURRENT.getAcquire(this);
         return reader.at(PHASES[(int) last & PHASE_MASK], since(last, now));
     }
 

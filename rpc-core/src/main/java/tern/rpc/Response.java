@@ -46,7 +46,7 @@ public final class Response {
         return metadata;
     }
 
-    public Response withValue(@Nullable Object replaced) {
-        return new Response(replaced, headers, metadata);
+    public Response withValue(@Nullable Object value) {
+        return new Response(value, headers, metadata);
     }
 }

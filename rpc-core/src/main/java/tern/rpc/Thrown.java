@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads exceptions of the application safely. Their classes may override {@code getMessage}, {@code toString} and
- * {@code getCause}. These methods may throw, or return the exception as its own cause. A call must end all the same, so
- * nothing here throws.
+ * {@code getCause}. These methods may throw, or return the exception as its own cause. The call must still be
+ * completed, so no method of this class throws.
  */
 public final class Thrown {
 
@@ -78,7 +78,7 @@ public final class Thrown {
         } catch (Throwable unreadable) {
             try {
                 Throwable instead =
-                        new IllegalStateException(thrown.getClass().getName() + ", which has no text that can be read");
+                        new IllegalStateException(thrown.getClass().getName() + ", whose text cannot be read");
                 instead.setStackTrace(thrown.getStackTrace());
                 line.accept(instead);
             } catch (Throwable failing) {

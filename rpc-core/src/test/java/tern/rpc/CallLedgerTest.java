@@ -152,7 +152,7 @@ class CallLedgerTest {
     }
 
     @Test
-    void whatWasMeasuredByOthersIsAdded() {
+    void externallyMeasuredTimeIsAdded() {
         ledger.add(Phase.LOGGING, 8);
         ledger.add(Phase.LOGGING, 9);
 
@@ -196,7 +196,7 @@ class CallLedgerTest {
     }
 
     @Test
-    void operationsThatNobodyStandsStillForExplainTheWait() {
+    void asynchronousOperationsExplainTheWait() {
         ledger.beganElsewhere(Phase.RPC);
         ledger.turnTo(Phase.UNATTRIBUTED);
         pass(50);

@@ -89,8 +89,8 @@ class CallbacksTest {
         assertThatThrownBy(() -> ServiceDescriptor.of(service))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(service.getSimpleName() + ".")
-                .hasMessageMatching(".*, (parameter [12]|result): .+ is a callback, which cannot travel; return a"
-                        + " Flow.Publisher of what it would be told, .*");
+                .hasMessageMatching(".*, (parameter [12]|result): .+ is a callback, which cannot be sent; return a"
+                        + " Flow.Publisher, or take a .*");
     }
 
     interface Named {

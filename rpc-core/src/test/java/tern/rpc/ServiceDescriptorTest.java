@@ -57,14 +57,14 @@ class ServiceDescriptorTest {
     }
 
     @Test
-    void futuresAreDescribedByWhatTheyHold() {
+    void futuresAreDescribedByTheirResultType() {
         assertThat(method("counts").isAsync()).isTrue();
         assertThat(method("counts").result().raw()).isEqualTo(Map.class);
         assertThat(method("clear").result().raw()).isEqualTo(Void.class);
     }
 
     @Test
-    void descriptorsAreThoseOfTheJvm() {
+    void descriptorsEqualTheDescriptorsOfTheJvm() {
         MethodDescriptor size = method("size");
 
         assertThat(size.descriptor()).isEqualTo("[[I[Ljava/lang/String;");
@@ -164,7 +164,7 @@ class ServiceDescriptorTest {
     }
 
     @Test
-    void streamsAreToldByTheirShape() {
+    void streamKindsAreRecognizedBySignature() {
         ServiceDescriptor service = ServiceDescriptor.of(Streams.class);
 
         assertThat(service.methods())

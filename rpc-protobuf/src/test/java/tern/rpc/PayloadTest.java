@@ -82,7 +82,7 @@ class PayloadTest {
     void mixedOnesAndTwoMessagesAreRefused(Class<?> service) {
         assertThatThrownBy(() -> ServiceDescriptor.of(service))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith(service.getSimpleName() + ".call has protobuf messages and other types");
+                .hasMessageStartingWith(service.getSimpleName() + ".call mixes protobuf messages and other types");
     }
 
     @Test

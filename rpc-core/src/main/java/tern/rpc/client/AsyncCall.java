@@ -21,12 +21,12 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
     private final Invocation call;
     private final PendingCall.Completion done;
 
-    private volatile int attempts; // written by the thread of the present attempt only
+    private volatile int attempts; // written by the thread of the current attempt only
     private volatile @Nullable Target used;
     private volatile @Nullable PendingCall pending;
     private volatile boolean cancelled;
     private volatile boolean last;
-    private @Nullable RpcException before; // used by the thread of the present attempt only
+    private @Nullable RpcException before; // used by the thread of the current attempt only
 
     AsyncCall(EndpointInvoker endpoints, ClientMethod method, Invocation call, PendingCall.Completion done) {
         this.endpoints = endpoints;
@@ -109,7 +109,7 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         }
     }
 
-    /** Lets no attempt follow the present one. Any thread may call this. */
+    /** Lets no attempt follow the current one. Any thread may call this. */
     void lastAttempt() {
         last = true;
     }
@@ -119,13 +119,13 @@ final class AsyncCall implements PendingCall.Completion, SentCall {
         return attempts;
     }
 
-    /** The provider of the present attempt; null if there is none yet. Any thread may call this. */
+    /** The provider of the current attempt; null if there is none yet. Any thread may call this. */
     @Nullable
     Target target() {
         return used;
     }
 
-    /** The start of the present attempt; {@code otherwise} if there is none yet. Any thread may call this. */
+    /** The start of the current attempt; {@code otherwise} if there is none yet. Any thread may call this. */
     long startedNanos(long otherwise) {
         PendingCall attempt = pending;
         return attempt == null ? otherwise : attempt.startedNanos();

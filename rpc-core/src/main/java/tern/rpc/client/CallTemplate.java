@@ -30,8 +30,8 @@ record CallTemplate(
         NanoClock clock,
         @Nullable CallToken token) {
 
-    CallTemplate with(CallOptions replaced) {
-        return new CallTemplate(service, replaced, clock, token);
+    CallTemplate with(CallOptions options) {
+        return new CallTemplate(service, options, clock, token);
     }
 
     /**

@@ -46,35 +46,35 @@ public record MethodSettings(
         this(timeout, idempotent, oneWay, timeoutFrom, null, null, null);
     }
 
-    public MethodSettings withTimeout(Duration replaced) {
-        return withTimeout(replaced, null);
+    public MethodSettings withTimeout(Duration timeout) {
+        return withTimeout(timeout, null);
     }
 
     /** @param from the origin of the timeout, for messages */
-    public MethodSettings withTimeout(Duration replaced, @Nullable String from) {
-        return new MethodSettings(replaced, idempotent, oneWay, from, waitForReady, hashKey, hedged);
+    public MethodSettings withTimeout(Duration timeout, @Nullable String from) {
+        return new MethodSettings(timeout, idempotent, oneWay, from, waitForReady, hashKey, hedged);
     }
 
-    public MethodSettings withIdempotent(boolean replaced) {
-        return new MethodSettings(timeout, replaced, oneWay, timeoutFrom, waitForReady, hashKey, hedged);
+    public MethodSettings withIdempotent(boolean idempotent) {
+        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, hashKey, hedged);
     }
 
-    public MethodSettings withOneWay(boolean replaced) {
-        return new MethodSettings(timeout, idempotent, replaced, timeoutFrom, waitForReady, hashKey, hedged);
+    public MethodSettings withOneWay(boolean oneWay) {
+        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, hashKey, hedged);
     }
 
-    public MethodSettings withWaitForReady(boolean replaced) {
-        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, replaced, hashKey, hedged);
+    public MethodSettings withWaitForReady(boolean waitForReady) {
+        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, hashKey, hedged);
     }
 
-    /** @param replaced the name of an argument, which needs class files with parameter names */
-    public MethodSettings withHashKey(String replaced) {
-        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, replaced, hedged);
+    /** @param hashKey the name of an argument, which needs class files with parameter names */
+    public MethodSettings withHashKey(String hashKey) {
+        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, hashKey, hedged);
     }
 
     /** Sets whether calls that may be repeated are hedged. Has no effect on other methods. Default: no. */
-    public MethodSettings withHedging(boolean replaced) {
-        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, hashKey, replaced);
+    public MethodSettings withHedging(boolean hedged) {
+        return new MethodSettings(timeout, idempotent, oneWay, timeoutFrom, waitForReady, hashKey, hedged);
     }
 
     /** Sets the origin of the timeout if it has none yet. */

@@ -170,7 +170,7 @@ public final class RpcClient implements AutoCloseable {
     /**
      * A referenced service.
      *
-     * @param providers its present providers
+     * @param providers its current providers
      * @param cluster the state of its list and of its providers
      */
     public record Reference(ServiceKey service, List<Provider> providers, ClusterReport cluster) {
@@ -313,19 +313,19 @@ public final class RpcClient implements AutoCloseable {
          * remaining time. At the timeout the call fails with DEADLINE_EXCEEDED; the server may have run it. Streams
          * have no default timeout (see {@link tern.rpc.RpcMethod#timeout()}).
          *
-         * @param replaced positive; default 3 seconds
+         * @param timeout positive; default 3 seconds
          */
-        public Builder timeout(Duration replaced) {
-            if (replaced.isNegative() || replaced.isZero()) {
-                throw new IllegalArgumentException("rpc.client.timeout is " + replaced + "; expected more than 0");
+        public Builder timeout(Duration timeout) {
+            if (timeout.isNegative() || timeout.isZero()) {
+                throw new IllegalArgumentException("rpc.client.timeout is " + timeout + "; expected more than 0");
             }
-            this.timeout = replaced;
+            this.timeout = timeout;
             return this;
         }
 
         /** Sets the time that references with a check wait for a provider. Default 3 seconds. */
-        public Builder checkTimeout(Duration replaced) {
-            this.checkTimeout = replaced;
+        public Builder checkTimeout(Duration checkTimeout) {
+            this.checkTimeout = checkTimeout;
             return this;
         }
 
@@ -343,18 +343,18 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /** Sets the choice among providers for references without their own. */
-        public Builder cluster(ClusterSettings replaced) {
-            this.cluster = replaced;
+        public Builder cluster(ClusterSettings cluster) {
+            this.cluster = cluster;
             return this;
         }
 
-        public Builder meters(RpcMeters replaced) {
-            this.meters = replaced;
+        public Builder meters(RpcMeters meters) {
+            this.meters = meters;
             return this;
         }
 
-        public Builder clock(NanoClock replaced) {
-            this.clock = replaced;
+        public Builder clock(NanoClock clock) {
+            this.clock = clock;
             return this;
         }
 
@@ -372,8 +372,8 @@ public final class RpcClient implements AutoCloseable {
         }
 
         /** Replaces the timer, for tests. It ends with the client. */
-        Builder timer(ScheduledExecutorService replaced) {
-            this.timer = replaced;
+        Builder timer(ScheduledExecutorService timer) {
+            this.timer = timer;
             return this;
         }
 

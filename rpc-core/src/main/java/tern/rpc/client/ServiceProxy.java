@@ -69,8 +69,8 @@ final class ServiceProxy implements InvocationHandler, CallOptions.Target {
     }
 
     @Override
-    public Object with(CallOptions replaced) {
-        return new ServiceProxy(type, methods, executor, template.with(replaced), fallback).newProxy();
+    public Object with(CallOptions options) {
+        return new ServiceProxy(type, methods, executor, template.with(options), fallback).newProxy();
     }
 
     @Override

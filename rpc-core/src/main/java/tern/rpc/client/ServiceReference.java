@@ -83,19 +83,19 @@ public record ServiceReference<T>(
             this.source = source;
         }
 
-        public Builder<T> group(String replaced) {
-            this.group = replaced;
+        public Builder<T> group(String group) {
+            this.group = group;
             return this;
         }
 
-        public Builder<T> version(String replaced) {
-            this.version = replaced;
+        public Builder<T> version(String version) {
+            this.version = version;
             return this;
         }
 
         /** Sets the protocol. Default {@code dubbo}. */
-        public Builder<T> protocol(String replaced) {
-            this.protocol = replaced;
+        public Builder<T> protocol(String protocol) {
+            this.protocol = protocol;
             return this;
         }
 
@@ -129,8 +129,8 @@ public record ServiceReference<T>(
         }
 
         /** Sets the choice among the providers. Default: that of the client. */
-        public Builder<T> cluster(ClusterSettings replaced) {
-            this.cluster = replaced;
+        public Builder<T> cluster(ClusterSettings cluster) {
+            this.cluster = cluster;
             return this;
         }
 
@@ -143,8 +143,8 @@ public record ServiceReference<T>(
          * Sets keys and trusted certificates for these providers, read for every new connection. Only references with
          * the same supplier share connections. Default: those of the transport.
          */
-        public Builder<T> tls(Supplier<Tls> replaced) {
-            this.tls = replaced;
+        public Builder<T> tls(Supplier<Tls> tls) {
+            this.tls = tls;
             return this;
         }
 

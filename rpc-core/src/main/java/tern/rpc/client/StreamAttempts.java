@@ -58,14 +58,14 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     private volatile @Nullable RpcException cancelled;
     private volatile @Nullable RpcException over;
 
-    // The state of the present attempt, changed under this lock. The first two fields are read without it.
+    // The state of the current attempt, changed under this lock. The first two fields are read without it.
     private volatile @Nullable ClientStream stream;
     private volatile boolean committed; // the sender has seen it ready, or an answer has arrived
     private boolean requestsEnded;
     private boolean plain; // whether the sender wants values uncompressed although the call offers compression
     private int asked; // answers requested before the attempt is committed
 
-    private int number; // number of the attempt; used, like the next field, by the thread of the present attempt
+    private int number; // number of the attempt; used, like the next field, by the thread of the current attempt
     private @Nullable Target used;
 
     StreamAttempts(ClientMethod method, SerialExecutor serial, Listener listener) {
@@ -77,10 +77,10 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     }
 
     /** Sets the sender, which is woken from now on and learns of the end of the call. */
-    void writeWith(MessageWriter replaced) {
-        writer = replaced;
+    void writeWith(MessageWriter newWriter) {
+        writer = newWriter;
         if (over != null) {
-            replaced.over();
+            newWriter.over();
         }
     }
 
@@ -253,9 +253,9 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     void close() {
         if (over == null) {
             over = ended();
-            MessageWriter present = writer;
-            if (present != null) {
-                present.over();
+            MessageWriter current = writer;
+            if (current != null) {
+                current.over();
             }
         }
     }
@@ -266,9 +266,9 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
     }
 
     private void wakeWriter() {
-        MessageWriter present = writer;
-        if (present != null) {
-            present.wake();
+        MessageWriter current = writer;
+        if (current != null) {
+            current.wake();
         }
     }
 
@@ -280,9 +280,9 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
             }
             cancelled = reason;
         }
-        Attempt present = attempt;
-        if (present != null) {
-            present.pending.fail(reason);
+        Attempt current = attempt;
+        if (current != null) {
+            current.pending.fail(reason);
         }
     }
 
@@ -301,15 +301,15 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
     @Override
     public void request(int messages) {
-        ClientStream present;
+        ClientStream current;
         synchronized (this) {
             if (!committed) {
                 asked += messages;
             }
-            present = stream;
+            current = stream;
         }
-        if (present != null) {
-            present.request(messages);
+        if (current != null) {
+            current.request(messages);
         }
     }
 
@@ -327,29 +327,29 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
     @Override
     public void send(@Nullable Object value) {
-        ClientStream present = stream;
-        if (present != null) {
-            present.send(value);
+        ClientStream current = stream;
+        if (current != null) {
+            current.send(value);
         }
     }
 
     @Override
     public void compress(boolean compressed) {
-        ClientStream present;
+        ClientStream current;
         synchronized (this) {
             plain = !compressed;
-            present = stream;
+            current = stream;
         }
-        if (present != null) {
-            present.compress(compressed);
+        if (current != null) {
+            current.compress(compressed);
         }
     }
 
     @Override
     public boolean isReady() {
-        ClientStream present = stream;
+        ClientStream current = stream;
         Attempt running = attempt;
-        if (present == null || running == null || over != null || running.pending.isDone() || !present.isReady()) {
+        if (current == null || running == null || over != null || running.pending.isDone() || !current.isReady()) {
             return false;
         }
         if (committed) {
@@ -374,16 +374,16 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
 
     @Override
     public void end() {
-        ClientStream present;
+        ClientStream current;
         synchronized (this) {
             if (requestsEnded) {
                 return;
             }
             requestsEnded = true;
-            present = stream;
+            current = stream;
         }
-        if (present != null) {
-            present.end();
+        if (current != null) {
+            current.end();
         }
     }
 

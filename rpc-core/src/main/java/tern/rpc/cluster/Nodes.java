@@ -26,7 +26,7 @@ public final class Nodes {
     private static final int KEPT_SECONDS = 30;
 
     /** The time that calls may take to end on a connection that is no longer used. */
-    private static final int LONGEST_END_SECONDS = 30;
+    private static final int MAX_END_SECONDS = 30;
 
     private static final long OPEN_EVERY_MILLIS = 20;
 
@@ -136,7 +136,7 @@ public final class Nodes {
             }
             byEndpoint.remove(shared.node.endpoint(), shared);
         }
-        closeWhenQuiet(shared.node.opened(), LONGEST_END_SECONDS);
+        closeWhenQuiet(shared.node.opened(), MAX_END_SECONDS);
     }
 
     private void closeWhenQuiet(@Nullable ClientConnection connection, int secondsLeft) {

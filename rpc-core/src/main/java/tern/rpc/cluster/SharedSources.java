@@ -46,7 +46,7 @@ final class SharedSources {
     }
 
     /**
-     * Passes every snapshot to the listener, the present one at once. The listener runs on any thread, one call at a
+     * Passes every snapshot to the listener, the current one at once. The listener runs on any thread, one call at a
      * time.
      */
     Subscription subscribe(EndpointSource source, Consumer<EndpointSnapshot> listener) {

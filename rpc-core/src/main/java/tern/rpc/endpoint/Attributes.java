@@ -36,29 +36,29 @@ public record Attributes(
         return weight == DEFAULT_WEIGHT ? DEFAULT : DEFAULT.withWeight(weight);
     }
 
-    public Attributes withWeight(int replaced) {
-        return new Attributes(replaced, zone, tags, revision, startedAtMillis, draining);
+    public Attributes withWeight(int weight) {
+        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
     }
 
-    public Attributes withZone(String replaced) {
-        return new Attributes(weight, replaced, tags, revision, startedAtMillis, draining);
+    public Attributes withZone(String zone) {
+        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
     }
 
-    public Attributes withTags(Map<String, String> replaced) {
-        return new Attributes(weight, zone, replaced, revision, startedAtMillis, draining);
+    public Attributes withTags(Map<String, String> tags) {
+        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
     }
 
-    public Attributes withRevision(String replaced) {
-        return new Attributes(weight, zone, tags, replaced, startedAtMillis, draining);
+    public Attributes withRevision(String revision) {
+        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
     }
 
-    /** @param replaced in milliseconds since 1970; 0 if unknown */
-    public Attributes withStartedAt(long replaced) {
-        return new Attributes(weight, zone, tags, revision, replaced, draining);
+    /** @param startedAtMillis in milliseconds since 1970; 0 if unknown */
+    public Attributes withStartedAt(long startedAtMillis) {
+        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
     }
 
-    public Attributes withDraining(boolean replaced) {
-        return new Attributes(weight, zone, tags, revision, startedAtMillis, replaced);
+    public Attributes withDraining(boolean draining) {
+        return new Attributes(weight, zone, tags, revision, startedAtMillis, draining);
     }
 
     /** The tag that Dubbo routes by; empty if there is none. */

@@ -8,7 +8,7 @@ public interface Candidate {
 
     Endpoint endpoint();
 
-    /** The present attributes. */
+    /** The current attributes. */
     Attributes attributes();
 
     /** Whether a call can be sent at once: there is a connection, and the provider is not draining. */

@@ -1,6 +1,6 @@
 package tern.rpc.endpoint;
 
-/** One entry of a list of providers: an endpoint with its present attributes. */
+/** One entry of a list of providers: an endpoint with its current attributes. */
 public record Instance(Endpoint endpoint, Attributes attributes) {
 
     /** An endpoint with the default attributes. */

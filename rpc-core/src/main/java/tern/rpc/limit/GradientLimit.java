@@ -58,16 +58,16 @@ public final class GradientLimit implements Limit {
     /** The gradient for larger steps, whose results are less random. */
     private static final double DEPENDENT_FROM_LEAST = 0.25;
 
-    /** The aim as a part of s. It is below s because random arrivals exceed it. */
+    /** The target as a part of s. It is below s because random arrivals exceed it. */
     private static final double AIM = 0.75;
 
-    private static final double LARGEST_STEP_DOWN = 0.5;
+    private static final double MAX_STEP_DOWN = 0.5;
 
-    /** The largest step after a right one. */
-    private static final double LARGEST_KNOWN_STEP_DOWN = 0.2;
+    /** The largest step after a successful one. */
+    private static final double MAX_KNOWN_STEP_DOWN = 0.2;
 
     /** A smaller step could not be distinguished from noise in the next window. */
-    private static final double SMALLEST_STEP_DOWN = 0.7;
+    private static final double MIN_STEP_DOWN = 0.7;
 
     private static final double SMALL_STEP_UP = 1.2;
     private static final double STEP_UP = 2;
@@ -79,13 +79,13 @@ public final class GradientLimit implements Limit {
     /** Four standard errors of the mean time of a window. */
     private static final double CHANGED = 1.5;
 
-    /** One of so many calls of the lowest limit is always enough. */
+    /** This part of the lowest limit is always enough. */
     private static final int MIN_ENOUGH = 4;
 
     /** If less of the limit is used, a higher limit has no effect. */
     private static final double REACHED = 0.5;
 
-    /** While one tenant floods, the others get this many times the places. */
+    /** While one tenant floods, the others get this multiple of the places. */
     private static final int OTHERS_TOO = 2;
 
     private static final int WINDOWS_HELD = 20;
@@ -167,7 +167,7 @@ public final class GradientLimit implements Limit {
         return calls == 0 ? (int) limit : Math.min((int) limit, calls);
     }
 
-    /** Ends a trial of more calls, because its effect cannot be measured now. */
+    /** Ends a trial with more calls, because its effect cannot be measured now. */
     private void endTrialOfMore() {
         if (trial != null && limit > trial.goBackTo()) {
             to(trial.goBackTo());
@@ -186,8 +186,8 @@ public final class GradientLimit implements Limit {
             to(limit * (hardlyWaiting ? STEP_UP : SMALL_STEP_UP));
         } else {
             heldNanos = 0;
-            double largest = dependent ? LARGEST_KNOWN_STEP_DOWN : LARGEST_STEP_DOWN;
-            double step = Math.max(largest, Math.min(SMALLEST_STEP_DOWN, AIM * ratio));
+            double largest = dependent ? MAX_KNOWN_STEP_DOWN : MAX_STEP_DOWN;
+            double step = Math.max(largest, Math.min(MIN_STEP_DOWN, AIM * ratio));
             trial = new Trial(inside, seen.meanNanos(), seen.perSecond(), limit);
             to(inside * step);
         }

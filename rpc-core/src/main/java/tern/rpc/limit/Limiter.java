@@ -28,32 +28,32 @@ import tern.rpc.NanoClock;
 public final class Limiter {
 
     private static final int ENOUGH = 100;
-    private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int FEW = 20;
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
-    private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(3);
+    private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(3);
     private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Calls of earlier windows have little effect when only one of so many is left. */
+    /** Calls of earlier windows hardly influence a window if at most this part of them is left: one of 8. */
     private static final int MAX_HAVE_LEFT = 8;
 
-    /** The longest wait for calls to end is this many times their mean time, but at least one second. */
+    /** Calls may take up to this multiple of their mean time to end, but at least one second. */
     private static final int HANGING = 8;
 
-    private static final long LONGEST_HANGING_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final long MAX_HANGING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** While there is a queue, one of so many places is reserved for tenants that hold few calls. */
+    /** While there is a queue, this part of the places is reserved for tenants with few calls: one of 16. */
     private static final int KEPT = 16;
 
     /** The lowest number of reserved places, unless this is more than half. Fewer would often be taken by chance. */
-    private static final int FEWEST_KEPT = 12;
+    private static final int MIN_KEPT = 12;
 
     private final Limit limit;
     private final int servedAtOnce;
     private final FairShares shares;
     private final AtomicInteger inside = new AtomicInteger();
     private final AtomicInteger elsewhere = new AtomicInteger(); // the calls of these without a thread
-    private volatile int present;
+    private volatile int current;
     private volatile int kept;
     private volatile int crowdedFrom;
     private volatile int askedFrom; // the number of calls inside from which the tenant of the next call matters
@@ -61,7 +61,7 @@ public final class Limiter {
     private volatile int sparseBelow;
     private volatile boolean overloaded; // there was a queue in the last window
 
-    // The present window. Races between its end and leaving calls may miscount a call or two.
+    // The current window. Races between its end and leaving calls may miscount a call or two.
     private final AtomicBoolean turning = new AtomicBoolean(); // guards limit and the writes at the end of a phase
     private final AtomicInteger before = new AtomicInteger(); // calls of earlier windows still inside
     private final AtomicInteger ended = new AtomicInteger();
@@ -74,7 +74,7 @@ public final class Limiter {
     private volatile boolean measuring;
     private volatile long phaseBegun;
     private volatile int most;
-    private volatile long shortestNanos = SHORTEST_NANOS;
+    private volatile long shortestNanos = MIN_NANOS;
     private volatile long hangingAfterNanos = LONG_NANOS;
 
     /**
@@ -91,8 +91,8 @@ public final class Limiter {
 
     private void limitTo(int wanted) {
         int places = Math.min(wanted, servedAtOnce);
-        int kept = Math.max(places / KEPT, Math.min(FEWEST_KEPT, places / 2));
-        present = wanted;
+        int kept = Math.max(places / KEPT, Math.min(MIN_KEPT, places / 2));
+        current = wanted;
         beyond = wanted + Math.min(wanted, servedAtOnce);
         this.kept = overloaded ? kept : 0;
         crowdedFrom = places - this.kept;
@@ -105,9 +105,9 @@ public final class Limiter {
         return inside.get();
     }
 
-    /** The present limit. */
+    /** The current limit. */
     public int limit() {
-        return present;
+        return current;
     }
 
     /** A description for messages: {@code adaptive, 4 to 600}. */
@@ -144,7 +144,7 @@ public final class Limiter {
 
     private @Nullable Refusal crowded(@Nullable Share share, int met, long now) {
         int without = elsewhere.get();
-        boolean free = without > 0 && met < present - kept && met - without < servedAtOnce - kept;
+        boolean free = without > 0 && met < current - kept && met - without < servedAtOnce - kept;
         if (free && !shares.isFlooding(share)) {
             return null;
         }
@@ -159,9 +159,9 @@ public final class Limiter {
         if (yields) {
             return Refusal.SHARE;
         }
-        // There may be more calls of earlier windows than a limit that has just shrunk. No other call waits for them to
-        // leave.
-        boolean full = met >= present && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share, met));
+        // After the limit was reduced, more calls of earlier windows than the limit may be inside. Other calls do not
+        // wait for them to leave.
+        boolean full = met >= current && !(met - Math.max(0, before.get()) < beyond && shares.isBehind(share, met));
         return full ? Refusal.LIMIT : null;
     }
 
@@ -216,12 +216,12 @@ public final class Limiter {
 
     private void free(@Nullable Share share) {
         if (share != null) {
-            share.left(); // first, so that no tenant seems to hold more than all
+            share.left(); // first, because no tenant may seem to hold more than all calls
         }
         inside.decrementAndGet();
     }
 
-    /** Ends the given phase, unless another thread has done so. */
+    /** Ends the current phase of the window, unless another thread has done so. */
     private void turn(boolean measured, long now) {
         if (!turning.compareAndSet(false, true)) {
             return;
@@ -247,9 +247,9 @@ public final class Limiter {
         measuring = false;
         begun = now;
         phaseBegun = now;
-        int present = inside.get();
-        before.set(present);
-        fewBefore = present / MAX_HAVE_LEFT;
+        int current = inside.get();
+        before.set(current);
+        fewBefore = current / MAX_HAVE_LEFT;
     }
 
     private void forget() {
@@ -264,16 +264,16 @@ public final class Limiter {
     private Limit.Window look(long now) {
         int calls = ended.get();
         int met = crowded.get();
-        int places = Math.min(present, servedAtOnce + Math.max(0, elsewhere.get()));
+        int places = Math.min(current, servedAtOnce + Math.max(0, elsewhere.get()));
         overloaded = met * 10L >= calls && sparse.get() * 10L <= met;
         int reached = Math.min(places, most);
         shares.windowEnds();
         if (calls < FEW) {
-            hangingAfterNanos = Math.min(2 * hangingAfterNanos, LONGEST_HANGING_NANOS);
+            hangingAfterNanos = Math.min(2 * hangingAfterNanos, MAX_HANGING_NANOS);
             return new Limit.Window(0, 0, 0, reached, overloaded, false);
         }
         double mean = (double) nanos.get() / calls;
-        shortestNanos = Math.max(SHORTEST_NANOS, Math.min(LONGEST_NANOS, (long) mean));
+        shortestNanos = Math.max(MIN_NANOS, Math.min(MAX_NANOS, (long) mean));
         hangingAfterNanos = Math.max(LONG_NANOS, (long) (HANGING * mean));
         double perSecond = (calls + endedOfBefore.get()) * 1e9 / Math.max(1, now - phaseBegun);
         boolean flooded = overloaded && askedFrom < crowdedFrom && most < crowdedFrom;

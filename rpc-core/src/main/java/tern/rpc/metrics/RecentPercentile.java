@@ -24,7 +24,7 @@ public final class RecentPercentile {
 
     private final NanoClock clock;
     private final double share;
-    private volatile AtomicIntegerArray present = new AtomicIntegerArray(BUCKETS);
+    private volatile AtomicIntegerArray current = new AtomicIntegerArray(BUCKETS);
     private volatile AtomicIntegerArray before = new AtomicIntegerArray(BUCKETS);
     private volatile long percentileNanos = -1;
     private volatile long freshUntil;
@@ -39,7 +39,7 @@ public final class RecentPercentile {
     }
 
     public void add(long tookNanos) {
-        present.incrementAndGet(Buckets.of(TimeUnit.NANOSECONDS.toMicros(tookNanos), PRECISION_BITS, BUCKETS));
+        current.incrementAndGet(Buckets.of(TimeUnit.NANOSECONDS.toMicros(tookNanos), PRECISION_BITS, BUCKETS));
     }
 
     /** The percentile, at most an eighth too high; negative if there were too few times. */
@@ -54,14 +54,14 @@ public final class RecentPercentile {
     private synchronized void update(long now) {
         if (now - windowEnd >= 0) {
             boolean idle = now - windowEnd >= WINDOW_NANOS;
-            before = idle ? new AtomicIntegerArray(BUCKETS) : present;
-            present = new AtomicIntegerArray(BUCKETS);
+            before = idle ? new AtomicIntegerArray(BUCKETS) : current;
+            current = new AtomicIntegerArray(BUCKETS);
             windowEnd = now + WINDOW_NANOS;
         }
         long[] counts = new long[BUCKETS];
         long all = 0;
         for (int i = 0; i < BUCKETS; i++) {
-            counts[i] = (long) present.get(i) + before.get(i);
+            counts[i] = (long) current.get(i) + before.get(i);
             all += counts[i];
         }
         percentileNanos = all < MIN_TIMES

@@ -8,11 +8,11 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The last content of a file that could be read, and the reason why the present one cannot.
+ * The last content of a file that could be read, and the reason why the current one cannot.
  *
  * @param text the text that the content was read from
  * @param heard whether a content was ever read
- * @param problem empty if the content is the present one
+ * @param problem empty if the content is the current one
  */
 record FileState(String text, ProviderFile content, boolean heard, String problem) {
 

@@ -11,7 +11,7 @@ public interface Publication {
     /** Completes when every entry was read back from the registry for the first time. */
     CompletableFuture<Void> seen();
 
-    /** The reason why not every entry is published at present; empty if all are. */
+    /** The reason why not every entry is published now; empty if all are. */
     String problem();
 
     /**

@@ -113,11 +113,11 @@ public final class Registrar implements AutoCloseable {
     }
 
     private void verify() {
-        Map<Registry, Publication> present;
+        Map<Registry, Publication> current;
         synchronized (this) {
-            present = new LinkedHashMap<>(publications);
+            current = new LinkedHashMap<>(publications);
         }
-        present.forEach((registry, publication) -> publication.verify().whenComplete((repaired, failure) -> {
+        current.forEach((registry, publication) -> publication.verify().whenComplete((repaired, failure) -> {
             if (failure != null) {
                 LOG.debug("The registration at {} could not be verified", registry.url(), failure);
             } else if (repaired > 0) {

@@ -4,7 +4,7 @@ package tern.rpc.serialization;
 public final class Coder {
 
     private static final int INITIAL_BYTES = 512;
-    private static final int LARGEST_KEPT_BYTES = 1 << 20;
+    private static final int MAX_KEPT_BYTES = 1 << 20;
 
     private final ObjectReader reader;
     private final ObjectWriter writer;
@@ -35,7 +35,7 @@ public final class Coder {
 
     /** An array with at least this many bytes for a message to be decoded. Its content is not cleared. */
     public byte[] input(int bytes) {
-        if (bytes > LARGEST_KEPT_BYTES) {
+        if (bytes > MAX_KEPT_BYTES) {
             return new byte[bytes];
         }
         if (bytes > input.length) {

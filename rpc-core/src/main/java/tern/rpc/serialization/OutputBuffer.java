@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class OutputBuffer {
 
     private static final int INITIAL_BYTES = 512;
-    private static final int LARGEST_KEPT_BYTES = 1 << 20;
+    private static final int MAX_KEPT_BYTES = 1 << 20;
     private byte[] array = new byte[INITIAL_BYTES];
     private int position;
     private int limit = Integer.MAX_VALUE;
@@ -78,7 +78,7 @@ public final class OutputBuffer {
         return start;
     }
 
-    /** Whether this many bytes fit into the present array and the limit. */
+    /** Whether this many bytes fit into the current array and the limit. */
     public boolean hasRoom(int bytes) {
         return bytes <= bound - position;
     }
@@ -93,7 +93,7 @@ public final class OutputBuffer {
         array[start] = (byte) value;
     }
 
-    /** The present array. The next {@link #claim} may replace it. */
+    /** The current array. The next {@link #claim} may replace it. */
     public byte[] array() {
         return array;
     }
@@ -120,7 +120,7 @@ public final class OutputBuffer {
 
     /** Releases an array above 1 MiB with its content, and the turn to fill it. */
     public void release() {
-        if (array.length > LARGEST_KEPT_BYTES) {
+        if (array.length > MAX_KEPT_BYTES) {
             array = new byte[INITIAL_BYTES];
             position = 0;
             bound = 0;

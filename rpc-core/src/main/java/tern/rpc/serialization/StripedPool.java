@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
 public final class StripedPool<T> {
 
     private static final int PROBES = 4;
-    private static final int FEWEST_SLOTS = 8;
+    private static final int MIN_SLOTS = 8;
     private static final int SLOTS_PER_PROCESSOR = 4;
 
     private final AtomicReferenceArray<@Nullable T> slots;
     private final int mask;
 
     public StripedPool() {
-        int wanted = Math.max(FEWEST_SLOTS, Runtime.getRuntime().availableProcessors() * SLOTS_PER_PROCESSOR);
+        int wanted = Math.max(MIN_SLOTS, Runtime.getRuntime().availableProcessors() * SLOTS_PER_PROCESSOR);
         int size = Integer.highestOneBit(wanted * 2 - 1);
         this.slots = new AtomicReferenceArray<>(size);
         this.mask = size - 1;

@@ -109,13 +109,13 @@ final class CallGate {
 
         /** The failure of a call whose deadline passed while an authorizer decided. */
         RpcException late() {
-            RpcAuthorizer present = asked;
+            RpcAuthorizer current = asked;
             return RpcException.refusal(
                     StatusCode.DEADLINE_EXCEEDED,
                     call + ": the deadline passed before "
-                            + (present == null
-                                    ? "its token was looked at"
-                                    : present.getClass().getName() + " had decided whether it may run")
+                            + (current == null
+                                    ? "its token was checked"
+                                    : current.getClass().getName() + " had decided whether it may run")
                             + "; it was not run",
                     Executed.NO);
         }
@@ -146,6 +146,6 @@ final class CallGate {
         failing.warn(
                 () -> call + " was refused because " + authorizer.getClass().getName() + " failed", cause);
         return RpcException.refusal(
-                StatusCode.INTERNAL, call + " was refused: whether it may run could not be decided", Executed.NO);
+                StatusCode.INTERNAL, call + " was refused: its authorization failed with an error", Executed.NO);
     }
 }

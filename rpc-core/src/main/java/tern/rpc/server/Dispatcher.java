@@ -190,15 +190,14 @@ final class Dispatcher implements CallHandler {
     private RpcException failure(ServerCall call, Refusal reason) {
         return switch (reason) {
             case LIMIT ->
-                exhausted(limiter.inside() + " calls are running or waiting of " + limiter.limit()
-                        + " that the server can use at present (" + limiter.describe()
-                        + ", set by rpc.server.max-concurrency)" + holders());
+                exhausted(limiter.inside() + " calls are running or waiting; the limit is " + limiter.limit() + " ("
+                        + limiter.describe() + ", set by rpc.server.max-concurrency)" + holders());
             case SHARE ->
                 exhausted("its tenant " + tenant(call.share()) + " holds " + held(call.share()) + " of "
                         + limiter.inside()
-                        + " calls, more than its share while other tenants find no room within " + limiter.limit()
-                        + " ("
-                        + limiter.describe() + ", set by rpc.server.max-concurrency) and " + workers.threads()
+                        + " calls, more than its share, and other tenants have no room in the limit of "
+                        + limiter.limit() + " (" + limiter.describe() + ", set by rpc.server.max-concurrency) and "
+                        + workers.threads()
                         + " threads (set by rpc.server.threads)" + holders());
             case WAIT ->
                 exhausted("no worker was free within " + maxQueueWait.toMillis() + " ms, "

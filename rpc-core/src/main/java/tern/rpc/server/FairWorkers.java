@@ -24,7 +24,7 @@ import tern.rpc.limit.Share;
  */
 final class FairWorkers {
 
-    /** There is one spare thread for so many usual threads. */
+    /** There is one spare thread for this number of usual threads. */
     private static final int SPARE_PART = 4;
 
     /**
@@ -34,7 +34,7 @@ final class FairWorkers {
     private static final int FOR_ALL_PARTS = 2;
 
     /** The lowest number of spare threads, but never more than usual threads. */
-    private static final int FEWEST_SPARE = 4;
+    private static final int MIN_SPARE = 4;
 
     /**
      * A tenant with at most this many calls may wait for a spare thread, and then for a usual one, instead of being
@@ -68,7 +68,7 @@ final class FairWorkers {
      * another.
      */
     static int spareThreads(int threads) {
-        return threads == 1 ? 0 : Math.min(threads, Math.max(FEWEST_SPARE, threads / SPARE_PART));
+        return threads == 1 ? 0 : Math.min(threads, Math.max(MIN_SPARE, threads / SPARE_PART));
     }
 
     /**

@@ -33,7 +33,7 @@ final class Floods {
     /** A tenant is named if it holds at least one of this many calls. */
     private static final int NAMED_PART = 20;
 
-    private static final int FEWEST_NAMED = 2;
+    private static final int MIN_NAMED = 2;
 
     /** The number of tenants with a meter of their own. Addresses of attackers must not fill the meter registry. */
     private static final int METERS = 32;
@@ -83,8 +83,8 @@ final class Floods {
     }
 
     private static String warning(String tenant, String largest) {
-        return "Calls of tenants that hold too much are refused while others want in, the last one of " + tenant
-                + (largest.isEmpty() ? "" : ": " + largest);
+        return "Calls of tenants that hold too many are refused while other tenants need room, the last one of "
+                + tenant + (largest.isEmpty() ? "" : ": " + largest);
     }
 
     private LongAdder newCount(String tenant) {
@@ -106,7 +106,7 @@ final class Floods {
         List<Share> known = new ArrayList<>();
         for (int i = 0; i < REMEMBERED; i++) {
             Share share = largest.get(i);
-            if (share != null && share.held() >= Math.max(FEWEST_NAMED, inside / NAMED_PART)) {
+            if (share != null && share.held() >= Math.max(MIN_NAMED, inside / NAMED_PART)) {
                 known.add(share);
             }
         }

@@ -222,7 +222,7 @@ final class GenericValues {
             if (composite) {
                 if (++composites > KEY_LIMITS.nonScalarKeys()) {
                     throw refusedKeys("more than " + KEY_LIMITS.nonScalarKeys()
-                            + " keys or elements of a set that are not text, numbers and the like");
+                            + " keys or elements of a set that are not simple values");
                 }
                 steps += (long) weight * composites;
                 if (steps > KEY_LIMITS.keySteps()) {

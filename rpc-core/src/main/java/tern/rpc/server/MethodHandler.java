@@ -111,7 +111,7 @@ final class MethodHandler {
             return cause;
         }
         if (ExceptionPolicy.isViolation(cause)) {
-            refused.warn(method + " refused what it was given: " + textOf(cause));
+            refused.warn(method + " refused its arguments: " + textOf(cause));
             return ExceptionPolicy.violation(cause);
         }
         if (ExceptionPolicy.travels(method, cause)) {
@@ -121,7 +121,7 @@ final class MethodHandler {
             return cause;
         }
         int id = ThreadLocalRandom.current().nextInt();
-        String line = method + " failed with an exception that callers do not know; they are told "
+        String line = method + " failed with an exception that callers do not know; they get "
                 + RemoteFailures.foreignText(cause.getClass().getName(), id);
         if (!unexpected.warn(() -> line, cause)) {
             LOG.warn("{}: {}", line, textOf(cause));

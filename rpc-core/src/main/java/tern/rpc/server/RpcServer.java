@@ -43,7 +43,10 @@ public final class RpcServer implements AutoCloseable {
     /** A drained server counts as quiet after this time without events. */
     private static final Duration QUIET = Duration.ofSeconds(2);
 
-    /** For so many workers, one more worker and a short queue are reserved for critical services (docs/limits.md). */
+    /**
+     * For this number of workers, one more worker and a short queue are reserved for critical services
+     * (docs/limits.md).
+     */
     private static final int KEPT_FOR_CRITICAL = 20;
 
     private static final int QUEUED_PER_KEPT = 16;
@@ -71,7 +74,7 @@ public final class RpcServer implements AutoCloseable {
 
     private final ServerTransport transport;
     private final List<ServerTransport> transports =
-            new CopyOnWriteArrayList<>(); // the one of the constructor and those of serve()
+            new CopyOnWriteArrayList<>(); // the transport of the constructor and those of serve()
     private final WorkerPool workers;
     private final @Nullable WorkerPool spare;
     private final WorkerPool reserve;
@@ -94,7 +97,7 @@ public final class RpcServer implements AutoCloseable {
                 beside == 0 ? null : new WorkerPool(beside, beside, builder.keepAlive, builder.threadFactory);
         this.spare = beside == 0 ? null : new WorkerPool(beside, beside, builder.keepAlive, builder.threadFactory);
         this.fairWorkers = new FairWorkers(workers, spare, clock);
-        // Streams have threads of their own, because a method that waits for its requests keeps its worker meanwhile.
+        // Streams have separate threads, because a method that waits for its requests keeps its worker meanwhile.
         this.callbacks =
                 new WorkerPool(builder.threads, builder.queueCapacity, builder.keepAlive, builder.threadFactory);
         int kept = Math.max(1, builder.threads / KEPT_FOR_CRITICAL);
@@ -208,7 +211,7 @@ public final class RpcServer implements AutoCloseable {
         return workers;
     }
 
-    /** The running calls with their present phases. Empty if no ledgers are kept. */
+    /** The running calls with their current phases. Empty if no ledgers are kept. */
     public List<RunningCall> runningCalls() {
         return dispatcher.ledgers().running();
     }
@@ -423,7 +426,7 @@ public final class RpcServer implements AutoCloseable {
         }
 
         /**
-         * Accepts callers that present this token, besides those added before. The health service needs none. Without
+         * Accepts callers thnow this token, besides those added before. The health service needs none. Without
          * any token, every caller is accepted.
          */
         public Builder token(Token accepted) {
@@ -469,13 +472,13 @@ public final class RpcServer implements AutoCloseable {
             return this;
         }
 
-        public Builder meters(RpcMeters replaced) {
-            this.meters = replaced;
+        public Builder meters(RpcMeters meters) {
+            this.meters = meters;
             return this;
         }
 
-        public Builder clock(NanoClock replaced) {
-            this.clock = replaced;
+        public Builder clock(NanoClock clock) {
+            this.clock = clock;
             return this;
         }
 

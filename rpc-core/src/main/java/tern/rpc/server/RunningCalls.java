@@ -16,15 +16,15 @@ final class RunningCalls {
     static final int NOWHERE = -1;
 
     private static final int MAX_TRIES = 8;
-    private static final int FEWEST = 1 << 8;
-    private static final int MOST = 1 << 14;
+    private static final int MIN_SLOTS = 1 << 8;
+    private static final int MAX_SLOTS = 1 << 14;
 
     private final AtomicReferenceArray<ServedCall> places;
     private final int shift;
 
     /** @param threads the number of threads that run calls */
     RunningCalls(int threads) {
-        int wanted = Math.max(FEWEST, Math.min(MOST, threads * 4));
+        int wanted = Math.max(MIN_SLOTS, Math.min(MAX_SLOTS, threads * 4));
         int size = Integer.highestOneBit(wanted - 1) << 1;
         this.places = new AtomicReferenceArray<>(size);
         this.shift = Integer.numberOfLeadingZeros(size - 1);

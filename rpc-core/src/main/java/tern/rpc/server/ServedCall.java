@@ -109,12 +109,12 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             failUndecoded(failure);
             return;
         }
-        Thrown.log(failure, shown -> LOG.error("{} could not be begun", found.method(), shown));
+        Thrown.log(failure, shown -> LOG.error("{} could not be started", found.method(), shown));
         end(
                 null,
                 new RpcException(
                         StatusCode.INTERNAL,
-                        found.method() + " could not be begun: "
+                        found.method() + " could not be started: "
                                 + failure.getClass().getName(),
                         served ? Executed.MAYBE : Executed.NO,
                         failure));
@@ -237,7 +237,8 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
             return;
         }
         if (!admitted) {
-            throw new RpcException(StatusCode.INTERNAL, invocation + " came without being admitted", Executed.NO, null);
+            throw new RpcException(
+                    StatusCode.INTERNAL, invocation + " arrived without having been admitted", Executed.NO, null);
         }
         dispatcher.gate().conceal(invocation);
     }
@@ -500,7 +501,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** @param cause the failure before it was turned into what the caller is told */
+    /** @param cause the failure before it was converted for the caller */
     private void count(MethodHandler found, @Nullable Throwable failure, @Nullable Throwable cause) {
         try {
             record(found, failure, cause == null ? failure : cause);
@@ -536,7 +537,7 @@ final class ServedCall implements Runnable, ServerCall.Watcher, ServerCall.Admis
         }
     }
 
-    /** The present phase of the call; only while it runs. Any thread may call this. */
+    /** The current phase of the call; only while it runs. Any thread may call this. */
     RunningCall look(long now) {
         MethodDescriptor method = Objects.requireNonNull(handler).method();
         RunningCall seen =

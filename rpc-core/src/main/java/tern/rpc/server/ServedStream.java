@@ -219,9 +219,9 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
         }
         over = reason;
         requests.fail(reason);
-        MessageWriter present = writer;
-        if (present != null) {
-            present.over();
+        MessageWriter sending = writer;
+        if (sending != null) {
+            sending.over();
         }
         serial.execute(() -> endEarly(reason));
     }
@@ -248,9 +248,9 @@ final class ServedStream implements MessageStream.Receiver, MessageSink, Inbound
 
     @Override
     public void ready() {
-        MessageWriter present = writer;
-        if (present != null) {
-            present.wake();
+        MessageWriter sending = writer;
+        if (sending != null) {
+            sending.wake();
         }
     }
 

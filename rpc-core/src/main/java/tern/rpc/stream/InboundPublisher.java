@@ -19,8 +19,8 @@ import tern.rpc.transport.MessageStream;
 
 /**
  * The messages received by a call, for one subscriber. The stream's serial executor decodes and delivers them, never
- * more than the subscriber requested. A limited number is requested from the transport in advance, so that messages
- * that arrive together are delivered together, by one task. Messages that nobody wants are discarded. Thread-safe.
+ * more than the subscriber requested. A limited number is requested from the transport in advance, so that one task
+ * delivers messages that arrive together. Unwanted messages are discarded. Thread-safe.
  */
 public final class InboundPublisher implements Flow.Publisher<Object> {
 
@@ -143,7 +143,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             Object event = events.remove();
             try {
                 handle(event);
-            } catch (Throwable e) { // else the messages behind it would never be handled
+            } catch (Throwable e) { // otherwise the messages after it would never be handled
                 Thrown.log(e, shown -> LOG.error("{}: a message could not be handed over", name, shown));
             }
             if (unhandled.decrementAndGet() == 0) {
@@ -162,8 +162,8 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
     }
 
     private void handOver(Message message) {
-        Flow.Subscriber<? super Object> present = subscriber.get();
-        if (done || ended || present == null) {
+        Flow.Subscriber<? super Object> current = subscriber.get();
+        if (done || ended || current == null) {
             message.discard();
             return;
         }
@@ -171,7 +171,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         Object value;
         try {
             value = message.decode();
-            if (value == null && !(present instanceof ObserverFeed)) {
+            if (value == null && !(current instanceof ObserverFeed)) {
                 throw new RpcException(
                         StatusCode.INTERNAL,
                         name + ": a message is null, which a publisher cannot pass on; a StreamObserver can",
@@ -184,7 +184,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
             return;
         }
         try {
-            next(present, value);
+            next(current, value);
         } catch (Throwable e) {
             breakOff(e);
             return;
@@ -209,28 +209,25 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         }
         ended = true;
         failure = reason;
-        Flow.Subscriber<? super Object> present = subscriber.get();
-        if (subscribed && present != null) {
-            tellEnd(present);
+        Flow.Subscriber<? super Object> current = subscriber.get();
+        if (subscribed && current != null) {
+            tellEnd(current);
         }
     }
 
-    private void tellEnd(Flow.Subscriber<? super Object> present) {
+    private void tellEnd(Flow.Subscriber<? super Object> current) {
         if (done) {
             return;
         }
         done = true;
         try {
             if (failure == null) {
-                present.onComplete();
+                current.onComplete();
             } else {
-                present.onError(failure);
+                current.onError(failure);
             }
         } catch (Throwable e) {
-            Thrown.log(
-                    e,
-                    shown -> LOG.warn(
-                            "{}: the subscriber of its messages failed when it was told their end", name, shown));
+            Thrown.log(e, shown -> LOG.warn("{}: the subscriber of its messages failed at their end", name, shown));
             source.failed(e);
         }
     }
@@ -275,7 +272,7 @@ public final class InboundPublisher implements Flow.Publisher<Object> {
         public void request(long messages) {
             if (messages <= 0) {
                 IllegalArgumentException wrong = new IllegalArgumentException(
-                        name + ": " + messages + " messages were asked for; expected more than 0");
+                        name + ": " + messages + " messages were requested; expected more than 0");
                 serial.execute(() -> {
                     if (!done) {
                         end(wrong);

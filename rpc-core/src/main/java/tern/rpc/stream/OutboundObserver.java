@@ -67,7 +67,7 @@ public final class OutboundObserver implements StreamObserver<Object>, MessageWr
                 throwIfOver();
                 if (self instanceof EventLoopThread) {
                     throw new IllegalStateException(name + ": onNext would have to wait on the event loop "
-                            + self.getName() + "; look at isReady() before, or send from another thread");
+                            + self.getName() + "; check isReady() before, or send from another thread");
                 }
                 long most = sink.mayWaitNanos();
                 if (most <= 0) {

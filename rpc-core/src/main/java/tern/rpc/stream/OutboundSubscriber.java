@@ -99,7 +99,7 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     private void askIfReady() {
         int looks = asking.incrementAndGet();
         if (looks > 1) {
-            return; // the thread that requests at present checks again
+            return; // the requesting thread checks again
         }
         do {
             while (sink.isReady() && waiting.compareAndSet(true, false)) {
@@ -110,12 +110,12 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     }
 
     private void askNow() {
-        Flow.Subscription present = subscription.get();
-        if (present == null || done) {
+        Flow.Subscription current = subscription.get();
+        if (current == null || done) {
             return;
         }
         try {
-            present.request(1);
+            current.request(1);
         } catch (Throwable e) { // a defective subscription; the call must end all the same
             done = true;
             sink.fail(e);
@@ -123,10 +123,10 @@ public final class OutboundSubscriber implements Flow.Subscriber<Object>, Messag
     }
 
     private void cancelNow() {
-        Flow.Subscription present = subscription.get();
-        if (present != null) {
+        Flow.Subscription current = subscription.get();
+        if (current != null) {
             try {
-                present.cancel();
+                current.cancel();
             } catch (Throwable e) { // a defective subscription; the call must end all the same
                 Thrown.log(e, shown -> LOG.warn("A publisher failed when it was cancelled", shown));
             }

@@ -69,8 +69,7 @@ public final class SerialExecutor implements Executor {
             Thrown.log(
                     e,
                     shown -> LOG.error(
-                            "The executor of a stream failed; its tasks run on the thread that hands them over",
-                            shown));
+                            "The executor of a stream failed; its tasks run on the submitting thread", shown));
             return !turn.claim();
         }
         return true;

@@ -91,8 +91,8 @@ public final class AcceptedTokens {
             throw refusal(
                     call,
                     attachment == null && bearer == null
-                            ? "it shows no token, which this server asks for" + REMEDY
-                            : "this server does not accept the token that it shows" + REMEDY);
+                            ? "it has no token, but this server requires one" + REMEDY
+                            : "this server does not accept its token" + REMEDY);
         }
     }
 

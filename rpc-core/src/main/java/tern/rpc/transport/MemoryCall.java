@@ -29,7 +29,7 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     interface Owner {
         void over(MemoryCall call);
 
-        /** Counts an answer that nobody waits for. */
+        /** Counts an answer that arrives after the end of its call. */
         void late();
     }
 
@@ -300,9 +300,9 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
             serverEnd.close();
         }
         hungUp = true;
-        Watcher present = watcher;
-        if (claimAnswer() && present != null) {
-            present.disconnected();
+        Watcher current = watcher;
+        if (claimAnswer() && current != null) {
+            current.disconnected();
         }
         owner.over(this);
     }
@@ -323,18 +323,18 @@ final class MemoryCall implements ServerCall, PendingCall.Carrier {
     }
 
     @Override
-    public void watch(long until, Watcher replaced) {
-        watcher = replaced;
+    public void watch(long until, Watcher newWatcher) {
+        watcher = newWatcher;
         untilNanos = until;
         if (hungUp) {
-            replaced.disconnected(); // the call may have been lost before this watcher was set
+            newWatcher.disconnected(); // the call may have been lost before this watcher was set
         }
     }
 
     void lookAtTime(long now) {
-        Watcher present = watcher;
-        if (present != null && untilNanos != Long.MAX_VALUE && now - untilNanos >= 0) {
-            present.expired();
+        Watcher current = watcher;
+        if (current != null && untilNanos != Long.MAX_VALUE && now - untilNanos >= 0) {
+            current.expired();
         }
         if (pending.call().deadline().isExpired(now)) {
             pending.fail(TimeOuts.late(pending, HERE, false));

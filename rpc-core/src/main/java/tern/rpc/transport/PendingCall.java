@@ -37,7 +37,7 @@ public final class PendingCall implements Runnable {
         }
     }
 
-    /** Receives the end of a call without an answer, to tell the server. */
+    /** Receives the end of a call without an answer and informs the server. */
     @FunctionalInterface
     public interface Carrier {
         /** The call ended without an answer. Runs once, on the thread that ended it. */
@@ -115,8 +115,8 @@ public final class PendingCall implements Runnable {
 
     /** Whether the connection of the attempt accepts no more calls; false if there is no connection. */
     public boolean isCarrierGone() {
-        Carrier present = carrier;
-        return present != null && present.isGone();
+        Carrier current = carrier;
+        return current != null && current.isGone();
     }
 
     /** The request is being passed to the socket, so the server may run it. */
@@ -139,8 +139,8 @@ public final class PendingCall implements Runnable {
     }
 
     /**
-     * All bytes of the answer have arrived, although not all messages were delivered. From now on the connection may be
-     * lost without harm. Runs on an event loop.
+     * All bytes of the answer have arrived, although not all messages were delivered. A loss of the connection no
+     * longer affects the call. Runs on an event loop.
      */
     public void answerIsHere() {
         answerHere = true;
@@ -164,9 +164,9 @@ public final class PendingCall implements Runnable {
         if (!finish(failure)) {
             return false;
         }
-        Carrier present = carrier;
-        if (present != null) {
-            present.abandoned(this);
+        Carrier current = carrier;
+        if (current != null) {
+            current.abandoned(this);
         }
         return true;
     }
@@ -198,9 +198,9 @@ public final class PendingCall implements Runnable {
      *     interrupted, whose interrupt flag is set again
      */
     public Response await() throws Throwable {
-        Carrier present = carrier;
-        if (outcome == null && present != null) {
-            present.awaited(this);
+        Carrier current = carrier;
+        if (outcome == null && current != null) {
+            current.awaited(this);
         }
         if (outcome == null) {
             waiter = Thread.currentThread();

@@ -74,28 +74,28 @@ public record Tls(
         return new Tls(name, null, null, SAFE_PROTOCOLS, List.of(), ClientAuth.NONE, Duration.ofSeconds(10));
     }
 
-    public Tls withKeys(KeyManagerFactory replaced) {
-        return new Tls(name, replaced, trust, protocols, ciphers, clientAuth, handshakeTimeout);
+    public Tls withKeys(KeyManagerFactory keys) {
+        return new Tls(name, keys, trust, protocols, ciphers, clientAuth, handshakeTimeout);
     }
 
-    public Tls withTrust(TrustManagerFactory replaced) {
-        return new Tls(name, keys, replaced, protocols, ciphers, clientAuth, handshakeTimeout);
+    public Tls withTrust(TrustManagerFactory trust) {
+        return new Tls(name, keys, trust, protocols, ciphers, clientAuth, handshakeTimeout);
     }
 
-    public Tls withProtocols(List<String> replaced) {
-        return new Tls(name, keys, trust, replaced, ciphers, clientAuth, handshakeTimeout);
+    public Tls withProtocols(List<String> protocols) {
+        return new Tls(name, keys, trust, protocols, ciphers, clientAuth, handshakeTimeout);
     }
 
-    public Tls withCiphers(List<String> replaced) {
-        return new Tls(name, keys, trust, protocols, replaced, clientAuth, handshakeTimeout);
+    public Tls withCiphers(List<String> ciphers) {
+        return new Tls(name, keys, trust, protocols, ciphers, clientAuth, handshakeTimeout);
     }
 
-    public Tls withClientAuth(ClientAuth replaced) {
-        return new Tls(name, keys, trust, protocols, ciphers, replaced, handshakeTimeout);
+    public Tls withClientAuth(ClientAuth clientAuth) {
+        return new Tls(name, keys, trust, protocols, ciphers, clientAuth, handshakeTimeout);
     }
 
-    public Tls withHandshakeTimeout(Duration replaced) {
-        return new Tls(name, keys, trust, protocols, ciphers, clientAuth, replaced);
+    public Tls withHandshakeTimeout(Duration handshakeTimeout) {
+        return new Tls(name, keys, trust, protocols, ciphers, clientAuth, handshakeTimeout);
     }
 
     /** The certificates that peers see, without those of their authorities; empty if there is no key. */

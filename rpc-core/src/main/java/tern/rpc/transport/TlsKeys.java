@@ -87,7 +87,7 @@ final class TlsKeys {
             fits = false; // a key of another type or size
         }
         if (!fits) {
-            throw new IllegalArgumentException(name + " has a private key that is not that of its certificate for "
+            throw new IllegalArgumentException(name + " has a private key that does not match its certificate for "
                     + certificate.getSubjectX500Principal());
         }
     }

@@ -324,7 +324,7 @@ class StreamAttemptsTest {
     }
 
     @Test
-    void endOfRequestsIsToldTheNextEndpointToo() throws Exception {
+    void endOfRequestsReachesTheNextEndpointToo() throws Exception {
         Streams proxy = proxyOfTwo();
         Probe<String> answers = Probe.ofAll();
         StreamObserver<String> requests = proxy.both(answers);
@@ -341,7 +341,7 @@ class StreamAttemptsTest {
     }
 
     @Test
-    void writerThatWaitsGoesOnWithTheNextEndpoint() throws Exception {
+    void waitingWriterContinuesWithTheNextEndpoint() throws Exception {
         Streams proxy = proxyOfTwo();
         readyAtOpen = false;
         Probe<String> answers = Probe.ofAll();

@@ -176,7 +176,7 @@ class WorkerPoolTest {
     }
 
     @Test
-    void closedPoolRunsWhatIsQueuedAndTakesNoMore() throws Exception {
+    void closedPoolRunsQueuedTasksAndAcceptsNoMore() throws Exception {
         WorkerPool pool = new WorkerPool(1, 10, KEEP, factory);
         pool.execute(blocking("first"));
         awaitStarted(1);

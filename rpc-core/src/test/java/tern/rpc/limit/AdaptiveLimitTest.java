@@ -264,7 +264,7 @@ class AdaptiveLimitTest {
     }
 
     @Test
-    void tenantThatFloodsGetsAllWhenNobodyElseComes() {
+    void floodingTenantGetsAllPlacesIfItIsAlone() {
         SimulatedServer server = new SimulatedServer().calls(0.1, 100);
         Caller[] others = callers(server, 200);
         Caller flooding = server.caller(100);
@@ -282,7 +282,7 @@ class AdaptiveLimitTest {
     }
 
     @Test
-    void whoAsksForLessThanTwoThirdsOfWhatIsTooMuchDoesNotFlood() {
+    void tenantWithLessThanTwoThirdsOfTheExcessDoesNotFlood() {
         SimulatedServer server = new SimulatedServer().calls(5, 0);
         Caller[] all =
                 IntStream.range(0, 3).mapToObj(i -> server.caller(2 * CAPACITY)).toArray(Caller[]::new);

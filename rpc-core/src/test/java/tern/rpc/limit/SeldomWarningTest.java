@@ -34,7 +34,7 @@ class SeldomWarningTest {
     }
 
     @Test
-    void repeatedWarningComesOnceAMinuteAndTellsHowOften() {
+    void repeatedWarningIsLoggedOnceAMinuteWithItsCount() {
         warning.warn("one");
         warning.warn("two");
         warning.warn("three");
@@ -49,7 +49,7 @@ class SeldomWarningTest {
     }
 
     @Test
-    void traceIsWrittenWithItsLineAndNothingIsMadeOfWhatIsHeldBack() {
+    void suppressedLineIsNotFormattedAndALoggedLineHasItsTrace() {
         AtomicInteger made = new AtomicInteger();
 
         for (int i = 0; i < 100; i++) {

@@ -18,7 +18,7 @@ class LatencyWindowTest {
     }
 
     @Test
-    void reportTellsRatePercentilesAndShares() {
+    void reportHasRatePercentilesAndShares() {
         for (int second = 0; second < 10; second++) {
             for (int i = 1; i <= 100; i++) {
                 window.record(TimeUnit.MILLISECONDS.toNanos(i == 100 ? 250 : i), i == 1);

@@ -34,7 +34,7 @@ class MethodCallsTest {
     }
 
     @Test
-    void twoLooksTellWhatHappenedInBetween() {
+    void differenceOfTwoSnapshotsCoversTheTimeBetween() {
         call(500, 2);
         MethodCalls.Sums before = only().sums();
         call(98, 10);

@@ -349,7 +349,7 @@ public abstract class SerializerContractTest {
     }
 
     @Test
-    void whatDoesNotFitTheDeclaredTypeIsRefused() {
+    void valueOfAnotherTypeThanDeclaredIsRefused() {
         assertRefused("intPosition", "text");
         assertRefused("bytePosition", 300);
         assertRefused("recordPosition", List.of());
@@ -420,7 +420,7 @@ public abstract class SerializerContractTest {
     }
 
     @Test
-    void framesTravelOnlyWhenAskedFor() {
+    void framesAreSentOnlyIfConfigured() {
         Failure failure = new Failure(12, "failed");
         failure.setStackTrace(new StackTraceElement[] {new StackTraceElement("Remote", "run", "Remote.java", 3)});
 

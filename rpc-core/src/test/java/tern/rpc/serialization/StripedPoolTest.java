@@ -19,7 +19,7 @@ class StripedPoolTest {
     private final StripedPool<Thing> pool = new StripedPool<>();
 
     @Test
-    void whatWasGivenBackIsTakenAgainByTheSameThread() {
+    void returnedObjectIsTakenAgainByTheSameThread() {
         Thing thing = new Thing();
 
         assertThat(pool.take()).isNull();
@@ -30,7 +30,7 @@ class StripedPoolTest {
     }
 
     @Test
-    void keepsFewHoweverManyAreGivenBack() {
+    void keepsOnlyAFewOfManyReturnedObjects() {
         for (int i = 0; i < 10_000; i++) {
             pool.giveBack(new Thing());
         }

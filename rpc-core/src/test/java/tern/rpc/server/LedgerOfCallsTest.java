@@ -388,7 +388,7 @@ class LedgerOfCallsTest {
     }
 
     @Test
-    void runningCallsTellWhatTheyWaitFor() throws InterruptedException {
+    void runningCallsReportTheirCurrentWait() throws InterruptedException {
         CompletableFuture<String> answer = CompletableFuture.supplyAsync(schedules::blocks);
         entered.await();
         pass(30);

@@ -194,7 +194,7 @@ class OneOutcomeTest {
     }
 
     @Test
-    void aCallerThatBeginsToWaitAsItsCallEndsIsTold() {
+    void callerThatStartsToWaitWhileItsCallEndsIsNotified() {
         Duel.fight(WAITING_CALLERS, number -> new Duel.Round() {
             private final Counted counted = new Counted();
             private final PendingCall call = new PendingCall(invocation(LATER, Deadline.none()), false, 0, null);

@@ -199,13 +199,13 @@ class OverloadTest {
 
         RpcException failure = refusalOf(() -> work.quick("three"));
 
-        assertThat(failure).hasMessageContaining("of 2 that").hasMessageContaining("rpc.server.max-concurrency");
+        assertThat(failure).hasMessageContaining("the limit is 2").hasMessageContaining("rpc.server.max-concurrency");
         assertThat(refused(Refusal.LIMIT)).isEqualTo(1);
         assertThat(worker.ran.get()).isZero();
     }
 
     @Test
-    void placesAreGivenBackHoweverACallEnds() throws Exception {
+    void placesAreReleasedAtAnyEndOfACall() throws Exception {
         Work work = serve(settings -> settings.workers(1, 4).limit(() -> new FixedLimit(3)));
         work.quick("answered");
         assertThatThrownBy(() -> work.fails("failed")).isInstanceOf(UnsupportedOperationException.class);

@@ -249,7 +249,7 @@ class SlowTenantsTest {
     }
 
     @Test
-    void callsWhoseCallerIsGoneCountUntilTheirMethodReturns() throws Exception {
+    void callsOfDisconnectedCallersCountUntilTheirMethodReturns() throws Exception {
         serve(settings -> {});
         Work flooding = tenant();
         for (int i = 0; i < THREADS; i++) {
@@ -301,7 +301,7 @@ class SlowTenantsTest {
     }
 
     @Test
-    void queueIsLeftToATenantThatFloodsUntilWaitingIsInVain() throws Exception {
+    void floodingTenantMayUseTheQueueWhileOtherCallsSucceed() throws Exception {
         serve(settings -> {});
         Work flooding = tenant();
         for (int i = 0; i < THREADS; i++) {

@@ -159,7 +159,7 @@ class ThreadStateTest {
     }
 
     @Test
-    void noCallFindsWhatAnotherLeft() throws Exception {
+    void noCallSeesThreadStateOfAnotherCall() throws Exception {
         Careless service = serve();
 
         for (int round = 0; round < 3; round++) {
@@ -187,7 +187,7 @@ class ThreadStateTest {
     }
 
     @Test
-    void noCallFindsWhatAStreamLeft() throws Exception {
+    void noCallSeesThreadStateOfAStream() throws Exception {
         Careless service = serve();
 
         for (int round = 0; round < 3; round++) {

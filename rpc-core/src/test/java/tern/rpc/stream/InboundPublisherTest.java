@@ -75,7 +75,7 @@ class InboundPublisherTest {
     }
 
     @Test
-    void endThatCameBeforeTheSubscriberIsToldLater() throws Exception {
+    void endBeforeTheSubscriptionIsDeliveredLater() throws Exception {
         publisher.fail(new IllegalStateException("early"));
         publisher.complete();
         Probe<Object> probe = Probe.ofAll();
@@ -86,7 +86,7 @@ class InboundPublisherTest {
     }
 
     @Test
-    void endIsToldOnce() throws Exception {
+    void endIsDeliveredOnce() throws Exception {
         Probe<Object> probe = Probe.ofAll();
         publisher.subscribe(probe);
 
@@ -99,7 +99,7 @@ class InboundPublisherTest {
     }
 
     @Test
-    void whoeverAsksForAllGetsAFewAtATime() throws Exception {
+    void unboundedRequestIsServedInSmallSteps() throws Exception {
         Probe<Object> probe = Probe.ofAll();
         publisher.subscribe(probe);
         assertThat(source.requests).containsExactly(16);
@@ -120,7 +120,7 @@ class InboundPublisherTest {
     }
 
     @Test
-    void subscriberThatIsSlowerThanItsPeerIsNotAskedForMoreAhead() throws Exception {
+    void peerOfASlowSubscriberIsNotAskedForMoreMessages() throws Exception {
         AtomicInteger came = new AtomicInteger(1);
         Probe<Object> probe = Probe.ofAll(value -> {
             int asked = source.requests.stream().mapToInt(Integer::intValue).sum();
@@ -200,12 +200,12 @@ class InboundPublisherTest {
     }
 
     @Test
-    void nobodyCannotSubscribe() {
+    void nullSubscriberIsRefused() {
         assertThatThrownBy(() -> publisher.subscribe(null)).isInstanceOf(NullPointerException.class);
     }
 
     @Test
-    void cancelDiscardsWhatComes() throws Exception {
+    void cancelDiscardsLaterMessages() throws Exception {
         Probe<Object> probe = Probe.ofAll();
         publisher.subscribe(probe);
 
@@ -240,7 +240,7 @@ class InboundPublisherTest {
     }
 
     @Test
-    void messageThatNobodySubscribedToIsDiscarded() {
+    void messageWithoutASubscriberIsDiscarded() {
         assertThat(bring("x").discarded).hasValue(1);
     }
 
@@ -259,7 +259,7 @@ class InboundPublisherTest {
     }
 
     @Test
-    void subscriberThatThrowsIsToldNothingMore() throws Exception {
+    void subscriberThatThrowsGetsNoMoreSignals() throws Exception {
         IllegalStateException thrown = new IllegalStateException("on purpose");
         Probe<Object> probe = Probe.ofAll(value -> {
             throw thrown;
@@ -277,7 +277,7 @@ class InboundPublisherTest {
     }
 
     @Test
-    void subscriberThatThrowsAtOnceIsToldNothing() {
+    void subscriberThatThrowsAtOnceGetsNoSignals() {
         IllegalStateException thrown = new IllegalStateException("on purpose");
         publisher.subscribe(new Flow.Subscriber<>() {
             @Override
@@ -340,7 +340,7 @@ class InboundPublisherTest {
     }
 
     @Test
-    void observerIsHandedOneMessageAtATimeHoweverManyAreHere() throws Exception {
+    void observerGetsOneMessageAtATime() throws Exception {
         List<Runnable> later = new ArrayList<>();
         InboundPublisher tested = new InboundPublisher("m", new SerialExecutor(later::add), source);
         List<Object> seen = new ArrayList<>();
@@ -362,7 +362,7 @@ class InboundPublisherTest {
     }
 
     @Test
-    void observerThatThrowsIsToldItsOwnFailureOnce() throws Exception {
+    void observerThatThrowsGetsItsOwnFailureOnce() throws Exception {
         IllegalStateException thrown = new IllegalStateException("on purpose");
         Probe<Object> observer = Probe.ofAll(value -> {
             throw thrown;
@@ -378,7 +378,7 @@ class InboundPublisherTest {
     }
 
     @Test
-    void everyMessageIsReadOrDiscardedAndTheEndToldOnceWhateverRaces() throws Exception {
+    void everyMessageIsReadOrDiscardedAndTheEndDeliveredOnceInAnyRace() throws Exception {
         int rounds = 300;
         ExecutorService pool = Executors.newFixedThreadPool(4);
         ExecutorService racers = Executors.newFixedThreadPool(3);

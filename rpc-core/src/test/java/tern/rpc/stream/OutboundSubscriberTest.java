@@ -83,7 +83,7 @@ class OutboundSubscriberTest {
     }
 
     @Test
-    void oneValueAtATimeIsAskedFor() {
+    void oneValueAtATimeIsRequested() {
         Subscription subscription = new Subscription();
 
         subscriber.onSubscribe(subscription);
@@ -98,7 +98,7 @@ class OutboundSubscriberTest {
     }
 
     @Test
-    void nothingIsAskedForWhileTheSinkIsNotReady() {
+    void nothingIsRequestedWhileTheSinkIsNotReady() {
         Subscription subscription = new Subscription();
         sink.ready = false;
         subscriber.onSubscribe(subscription);

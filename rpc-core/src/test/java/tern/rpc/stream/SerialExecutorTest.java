@@ -69,7 +69,7 @@ class SerialExecutorTest {
     }
 
     @Test
-    void threadIsAskedForOnceForTasksThatComeTogether() {
+    void consecutiveTasksNeedOneHandOver() {
         serial.execute(() -> ran.add("one"));
         serial.execute(() -> ran.add("two"));
 

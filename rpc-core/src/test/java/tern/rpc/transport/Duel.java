@@ -31,7 +31,7 @@ public final class Duel {
         Round next(int number);
     }
 
-    private static final int LONGEST_HEAD_START = 30;
+    private static final int MAX_HEAD_START = 30;
     private static final int SPINS_BEFORE_YIELD = 1_000;
     private static final int STOP = -1;
 
@@ -70,7 +70,7 @@ public final class Duel {
             round = next;
             begun.set(number);
             await(arrived, number);
-            spin(random.nextInt(LONGEST_HEAD_START));
+            spin(random.nextInt(MAX_HEAD_START));
             try {
                 next.first();
                 await(done, number);
@@ -85,11 +85,11 @@ public final class Duel {
         SplittableRandom random = new SplittableRandom(2);
         for (int number = 1; await(begun, number); number++) {
             arrived.set(number);
-            spin(random.nextInt(LONGEST_HEAD_START));
+            spin(random.nextInt(MAX_HEAD_START));
             try {
-                Round present = round;
-                if (present != null) {
-                    present.second();
+                Round current = round;
+                if (current != null) {
+                    current.second();
                 }
             } catch (Throwable e) {
                 failure.set(e);

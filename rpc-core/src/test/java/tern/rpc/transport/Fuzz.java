@@ -22,7 +22,7 @@ public final class Fuzz {
 
     private static final int EVERY_BUILD = 100_000;
     private static final long MAX_CPU_NANOS = 2_000_000_000;
-    private static final int LONGEST = 64 << 10;
+    private static final int MAX_BYTES = 64 << 10;
     private static final int[] BOUNDARIES = {
         0, 1, -1, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, 0x0010_0000, 0x0080_0001
     };
@@ -140,7 +140,7 @@ public final class Fuzz {
     private static byte[] repeated(byte[] bytes, int from, int to, int times) {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         all.write(bytes, 0, from);
-        for (int i = 0; i < times && all.size() < LONGEST; i++) {
+        for (int i = 0; i < times && all.size() < MAX_BYTES; i++) {
             all.write(bytes, from, to - from);
         }
         all.write(bytes, from, bytes.length - from);
@@ -153,7 +153,7 @@ public final class Fuzz {
         all.writeBytes(middle);
         all.write(last, lastFrom, lastTo - lastFrom);
         byte[] bytes = all.toByteArray();
-        return bytes.length <= LONGEST ? bytes : java.util.Arrays.copyOf(bytes, LONGEST);
+        return bytes.length <= MAX_BYTES ? bytes : java.util.Arrays.copyOf(bytes, MAX_BYTES);
     }
 
     private static byte[] any(List<byte[]> some, Random random) {

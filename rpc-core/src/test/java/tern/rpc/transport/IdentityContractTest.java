@@ -177,14 +177,14 @@ public abstract class IdentityContractTest extends TransportTest {
     void callWithoutATokenIsRefusedBeforeItsArgumentsExist() {
         serve(server -> server.token(GOOD));
 
-        assertUnauthenticated(refused(service(null)), "shows no token");
+        assertUnauthenticated(refused(service(null)), "it has no token");
     }
 
     @Test
     void callWithAnotherTokenIsRefusedBeforeItsArgumentsExist() {
         serve(server -> server.token(GOOD));
 
-        assertUnauthenticated(refused(service(BAD)), "does not accept the token");
+        assertUnauthenticated(refused(service(BAD)), "does not accept its token");
     }
 
     @Test
@@ -282,7 +282,7 @@ public abstract class IdentityContractTest extends TransportTest {
     }
 
     @Test
-    void authorizerThatFailsLetsNobodyPass() {
+    void failureOfAnAuthorizerRefusesTheCall() {
         serve(server -> server.authorizer(call -> {
             throw new IllegalStateException("directory at 10.1.2.3 is down");
         }));
@@ -295,7 +295,7 @@ public abstract class IdentityContractTest extends TransportTest {
     }
 
     @Test
-    void authorizerThatFailsWithAnErrorLetsNobodyPassEither() {
+    void errorInAnAuthorizerRefusesTheCall() {
         serve(server -> server.authorizer(call -> {
             throw new NoClassDefFoundError("gone");
         }));
@@ -330,7 +330,7 @@ public abstract class IdentityContractTest extends TransportTest {
     }
 
     @Test
-    void tokenIsAskedForBeforeAnyAuthorizer() {
+    void tokenIsCheckedBeforeAuthorizers() {
         AtomicInteger asked = new AtomicInteger();
         serve(server -> server.token(GOOD).authorizer(call -> {
             asked.incrementAndGet();
@@ -374,18 +374,18 @@ public abstract class IdentityContractTest extends TransportTest {
 
         Probe<Integer> watched = Probe.ofAll();
         streams.watch(one).subscribe(watched);
-        assertUnauthenticated((RpcException) watched.failure(), "does not accept the token");
+        assertUnauthenticated((RpcException) watched.failure(), "does not accept its token");
 
         CompletionException collected = catchThrowableOfType(
                 CompletionException.class,
                 () -> streams.collect(OnePublisher.of(one))
                         .toCompletableFuture()
                         .join());
-        assertUnauthenticated((RpcException) collected.getCause(), "does not accept the token");
+        assertUnauthenticated((RpcException) collected.getCause(), "does not accept its token");
 
         Probe<Integer> exchanged = Probe.ofAll();
         streams.exchange(OnePublisher.of(one)).subscribe(exchanged);
-        assertUnauthenticated((RpcException) exchanged.failure(), "does not accept the token");
+        assertUnauthenticated((RpcException) exchanged.failure(), "does not accept its token");
 
         assertThat(Counted.MADE).hasValue(before);
         assertThat(ran).hasValue(0);

@@ -17,7 +17,7 @@ import tern.rpc.StreamObserver;
 /** Reads a stream as a subscriber or an observer and keeps its events in order. */
 public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
 
-    private static final int LONGEST_SECONDS = 20;
+    private static final int MAX_SECONDS = 20;
     private static final Object END = "the end";
 
     private final BlockingQueue<Object> told = new LinkedBlockingQueue<>();
@@ -80,7 +80,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
     }
 
     public Flow.Subscription subscription() throws Exception {
-        return subscription.get(LONGEST_SECONDS, TimeUnit.SECONDS);
+        return subscription.get(MAX_SECONDS, TimeUnit.SECONDS);
     }
 
     public void request(long values) throws Exception {
@@ -92,7 +92,7 @@ public class Probe<T> implements Flow.Subscriber<T>, StreamObserver<T> {
     }
 
     private Object take() throws InterruptedException {
-        Object taken = told.poll(LONGEST_SECONDS, TimeUnit.SECONDS);
+        Object taken = told.poll(MAX_SECONDS, TimeUnit.SECONDS);
         assertThat(taken).as("what the stream brings next").isNotNull();
         return taken;
     }

@@ -185,7 +185,7 @@ public abstract class StreamContractTest extends TransportTest {
     }
 
     @Test
-    void observerOfAnswersIsToldInOrder() throws Exception {
+    void observerGetsAnswersInOrder() throws Exception {
         service.observe = (text, answers) -> {
             for (String word : text.split(" ", -1)) {
                 answers.onNext(bytes(word));
@@ -327,7 +327,7 @@ public abstract class StreamContractTest extends TransportTest {
     }
 
     @Test
-    void subscriberGetsAsManyAsItAsksFor() throws Exception {
+    void subscriberGetsTheRequestedNumberOfItems() throws Exception {
         service.publish = text -> Items.numbers(100);
         Probe<String> answers = Probe.onDemand();
         proxy().publish("").subscribe(answers);
@@ -420,7 +420,7 @@ public abstract class StreamContractTest extends TransportTest {
     }
 
     @Test
-    void failedRequestsCancelTheCallAndTellTheMethod() throws Exception {
+    void failedRequestsCancelTheCallAndNotifyTheMethod() throws Exception {
         Probe<String> requests = Probe.ofAll();
         service.count = values -> {
             values.subscribe(requests);
@@ -444,7 +444,7 @@ public abstract class StreamContractTest extends TransportTest {
     }
 
     @Test
-    void failedObserverOfRequestsCancelsTheCallAndTellsTheMethod() throws Exception {
+    void failedObserverOfRequestsCancelsTheCallAndNotifiesTheMethod() throws Exception {
         Probe<byte[]> received = Probe.ofAll();
         service.exchange = answers -> received;
         Probe<byte[]> answers = Probe.ofAll();
@@ -780,7 +780,7 @@ public abstract class StreamContractTest extends TransportTest {
     }
 
     @Test
-    void deadlineTellsTheServersRequests() throws Exception {
+    void deadlineFailsTheRequestsAtTheServer() throws Exception {
         BlockingQueue<Probe<byte[]>> begun = new LinkedBlockingQueue<>();
         service.exchange = answers -> {
             Probe<byte[]> requests = Probe.ofAll();
@@ -879,7 +879,7 @@ public abstract class StreamContractTest extends TransportTest {
     }
 
     @Test
-    void serverThatLooksAtReadinessPausesAndGoesOn() throws Exception {
+    void serverThatChecksReadinessPausesAndContinues() throws Exception {
         AtomicInteger written = new AtomicInteger();
         BlockingQueue<Integer> paused = new LinkedBlockingQueue<>();
         service.exchange = answers -> {
@@ -903,7 +903,7 @@ public abstract class StreamContractTest extends TransportTest {
     }
 
     @Test
-    void clientThatLooksAtReadinessPausesAndGoesOn() throws Exception {
+    void clientThatChecksReadinessPausesAndContinues() throws Exception {
         CountDownLatch read = new CountDownLatch(1);
         Probe<byte[]> received = Probe.ofAll(value -> awaitUninterrupted(read));
         service.exchange = answers -> received;
@@ -1066,7 +1066,7 @@ public abstract class StreamContractTest extends TransportTest {
     }
 
     @Test
-    void headersMessagesAndTrailersAreToldInThisOrderAndOnce() throws Exception {
+    void headersMessagesAndTrailersAreDeliveredInThisOrderOnce() throws Exception {
         service.publish = text -> {
             context().responseHeaders().put("head", "h");
             context().responseMetadata().add("tail", "t1").add("tail", "t2").put("blob", new byte[] {3, -1});
@@ -1230,7 +1230,7 @@ public abstract class StreamContractTest extends TransportTest {
     }
 
     @Test
-    void clientFilterMayRefuseAndChangeWhatIsSent() throws Exception {
+    void clientFilterMayRefuseAndChangeACall() throws Exception {
         service.publish = text -> Items.of(text + context().metadata().get("added"));
         serve(settings -> {});
         ClientFilter filter = (call, next) -> {

@@ -46,7 +46,7 @@ class TimeOutsTest {
     }
 
     @Test
-    void deadlineOfTheCallBeingServedIsNamedAsSuch() {
+    void deadlineOfTheServedCallIsNamedInTheMessage() {
         Deadline inherited = Deadline.of(0, LIMIT).handedOnBy(METHOD);
         PendingCall pending = new PendingCall(call(inherited), false, 200_000_000, null);
 
@@ -55,7 +55,7 @@ class TimeOutsTest {
         assertThat(late.code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
         assertThat(late.status().description())
                 .isEqualTo("ContractService/echo: no answer from 10.0.0.7:20880 within 300 ms"
-                        + " (what was left of the time of ContractService/echo, the call being served)");
+                        + " (the remaining time of ContractService/echo, the served call)");
     }
 
     @Test

@@ -49,7 +49,7 @@ class TlsTest {
     }
 
     @Test
-    void certificateIsThatOfTheKey() {
+    void certificateBelongsToTheKey() {
         Identity identity = authority.issue("server", "localhost");
 
         Tls tls = Tls.named("bundle 'x'").withKeys(identity.keys());
@@ -65,6 +65,6 @@ class TlsTest {
 
         assertThatThrownBy(() -> Tls.named("bundle 'x'").withKeys(half.keys()))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("bundle 'x' has a private key that is not that of its certificate for CN=server");
+                .hasMessage("bundle 'x' has a private key that does not match its certificate for CN=server");
     }
 }

@@ -173,7 +173,7 @@ public abstract class TransportContractTest extends TransportTest {
     }
 
     @Test
-    void defaultMethodIsThatOfTheProviderUnlessItIsLocal() {
+    void defaultMethodRunsAtTheProviderUnlessItIsLocal() {
         ContractService proxy = proxy();
 
         assertThat(proxy.greeting("Ann")).isEqualTo("welcome Ann");
@@ -237,7 +237,7 @@ public abstract class TransportContractTest extends TransportTest {
     }
 
     @Test
-    void exceptionThatCallersCannotKnowIsToldInWords() {
+    void exceptionUnknownToCallersIsDescribedInText() {
         assumeTrue(carriesExceptions());
         ContractService proxy = proxy();
 
@@ -431,7 +431,7 @@ public abstract class TransportContractTest extends TransportTest {
     }
 
     @Test
-    void lateCallSaysWhereHowLongAndWhatSetTheTime() {
+    void timeoutNamesEndpointDurationAndSetting() {
         serve(settings -> {});
         ContractService plain = refer(client -> {}, reference -> {});
         ContractService filtered = refer(client -> client.filter((call, next) -> next.invoke(call)), reference -> {});
@@ -682,7 +682,7 @@ public abstract class TransportContractTest extends TransportTest {
     }
 
     @Test
-    void closedServerFailsWhatIsRunning() throws Exception {
+    void closedServerFailsRunningCalls() throws Exception {
         RpcServer server = serve(settings -> {});
         ContractService proxy = refer(client -> {}, reference -> {});
         Future<RpcException> running =
@@ -730,7 +730,7 @@ public abstract class TransportContractTest extends TransportTest {
     }
 
     @Test
-    void filterThatGivesNoResponseIsToldToBothSides() {
+    void filterWithoutAResponseIsReportedOnBothSides() {
         serve(settings -> settings.filter((call, next) ->
                 call.method().name().equals("echo") ? CompletableFuture.completedFuture(null) : next.invoke(call)));
         ContractService proxy = refer(client -> {}, reference -> {});
@@ -761,7 +761,7 @@ public abstract class TransportContractTest extends TransportTest {
     }
 
     @Test
-    void whoeverLooksAtResponseHeadersMayFailTheCallButNotLoseIt() {
+    void failingReaderOfResponseHeadersFailsItsCall() {
         ContractService proxy = CallOptions.none()
                 .onResponseHeaders(headers -> {
                     throw new IllegalStateException("on purpose");
@@ -795,7 +795,7 @@ public abstract class TransportContractTest extends TransportTest {
     }
 
     @Test
-    void callWhoseDeadlineHasPassedIsNotSent() {
+    void expiredCallIsNotSent() {
         serve(settings -> settings.filter((call, next) -> {
             service.told.add(call.method().name());
             return next.invoke(call);

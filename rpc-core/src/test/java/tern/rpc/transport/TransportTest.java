@@ -18,7 +18,7 @@ import tern.rpc.endpoint.Endpoint;
 /** Common parts of the contract tests of transports: both sides, and threads that call. */
 public abstract class TransportTest {
 
-    private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private final List<AutoCloseable> open = new ArrayList<>();
     private final ExecutorService callers = Executors.newCachedThreadPool();
@@ -59,14 +59,14 @@ public abstract class TransportTest {
     }
 
     protected static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
-        T taken = queue.poll(LONGEST_NANOS, TimeUnit.NANOSECONDS);
+        T taken = queue.poll(MAX_NANOS, TimeUnit.NANOSECONDS);
         assertThat(taken).as("what was waited for").isNotNull();
         return taken;
     }
 
     /** Waits until the condition holds. */
     protected static void await(String what, BooleanSupplier happened) {
-        long end = System.nanoTime() + LONGEST_NANOS;
+        long end = System.nanoTime() + MAX_NANOS;
         while (!happened.getAsBoolean()) {
             if (System.nanoTime() - end >= 0) {
                 throw new AssertionError("did not happen: " + what);

@@ -52,7 +52,7 @@ public record Cause(
      * What to do.
      *
      * @param property the property to set; null unless a property is to be changed
-     * @param from its present value
+     * @param from its current value
      * @param to the value to set, which the library accepts
      * @param expectedP99Ms the expected time within which 99 of 100 calls end after the change; -1 if unknown
      */

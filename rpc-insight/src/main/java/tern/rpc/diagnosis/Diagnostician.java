@@ -142,7 +142,7 @@ public final class Diagnostician {
         return history;
     }
 
-    /** The present diagnosis. Any thread may call this. */
+    /** The current diagnosis. Any thread may call this. */
     public Diagnosis diagnosis() {
         return latest;
     }
@@ -172,9 +172,9 @@ public final class Diagnostician {
     /** Ends a second: decides whether the target is missed, and diagnoses it. */
     public void second() {
         long now = clock.nanoTime();
-        Second present = read(now);
+        Second current = read(now);
         Second before = seconds.peekLast();
-        seconds.addLast(present);
+        seconds.addLast(current);
         if (seconds.size() > KEPT_SECONDS) {
             seconds.removeFirst();
         }
@@ -182,22 +182,22 @@ public final class Diagnostician {
         int hung = (int) running.stream()
                 .filter(call -> call.runningNanos() > HUNG_TARGETS * targetNanos)
                 .count();
-        Evidence.Counts counts = before == null ? new Evidence.Counts(0, 0, 0, 0, hung) : present.since(before, hung);
+        Evidence.Counts counts = before == null ? new Evidence.Counts(0, 0, 0, 0, hung) : current.since(before, hung);
         long bad = Math.max(counts.late(), counts.failed()) + counts.refused();
         boolean open = watch.second(counts.calls() + counts.refused(), bad, hung);
         Machine seen = process.read(open);
         if (before != null) {
-            history.add(figures(before, present, counts, seen));
+            history.add(figures(before, current, counts, seen));
         }
-        check.look(List.copyOf(present.pools().values()), meters.served().p99Millis(), now);
+        check.look(List.copyOf(current.pools().values()), meters.served().p99Millis(), now);
         if (watch.isHealthy()) {
-            learn(now, before, present, counts, seen);
+            learn(now, before, current, counts, seen);
         }
         if (open) {
             if (since == null) {
                 begin(now);
             }
-            diagnose(now, present, running, hung, seen);
+            diagnose(now, current, running, hung, seen);
         } else {
             if (since != null) {
                 end(now);
@@ -232,9 +232,9 @@ public final class Diagnostician {
         return new Second(now, records.sums(), Map.copyOf(surroundings.refused()), pools);
     }
 
-    private History.Figures figures(Second before, Second present, Evidence.Counts counts, Machine seen) {
+    private History.Figures figures(Second before, Second current, Evidence.Counts counts, Machine seen) {
         long nanos = 0;
-        for (Map.Entry<String, Sums> entry : present.methods().entrySet()) {
+        for (Map.Entry<String, Sums> entry : current.methods().entrySet()) {
             nanos += entry.getValue()
                     .since(before.methods().getOrDefault(entry.getKey(), Sums.NONE))
                     .nanos();
@@ -253,7 +253,7 @@ public final class Diagnostician {
     }
 
     /** A healthy second teaches what is usual. */
-    private void learn(long now, @Nullable Second before, Second present, Evidence.Counts counts, Machine seen) {
+    private void learn(long now, @Nullable Second before, Second current, Evidence.Counts counts, Machine seen) {
         if (before == null) {
             return;
         }
@@ -261,7 +261,7 @@ public final class Diagnostician {
         usual.learn(good);
         Operations.learn(usual, good);
         usual.learn("calls", counts.calls() * 1e9 / Math.max(1, now - before.atNanos()));
-        present.pools().forEach((name, pool) -> {
+        current.pools().forEach((name, pool) -> {
             PoolSnapshot then = before.pools().get(name);
             PoolSnapshot delta = then == null ? pool : pool.since(then);
             if (!delta.held().isNegative() && delta.taken() > 0) {
@@ -275,11 +275,11 @@ public final class Diagnostician {
         usualP99 = usualP99 < 0 ? p99 : usualP99 + 0.1 * (p99 - usualP99);
     }
 
-    private void diagnose(long now, Second present, List<RunningCall> running, int hung, Machine seen) {
+    private void diagnose(long now, Second current, List<RunningCall> running, int hung, Machine seen) {
         long from = Math.max(now - WINDOW_NANOS, sinceNanos - TimeUnit.SECONDS.toNanos(3));
-        Second start = startOf(from, present);
-        double length = Math.max(1, (present.atNanos() - start.atNanos()) / 1e9);
-        Evidence.Counts counts = present.since(start, hung);
+        Second start = startOf(from, current);
+        double length = Math.max(1, (current.atNanos() - start.atNanos()) / 1e9);
+        Evidence.Counts counts = current.since(start, hung);
         List<EndedCall> bad = new ArrayList<>(records.bad(from));
         for (RunningCall call : running) {
             if (call.runningNanos() > targetNanos) {
@@ -299,7 +299,7 @@ public final class Diagnostician {
                 usual,
                 process,
                 pools(start),
-                present.refusedSince(start),
+                current.refusedSince(start),
                 counts,
                 seen.usually(usual.figure("allocated")));
         Ranking ranking = new Ranking(evidence, now);
@@ -325,8 +325,8 @@ public final class Diagnostician {
         }
     }
 
-    private Second startOf(long from, Second present) {
-        Second start = present;
+    private Second startOf(long from, Second current) {
+        Second start = current;
         for (Second second : seconds) {
             start = second;
             if (second.atNanos() - from >= 0) {

@@ -29,8 +29,8 @@ final class MissReport {
 
     private final History history;
     private final Deque<String> firsts = new ArrayDeque<>(); // of the last seconds
-    private @Nullable Diagnosis published; // of the present miss
-    private boolean told; // the log line of the present miss was written
+    private @Nullable Diagnosis published; // of the current miss
+    private boolean told; // the log line of the current miss was written
     private int seconds;
 
     MissReport(History history) {

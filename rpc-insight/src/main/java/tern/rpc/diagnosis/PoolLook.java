@@ -9,7 +9,7 @@ import tern.rpc.pool.PoolSnapshot;
 /**
  * A pool during the miss.
  *
- * @param now its present state
+ * @param now its current state
  * @param since its counts and sums since the window began
  * @param holders who holds its connections; empty if this is not recorded
  * @param usualHoldNanos the usual time for which a connection is held; -1 if it is not known

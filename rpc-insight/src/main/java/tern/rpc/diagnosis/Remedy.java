@@ -8,8 +8,8 @@ import tern.rpc.pool.PoolSnapshot;
 
 /**
  * Checks the size of a pool before it is advised: the library accepts it, it is not set already, the processors have
- * room, and a replay of the last calls meets the target with it. The replay has to come close to the present times with
- * the present sizes first.
+ * room, and a replay of the last calls meets the target with it. The replay has to come close to the current times with
+ * the current sizes first.
  */
 final class Remedy {
 
@@ -43,8 +43,8 @@ final class Remedy {
         }
         boolean forWorkers = pool.now().kind() == PoolKind.WORKERS;
         int workers = workers();
-        int present = pool.now().effectiveMax();
-        int places = forWorkers ? ReplayModel.UNLIMITED : present;
+        int current = pool.now().effectiveMax();
+        int places = forWorkers ? ReplayModel.UNLIMITED : current;
         ReplayModel model = model(pool, false);
         if (!model.isReliable(workers, places)) {
             model = model(pool, true);
@@ -53,7 +53,7 @@ final class Remedy {
             return null;
         }
         ReplayModel.Outcome now = model.replay(workers, places);
-        for (int size = Math.max(from, present + 1); size <= MAX_SIZE; size += Math.max(1, size / 4)) {
+        for (int size = Math.max(from, current + 1); size <= MAX_SIZE; size += Math.max(1, size / 4)) {
             ReplayModel.Outcome then =
                     forWorkers ? model.replay(size, ReplayModel.UNLIMITED) : model.replay(workers, size);
             boolean better = then.p99Nanos() <= now.p99Nanos() && then.failed() <= now.failed();

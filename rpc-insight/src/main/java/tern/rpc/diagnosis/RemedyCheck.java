@@ -29,7 +29,7 @@ final class RemedyCheck {
     }
 
     /**
-     * Looks at the present settings.
+     * Looks at the current settings.
      *
      * @param p99Ms the time within which 99 of 100 calls of the last minute ended
      */

@@ -67,7 +67,7 @@ final class ReplayModel {
      */
     record Outcome(double p99Nanos, double meanNanos, double failed) {}
 
-    /** Whether a replay with the present sizes comes close to the times that were measured. */
+    /** Whether a replay with the current sizes comes close to the times that were measured. */
     boolean isReliable(int workers, int places) {
         if (measured.size() < MIN_CALLS) {
             return false;

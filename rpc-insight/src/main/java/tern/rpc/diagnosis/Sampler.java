@@ -107,7 +107,7 @@ final class Sampler {
         return looks(calls.stream().mapToLong(RunningCall::threadId).distinct().toArray());
     }
 
-    /** The present stacks of these platform threads with the owners of the locks that they wait for. */
+    /** The current stacks of these platform threads with the owners of the locks that they wait for. */
     static Map<Long, ThreadLook> looks(long[] ids) {
         Map<Long, ThreadInfo> infos = new HashMap<>();
         long[] wanted = ids;

@@ -87,7 +87,7 @@ class MachineReaderTest {
     }
 
     @Test
-    void containerWhoseMountBeginsAtItsGroupHasItsQuota() {
+    void quotaIsFoundIfTheMountBeginsAtTheGroup() {
         RecordedTree.unpack("cgroup1.txt", root)
                 .write("proc/self/cgroup", "1:cpu,cpuacct:/docker/1f\n")
                 .write(
@@ -101,7 +101,7 @@ class MachineReaderTest {
     }
 
     @Test
-    void versionOneTellsThrottledTimeInNanoseconds() {
+    void versionOneHasThrottledTimeInNanoseconds() {
         assertThat(reader("cgroup1.txt").read().quota().levels())
                 .containsExactly(new Level("sys/fs/cgroup/cpu/loop", 0.2, 30, 29, 2_305_831_077L));
     }
@@ -211,7 +211,7 @@ class MachineReaderTest {
     }
 
     @Test
-    void secondTellsRatesAndShares() {
+    void secondHasRatesAndShares() {
         RecordedTree tree = RecordedTree.unpack("cgroup2-pod.txt", root);
         MachineReader reader = new MachineReader(root, own);
         Machine before = reader.read();
@@ -250,7 +250,7 @@ class MachineReaderTest {
     }
 
     @Test
-    void counterThatStartsAnewIsMissing() {
+    void resetCounterIsMissing() {
         RecordedTree tree = RecordedTree.unpack("cgroup2-pod.txt", root);
         MachineReader reader = new MachineReader(root, own);
         Machine before = reader.read();

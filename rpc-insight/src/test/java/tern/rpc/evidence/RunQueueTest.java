@@ -95,7 +95,7 @@ class RunQueueTest {
     }
 
     @Test
-    void changeSinceTheLastCallIsTold() throws IOException {
+    void changeSinceTheLastCallIsReturned() throws IOException {
         Thread worker = thread("worker");
         task(11, "worker", "1000 500 10");
         ThreadIds ids = new ThreadIds(root);
@@ -112,7 +112,7 @@ class RunQueueTest {
     }
 
     @Test
-    void groupTellsItsMeanDelayPerSlice() throws IOException {
+    void groupHasItsMeanDelayPerSlice() throws IOException {
         Thread a = thread("a");
         Thread b = thread("b");
         Thread unknown = thread("unknown");

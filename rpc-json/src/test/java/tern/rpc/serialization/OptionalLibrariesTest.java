@@ -173,7 +173,7 @@ class OptionalLibrariesTest {
     }
 
     @Test
-    void theLoaderOfThisTestHidesWhatItShould() {
+    void loaderOfThisTestHidesTheLibraries() {
         assertThatThrownBy(() -> new Without(JACKSON).run(JsonCall.class)).isInstanceOf(NoClassDefFoundError.class);
     }
 }

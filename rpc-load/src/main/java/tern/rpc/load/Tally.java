@@ -19,7 +19,7 @@ import tern.rpc.RpcException;
  */
 public final class Tally {
 
-    private static final long HIGHEST_MICROS = TimeUnit.MINUTES.toMicros(10);
+    private static final long MAX_MICROS = TimeUnit.MINUTES.toMicros(10);
     private static final int DIGITS = 3;
     private static final int MAX_ERROR_KINDS = 20;
 
@@ -31,7 +31,7 @@ public final class Tally {
     private final LongAccumulator lastEndNanos = new LongAccumulator(Math::max, 0);
 
     // Successes and errors since the last call of second().
-    private final Recorder recentLatencies = new Recorder(HIGHEST_MICROS, DIGITS);
+    private final Recorder recentLatencies = new Recorder(MAX_MICROS, DIGITS);
     private final LongAdder recentErrors = new LongAdder();
 
     Tally(Scenario scenario, Load load) {
@@ -41,7 +41,7 @@ public final class Tally {
         this.latencies = new Histogram[steps];
         this.errors = new LongAdder[steps];
         for (int i = 0; i < steps; i++) {
-            latencies[i] = new ConcurrentHistogram(HIGHEST_MICROS, DIGITS);
+            latencies[i] = new ConcurrentHistogram(MAX_MICROS, DIGITS);
             errors[i] = new LongAdder();
         }
     }
@@ -90,7 +90,7 @@ public final class Tally {
     void record(long number, int step, long latencyNanos, @Nullable Throwable failure) {
         boolean counts = number >= load.warmUpCalls();
         if (failure == null) {
-            long micros = Math.min(Math.max(0, TimeUnit.NANOSECONDS.toMicros(latencyNanos)), HIGHEST_MICROS);
+            long micros = Math.min(Math.max(0, TimeUnit.NANOSECONDS.toMicros(latencyNanos)), MAX_MICROS);
             recentLatencies.recordValue(micros);
             if (counts) {
                 latencies[step].recordValue(micros);

@@ -118,7 +118,7 @@ class LatencyReportTest {
     }
 
     @Test
-    void progressLineTellsOneSecond() {
+    void progressLineDescribesOneSecond() {
         record(0, 100, 5);
         tally.second(Duration.ofSeconds(1));
         record(100, 200, 7);

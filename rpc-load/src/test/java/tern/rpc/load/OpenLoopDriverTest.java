@@ -31,7 +31,7 @@ class OpenLoopDriverTest {
     }
 
     @Test
-    void oneSlowCallIsSeenByThoseBehindIt() throws InterruptedException {
+    void slowCallDelaysTheCallsBehindIt() throws InterruptedException {
         Scenario scenario = only(number -> clock.advance(Duration.ofMillis(number == 0 ? 500 : 1)));
 
         Tally tally = new OpenLoopDriver(scenario, load(Duration.ZERO), clock).callUntilDone(0);

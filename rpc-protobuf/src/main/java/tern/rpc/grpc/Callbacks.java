@@ -5,26 +5,26 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Runs what a listener is told one after another: on the thread that has news, or on the one that is telling it already.
- * Thread-safe.
+ * Runs the callbacks of a listener one after another. The thread that adds a task runs it, unless another thread is
+ * running tasks already. Thread-safe.
  */
 final class Callbacks {
 
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger present = new AtomicInteger(); // queued or running
+    private final AtomicInteger unfinished = new AtomicInteger(); // queued or running
 
-    /** @param task throws nothing */
+    /** @param task must not throw */
     void run(Runnable task) {
         tasks.add(task);
-        if (present.getAndIncrement() == 0) {
+        if (unfinished.getAndIncrement() == 0) {
             runAll();
         }
     }
 
-    /** For threads that run no service: if nobody is at it, one of the executor is asked to. */
+    /** Adds a task from a thread that runs no service. If no thread is running tasks, the executor runs it. */
     void run(Runnable task, Executor elsewhere) {
         tasks.add(task);
-        if (present.getAndIncrement() == 0) {
+        if (unfinished.getAndIncrement() == 0) {
             elsewhere.execute(this::runAll);
         }
     }
@@ -32,6 +32,6 @@ final class Callbacks {
     private void runAll() {
         do {
             tasks.remove().run();
-        } while (present.decrementAndGet() != 0);
+        } while (unfinished.decrementAndGet() != 0);
     }
 }

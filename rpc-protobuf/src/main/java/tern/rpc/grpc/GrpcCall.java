@@ -67,7 +67,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     void start(ServerCallHandler<Q, A> handler, Flow.Publisher<Object> published) {
         Metadata headers = GrpcMetadata.from(serving.metadata());
         callback(() -> listener = handler.startCall(this, headers));
-        serving.onCancel(() -> cancelled("nobody waits for the answer any more"));
+        serving.onCancel(() -> cancelled("the caller no longer waits for the answer"));
         answers.onReady(() -> callback(() -> tell(Listener::onReady)));
         published.subscribe(this);
     }
@@ -95,18 +95,18 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
 
     /** Delivers an event during the call. */
     private void tell(Event<Q> event) {
-        Listener<Q> present = listener;
-        if (present != null && !closed && !cancelled) {
-            event.tell(present);
+        Listener<Q> current = listener;
+        if (current != null && !closed && !cancelled) {
+            event.tell(current);
         }
     }
 
     /** Delivers the last event. */
     private void tellEnd(Event<Q> event) {
-        Listener<Q> present = listener;
-        if (!told && present != null) {
+        Listener<Q> current = listener;
+        if (!told && current != null) {
             told = true;
-            event.tell(present);
+            event.tell(current);
         }
     }
 
@@ -124,7 +124,7 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
 
     @Override
     public void onNext(Object request) {
-        callback(() -> tell(present -> present.onMessage(messages.request(request))));
+        callback(() -> tell(current -> current.onMessage(messages.request(request))));
     }
 
     @Override
@@ -167,17 +167,17 @@ final class GrpcCall<Q, A> extends ServerCall<Q, A> implements Flow.Subscriber<O
     public void request(int messagesWanted) {
         if (messagesWanted < 0) {
             throw new IllegalArgumentException(method.getFullMethodName() + ": " + messagesWanted
-                    + " messages were asked for; expected 0 or more");
+                    + " messages were requested; expected 0 or more");
         }
-        Flow.Subscription present;
+        Flow.Subscription current;
         synchronized (this) {
-            present = requests;
-            if (present == null) {
+            current = requests;
+            if (current == null) {
                 demand = (int) Math.min(Integer.MAX_VALUE, (long) demand + messagesWanted);
             }
         }
-        if (present != null && messagesWanted > 0) {
-            present.request(messagesWanted);
+        if (current != null && messagesWanted > 0) {
+            current.request(messagesWanted);
         }
     }
 

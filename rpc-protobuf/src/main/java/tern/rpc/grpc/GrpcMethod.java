@@ -42,7 +42,7 @@ final class GrpcMethod<Q, A> implements MethodBody {
         if (serving == null) {
             throw new RpcException(
                     StatusCode.INTERNAL,
-                    method.getFullMethodName() + " was begun on a thread without ServerContext; a filter that changes"
+                    method.getFullMethodName() + " was started on a thread without ServerContext; a filter that changes"
                             + " threads passes it on with ServerContext.wrap");
         }
         Flow.Publisher<Object> requests = method.getType().clientSendsOneMessage()

@@ -36,7 +36,7 @@ final class HealthMessages {
         } catch (SerializationException e) {
             throw new RpcException(
                     StatusCode.INVALID_ARGUMENT,
-                    "no grpc.health.v1.HealthCheckRequest: " + e.getMessage(),
+                    "not a grpc.health.v1.HealthCheckRequest: " + e.getMessage(),
                     Executed.NO,
                     e);
         }

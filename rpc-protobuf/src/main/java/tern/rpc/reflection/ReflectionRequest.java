@@ -45,7 +45,7 @@ record ReflectionRequest(byte[] bytes, String host, Kind kind, String name, int 
         } catch (IOException e) {
             throw new RpcException(
                     StatusCode.INVALID_ARGUMENT,
-                    "the message of " + bytes.length + " bytes is no ServerReflectionRequest",
+                    "the message of " + bytes.length + " bytes is not a ServerReflectionRequest",
                     Executed.NO,
                     e);
         }

@@ -30,7 +30,7 @@ class HealthServiceTest {
     private final HealthService health = new HealthService();
 
     @Test
-    void wholeServerServesUnlessToldOtherwise() throws Throwable {
+    void wholeServerIsServingByDefault() throws Throwable {
         assertThat(check("")).isEqualTo(SERVING);
         assertThat(call("Check", new byte[0]))
                 .isInstanceOfSatisfying(
@@ -96,7 +96,7 @@ class HealthServiceTest {
     }
 
     @Test
-    void watchTellsTheStatusAtOnceAndThenEachChange() throws Throwable {
+    void watchSendsTheStatusAtOnceAndThenEachChange() throws Throwable {
         health.set("orders", SERVING);
         Caller caller = watch("orders", Long.MAX_VALUE);
         assertThat(caller.seen).containsExactly(SERVING);
@@ -122,7 +122,7 @@ class HealthServiceTest {
     }
 
     @Test
-    void slowCallerIsToldTheLastOfSeveralChanges() throws Throwable {
+    void slowCallerGetsTheLastOfSeveralChanges() throws Throwable {
         Caller caller = watch("", 1);
         health.set(NOT_SERVING);
         health.set(UNKNOWN);
@@ -135,7 +135,7 @@ class HealthServiceTest {
     }
 
     @Test
-    void callerWhoHasLeftIsToldNothing() throws Throwable {
+    void callerWhoHasLeftGetsNothing() throws Throwable {
         Caller caller = watch("", Long.MAX_VALUE);
 
         caller.subscription.cancel();
@@ -147,7 +147,7 @@ class HealthServiceTest {
     }
 
     @Test
-    void shutdownIsToldAndEndsTheWatch() throws Throwable {
+    void shutdownIsReportedAndEndsTheWatch() throws Throwable {
         health.set("stock", NOT_SERVING);
         Caller server = watch("", Long.MAX_VALUE);
         Caller stock = watch("stock", Long.MAX_VALUE);

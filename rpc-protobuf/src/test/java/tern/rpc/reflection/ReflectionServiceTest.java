@@ -168,7 +168,7 @@ class ReflectionServiceTest {
     // ---- services of protobuf messages
 
     @Test
-    void generatedFileIsToldForTheServiceThatItDeclares() throws Exception {
+    void generatedFileIsReturnedForItsService() throws Exception {
         List<FileDescriptorProto> files = protos(symbol("ledger.v1.Ledger"), export(Ledger.class, "", ""));
 
         assertThat(files)

@@ -58,7 +58,7 @@ class ConnectionDetailsTest {
         static final PretendedContainer container = new PretendedContainer();
 
         @Test
-        void areThoseOfTheMappedPort(@Autowired Visitor visitor) {
+        void addressesUseTheMappedPort(@Autowired Visitor visitor) {
             provider.on("greet").answer("from the container");
 
             assertThat(visitor.desk.greet("Ada")).isEqualTo("from the container");

@@ -223,7 +223,7 @@ class ScriptedProviderTest {
     }
 
     @Test
-    void callWithoutAScriptSaysWhatToWrite() {
+    void callWithoutAScriptNamesTheMissingLine() {
         assertThatExceptionOfType(RpcException.class)
                 .isThrownBy(() -> shop("dubbo").price("tea"))
                 .withMessageContaining("provider.on(\"price\").answer(…)");

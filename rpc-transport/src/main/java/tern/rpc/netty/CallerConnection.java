@@ -230,7 +230,7 @@ final class CallerConnection implements PendingCall.Carrier {
         }
     }
 
-    // ---- the thread that took it out of the idle ones
+    // ---- the thread that took the connection out of the idle ones
 
     long idleSinceNanos() {
         return idleSinceNanos;
@@ -248,7 +248,7 @@ final class CallerConnection implements PendingCall.Carrier {
             if (came == 0) {
                 return true;
             }
-            reason = came < 0 ? CLOSED_BY_SERVER : "the server sent what nobody asked for";
+            reason = came < 0 ? CLOSED_BY_SERVER : "the server sent an answer without a request";
         } catch (IOException e) {
             reason = CallEnds.describe(e);
         }

@@ -93,9 +93,9 @@ public record ClientTransportSettings(
                 8 << 20);
     }
 
-    /** @param replaced the timeout of one attempt to connect */
-    public ClientTransportSettings withConnectTimeout(Duration replaced) {
-        return with(draft -> draft.connectTimeout = replaced);
+    /** @param connectTimeout the timeout of one attempt to connect */
+    public ClientTransportSettings withConnectTimeout(Duration connectTimeout) {
+        return with(draft -> draft.connectTimeout = connectTimeout);
     }
 
     /**
@@ -109,9 +109,9 @@ public record ClientTransportSettings(
         });
     }
 
-    /** @param replaced the idle time after which the server is asked for a heartbeat */
-    public ClientTransportSettings withHeartbeat(Duration replaced) {
-        return with(draft -> draft.heartbeat = replaced);
+    /** @param heartbeat the idle time after which the server is asked for a heartbeat */
+    public ClientTransportSettings withHeartbeat(Duration heartbeat) {
+        return with(draft -> draft.heartbeat = heartbeat);
     }
 
     /**
@@ -125,19 +125,19 @@ public record ClientTransportSettings(
         });
     }
 
-    /** @param replaced the largest number of unanswered calls of one connection */
-    public ClientTransportSettings withMaxInFlight(int replaced) {
-        return with(draft -> draft.maxInFlight = replaced);
+    /** @param maxInFlight the largest number of unanswered calls of one connection */
+    public ClientTransportSettings withMaxInFlight(int maxInFlight) {
+        return with(draft -> draft.maxInFlight = maxInFlight);
     }
 
-    /** @param replaced the largest number of bytes of requests that wait for the socket */
-    public ClientTransportSettings withMaxQueuedBytes(long replaced) {
-        return with(draft -> draft.maxQueuedBytes = replaced);
+    /** @param maxQueuedBytes the largest number of bytes of requests that wait for the socket */
+    public ClientTransportSettings withMaxQueuedBytes(long maxQueuedBytes) {
+        return with(draft -> draft.maxQueuedBytes = maxQueuedBytes);
     }
 
-    /** @param replaced the largest request and the largest answer, in bytes */
-    public ClientTransportSettings withMaxMessageBytes(int replaced) {
-        return withMaxMessageBytes(replaced, replaced);
+    /** @param maxMessageBytes the largest request and the largest answer, in bytes */
+    public ClientTransportSettings withMaxMessageBytes(int maxMessageBytes) {
+        return withMaxMessageBytes(maxMessageBytes, maxMessageBytes);
     }
 
     /**
@@ -151,9 +151,9 @@ public record ClientTransportSettings(
         });
     }
 
-    /** @param replaced keys and trusted certificates, read for every new connection; null for no TLS */
-    public ClientTransportSettings withTls(@Nullable Supplier<Tls> replaced) {
-        return with(draft -> draft.tls = replaced);
+    /** @param tls keys and trusted certificates, read for every new connection; null for no TLS */
+    public ClientTransportSettings withTls(@Nullable Supplier<Tls> tls) {
+        return with(draft -> draft.tls = tls);
     }
 
     private ClientTransportSettings with(Consumer<Draft> change) {

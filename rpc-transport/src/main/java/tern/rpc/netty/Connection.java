@@ -173,7 +173,7 @@ public final class Connection implements PendingCall.Carrier {
     private void secure(Channel connected, TlsContext context) {
         SslHandler handler = connected.pipeline().get(SslHandler.class);
         if (handler == null) {
-            close("there is no TLS for this connection; an earlier message tells why");
+            close("there is no TLS for this connection; an earlier message has the reason");
             return;
         }
         handler.handshakeFuture().addListener(done -> {
@@ -223,7 +223,7 @@ public final class Connection implements PendingCall.Carrier {
                 .schedule(
                         () -> {
                             if (state == State.CONNECTING) {
-                                close("it accepts connections, but sent no sign of life for " + patienceMillis + " ms");
+                                close("it accepts connections, but sent nothing for " + patienceMillis + " ms");
                             }
                         },
                         patienceMillis,
@@ -322,8 +322,8 @@ public final class Connection implements PendingCall.Carrier {
 
     @Override
     public boolean isGone() {
-        State present = state;
-        return present == State.DRAINING || present == State.CLOSED;
+        State current = state;
+        return current == State.DRAINING || current == State.CLOSED;
     }
 
     /** The call ended without an answer. Any thread may call this. */
@@ -423,8 +423,8 @@ public final class Connection implements PendingCall.Carrier {
     }
 
     /**
-     * Whether the server answered a call, or was heard and stayed for a second. A server that only greets and closes is
-     * connected to again after a pause.
+     * Whether the server answered a call, or sent something and stayed connected for a second. After a server that only
+     * greets and closes, the next attempt waits for a pause.
      */
     boolean wasOfUse() {
         return answered || (heard && System.nanoTime() - readyNanos >= SHORT_LIFE_NANOS);

@@ -17,7 +17,7 @@ final class IdleSweep {
      * The lowest number of checks within the idle limit. It ensures that no connection is closed while its last call is
      * being answered.
      */
-    private static final int FEWEST_LOOKS = 4;
+    private static final int MIN_LOOKS = 4;
 
     /**
      * The highest number of checks within the idle limit. A connection is closed at most one 64th of the limit too
@@ -44,7 +44,7 @@ final class IdleSweep {
 
     /** @param leftNanos the time until the first connection may exceed the idle limit */
     private void lookLater(EventLoop loop, long leftNanos) {
-        long pause = Math.max(patienceNanos / MAX_LOOKS, Math.min(patienceNanos / FEWEST_LOOKS, leftNanos));
+        long pause = Math.max(patienceNanos / MAX_LOOKS, Math.min(patienceNanos / MIN_LOOKS, leftNanos));
         loop.schedule(() -> look(loop), Math.max(1, pause), TimeUnit.NANOSECONDS);
     }
 

@@ -146,7 +146,7 @@ public final class InboundAccount {
         finishing = null;
         budget.finished(this);
         if (!closed && budget.isUsedUp()) {
-            reading.tooSlow(incomplete + " bytes of a message came, and the rest did not within " + longest.toMillis()
+            reading.tooSlow(incomplete + " bytes of a message arrived, but not the rest within " + longest.toMillis()
                     + " ms while " + budget.used() + " of " + budget.maxBytes()
                     + " bytes were held for requests" + budget.whose());
         }

@@ -49,8 +49,8 @@ final class InboundBudget {
     static InboundBudget forStrangers(long maxBytesForAll) {
         return new InboundBudget(
                 Math.min(MAX_FOR_STRANGERS, maxBytesForAll / PART_FOR_STRANGERS),
-                " of connections that have not shown yet who they are (one in " + PART_FOR_STRANGERS
-                        + " of rpc.limits.max-inbound-bytes; a small request that is let in shows it)");
+                " of connections without an admitted request (one in " + PART_FOR_STRANGERS
+                        + " of rpc.limits.max-inbound-bytes; send a small request first)");
     }
 
     /** The owner of these bytes and the property of the limit, for messages. */

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class KeepAlive {
 
-    private static final long LONGEST_TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long MAX_TICK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Connection connection;
     private final long heartbeatNanos;
@@ -36,7 +36,7 @@ final class KeepAlive {
 
     void start(EventLoop loop) {
         heardNanos = System.nanoTime();
-        long tick = Math.max(1_000_000, Math.min(LONGEST_TICK_NANOS, probeAfterNanos / 4));
+        long tick = Math.max(1_000_000, Math.min(MAX_TICK_NANOS, probeAfterNanos / 4));
         ticking = loop.scheduleWithFixedDelay(this::look, tick, tick, TimeUnit.NANOSECONDS);
     }
 
@@ -62,7 +62,7 @@ final class KeepAlive {
         if (asked) {
             long patience = busy ? probeTimeoutNanos : idlePatienceNanos;
             if (now - askedNanos >= patience) {
-                connection.close("no sign of life for " + TimeUnit.NANOSECONDS.toMillis(now - heardNanos) + " ms");
+                connection.close("nothing was received for " + TimeUnit.NANOSECONDS.toMillis(now - heardNanos) + " ms");
             }
         } else if (now - heardNanos >= (busy ? probeAfterNanos : heartbeatNanos)) {
             asked = true;

@@ -101,9 +101,9 @@ public abstract class NettyServerCall implements ServerCall {
             return true;
         }
         long until = watchedUntilNanos;
-        Watcher present = watcher;
-        if (present != null && until != Long.MAX_VALUE && now - until >= 0) {
-            present.expired();
+        Watcher current = watcher;
+        if (current != null && until != Long.MAX_VALUE && now - until >= 0) {
+            current.expired();
         }
         return answered;
     }
@@ -117,9 +117,9 @@ public abstract class NettyServerCall implements ServerCall {
 
     /** Tells the code that runs the call that its answer is not needed. */
     protected void stopRunning() {
-        Watcher present = watcher;
-        if (present != null) {
-            present.disconnected();
+        Watcher current = watcher;
+        if (current != null) {
+            current.disconnected();
         }
     }
 }

@@ -166,7 +166,7 @@ public final class NettyServerTransport implements ServerTransport {
         port = ((InetSocketAddress) bound.channel().localAddress()).getPort();
         if (settings.tls() != null && settings.clearTextToo()) {
             LOG.warn(
-                    "Port {} serves clear text beside TLS (set by rpc.server.ssl.optional); take that out when every client"
+                    "Port {} serves clear text besides TLS (set by rpc.server.ssl.optional); remove it when every client"
                             + " speaks TLS",
                     port);
         }
@@ -182,7 +182,7 @@ public final class NettyServerTransport implements ServerTransport {
                     () -> "Closing a connection from " + host + ": "
                             + connections.size() + " of " + settings.maxConnections() + " connections, "
                             + (ofNetwork - 1) + " of " + settings.maxConnectionsPerHost()
-                            + " from this address, and no silent one could give way to it"
+                            + " from this address, and no silent one could be closed instead"
                             + " (set by rpc.limits.max-connections and rpc.limits.max-connections-per-host)",
                     null);
             accepted.close();
@@ -231,7 +231,7 @@ public final class NettyServerTransport implements ServerTransport {
         }
         tooMany.warn(
                 () -> silent.size() + " silent connections, the first from "
-                        + silent.get(0).remoteAddress() + ", give way to one from " + network + ": "
+                        + silent.get(0).remoteAddress() + ", are closed for one from " + network + ": "
                         + connections.size() + " of " + settings.maxConnections() + " connections, " + (ofNetwork - 1)
                         + " of " + settings.maxConnectionsPerHost() + " from its address"
                         + " (set by rpc.limits.max-connections and rpc.limits.max-connections-per-host)",

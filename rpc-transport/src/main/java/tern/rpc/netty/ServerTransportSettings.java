@@ -103,14 +103,14 @@ public record ServerTransportSettings(
         return maxInboundBytes / 4;
     }
 
-    /** @param replaced host name or IP address to bind, IPv6 without brackets; null for all addresses */
-    public ServerTransportSettings withAddress(@Nullable String replaced) {
-        return with(draft -> draft.address = replaced);
+    /** @param address host name or IP address to bind, IPv6 without brackets; null for all addresses */
+    public ServerTransportSettings withAddress(@Nullable String address) {
+        return with(draft -> draft.address = address);
     }
 
-    /** @param replaced 0 for a free port */
-    public ServerTransportSettings withPort(int replaced) {
-        return with(draft -> draft.port = replaced);
+    /** @param port 0 for a free port */
+    public ServerTransportSettings withPort(int port) {
+        return with(draft -> draft.port = port);
     }
 
     /**
@@ -124,14 +124,14 @@ public record ServerTransportSettings(
         });
     }
 
-    /** @param replaced the unanswered calls of one connection */
-    public ServerTransportSettings withMaxInFlight(int replaced) {
-        return with(draft -> draft.maxInFlight = replaced);
+    /** @param maxInFlight the unanswered calls of one connection */
+    public ServerTransportSettings withMaxInFlight(int maxInFlight) {
+        return with(draft -> draft.maxInFlight = maxInFlight);
     }
 
-    /** @param replaced the largest request and the largest answer, in bytes */
-    public ServerTransportSettings withMaxMessageBytes(int replaced) {
-        return withMaxMessageBytes(replaced, replaced);
+    /** @param maxMessageBytes the largest request and the largest answer, in bytes */
+    public ServerTransportSettings withMaxMessageBytes(int maxMessageBytes) {
+        return withMaxMessageBytes(maxMessageBytes, maxMessageBytes);
     }
 
     /**
@@ -145,9 +145,9 @@ public record ServerTransportSettings(
         });
     }
 
-    /** @param replaced at least the size of one request */
-    public ServerTransportSettings withMaxInboundBytes(long replaced) {
-        return with(draft -> draft.maxInboundBytes = replaced);
+    /** @param maxInboundBytes at least the size of one request */
+    public ServerTransportSettings withMaxInboundBytes(long maxInboundBytes) {
+        return with(draft -> draft.maxInboundBytes = maxInboundBytes);
     }
 
     /**
@@ -161,23 +161,23 @@ public record ServerTransportSettings(
         });
     }
 
-    /** @param replaced the time after which a connection without traffic is closed */
-    public ServerTransportSettings withIdleTimeout(Duration replaced) {
-        return with(draft -> draft.idleTimeout = replaced);
+    /** @param idleTimeout the time after which a connection without traffic is closed */
+    public ServerTransportSettings withIdleTimeout(Duration idleTimeout) {
+        return with(draft -> draft.idleTimeout = idleTimeout);
     }
 
-    /** @param replaced the time from the first byte within which a connection must show its protocol */
-    public ServerTransportSettings withFirstBytesTimeout(Duration replaced) {
-        return with(draft -> draft.firstBytesTimeout = replaced);
+    /** @param firstBytesTimeout the time from the first byte within which a connection must show its protocol */
+    public ServerTransportSettings withFirstBytesTimeout(Duration firstBytesTimeout) {
+        return with(draft -> draft.firstBytesTimeout = firstBytesTimeout);
     }
 
     /**
-     * @param replaced keys and trusted certificates, read for every new connection; null for no TLS
+     * @param tls keys and trusted certificates, read for every new connection; null for no TLS
      * @param alsoClearText whether clients without TLS are also served, while they are being migrated
      */
-    public ServerTransportSettings withTls(@Nullable Supplier<Tls> replaced, boolean alsoClearText) {
+    public ServerTransportSettings withTls(@Nullable Supplier<Tls> tls, boolean alsoClearText) {
         return with(draft -> {
-            draft.tls = replaced;
+            draft.tls = tls;
             draft.clearTextToo = alsoClearText;
         });
     }

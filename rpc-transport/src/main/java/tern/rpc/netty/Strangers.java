@@ -112,7 +112,7 @@ public final class Strangers {
                         : "is the address a tri:// or http:// one?";
             case "HTTP/2" -> "is the address a tri:// one?";
             case "dubbo" -> "is the address a dubbo:// one?";
-            case "TLS" -> "is TLS asked for on this port (set by rpc.client.ssl.bundle)?";
+            case "TLS" -> "is TLS required on this port (set by rpc.client.ssl.bundle)?";
             default -> "are host and port of the address right?";
         };
         return "it answered " + peer + ", not " + called + "; " + question;

@@ -8,38 +8,42 @@ import java.util.function.Function;
 import tern.rpc.limit.Share;
 
 /**
- * Those who have connections to a server, with one share of it for each, however many connections that are. A tenant
- * without connections stays as long as its methods run, so that it does not get a new share by connecting anew.
+ * The tenants with connections to a server. Each tenant has one share, however many connections it has. A tenant
+ * without connections stays as long as its methods run, so that it does not get a new share by reconnecting.
  * Thread-safe.
  *
- * @param <K> how they are told apart
+ * @param <K> identifies a tenant
  */
 final class Tenants<K> {
 
-    /** Tenants without connections that each connection looks at; more than one, so that they become fewer. */
+    /**
+     * Number of tenants without connections that each new connection checks. It is more than one, so that their number
+     * falls.
+     */
     private static final int LOOKED_AT = 2;
 
-    /** @param listed whether its key stands among those that are {@link #left} */
+    /** @param listed whether its key is in {@link #left} */
     private record Tenant(int connections, Share share, boolean listed) {
-        Tenant with(int replaced) {
-            return new Tenant(replaced, share, listed);
+        Tenant with(int connections) {
+            return new Tenant(connections, share, listed);
         }
 
-        Tenant listed(boolean replaced) {
-            return new Tenant(connections, share, replaced);
+        Tenant listed(boolean listed) {
+            return new Tenant(connections, share, listed);
         }
     }
 
     private final Function<K, String> nameOf;
     private final ConcurrentMap<K, Tenant> present = new ConcurrentHashMap<>();
-    private final Queue<K> left = new ConcurrentLinkedQueue<>(); // had no connection when they were added; each once
+    // keys of tenants without a connection when they were added; each once
+    private final Queue<K> left = new ConcurrentLinkedQueue<>();
 
-    /** @param nameOf a tenant, for people */
+    /** @param nameOf returns the name of a tenant for people */
     Tenants(Function<K, String> nameOf) {
         this.nameOf = nameOf;
     }
 
-    /** One more connection. */
+    /** Counts a new connection. */
     Share join(K key) {
         forgetIdle();
         Tenant joined = present.compute(
@@ -50,7 +54,7 @@ final class Tenants<K> {
         return joined.share();
     }
 
-    /** One connection less. */
+    /** Counts a closed connection. */
     void leave(K key) {
         present.computeIfPresent(key, (same, known) -> {
             Tenant after = known.with(known.connections() - 1);
@@ -89,12 +93,12 @@ final class Tenants<K> {
         return tenant.share().held() == 0 && tenant.share().streaming() == 0;
     }
 
-    /** How many are to be looked at again. For tests; counts them. */
+    /** Returns the number of tenants to check again, in linear time. For tests. */
     int remembered() {
         return left.size();
     }
 
-    /** Whether there are two or more. */
+    /** Whether there are two or more tenants. */
     boolean areSeveral() {
         return present.size() > 1;
     }

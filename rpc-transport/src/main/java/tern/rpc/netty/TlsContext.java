@@ -22,7 +22,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.transport.Tls;
 
 /**
- * Creates the TLS handlers of one side with the present keys and trusted certificates. When the supplier has new ones,
+ * Creates the TLS handlers of one side with the current keys and trusted certificates. When the supplier has new ones,
  * new connections use them. Unusable new ones are reported once and ignored. Thread-safe.
  */
 final class TlsContext {
@@ -56,7 +56,7 @@ final class TlsContext {
     /**
      * Creates the context of a server.
      *
-     * @throws IllegalArgumentException if the present settings of the supplier cannot be used
+     * @throws IllegalArgumentException if the current settings of the supplier cannot be used
      */
     static TlsContext ofServer(Supplier<Tls> source) {
         return new TlsContext(source, true, SERVED_BY_NAME);
@@ -64,7 +64,7 @@ final class TlsContext {
 
     /**
      * @param applicationProtocols offered to the server (ALPN); empty to offer none
-     * @throws IllegalArgumentException if the present settings of the supplier cannot be used
+     * @throws IllegalArgumentException if the current settings of the supplier cannot be used
      */
     static TlsContext ofClient(Supplier<Tls> source, List<String> applicationProtocols) {
         return new TlsContext(source, false, applicationProtocols);
@@ -105,7 +105,7 @@ final class TlsContext {
         };
     }
 
-    private Built present() {
+    private Built current() {
         Built known = built;
         Tls tls = source.get();
         return tls.equals(known.tls()) ? known : changed(tls);
@@ -115,11 +115,10 @@ final class TlsContext {
         if (!tls.equals(built.tls()) && !tls.equals(refused)) {
             try {
                 built = build(tls);
-                LOG.debug("New connections use {} as it is now", tls);
+                LOG.debug("New connections use the new version of {}", tls);
             } catch (SSLException | RuntimeException e) {
                 refused = tls;
-                LOG.error(
-                        "{} was changed and cannot be used; new connections go on with what was there before", tls, e);
+                LOG.error("{} was changed and cannot be used; new connections keep using the previous version", tls, e);
             }
         }
         return built;
@@ -127,18 +126,18 @@ final class TlsContext {
 
     /** The settings of new connections. */
     Tls tls() {
-        return present().tls();
+        return current().tls();
     }
 
     /** Creates the handler of a connection that a client opened. */
     SslHandler newHandler(Channel channel) {
-        Built now = present();
+        Built now = current();
         return patient(now, now.context().newHandler(channel.alloc()));
     }
 
     /** Creates the handler of a connection to a server, whose certificate must contain the name of the endpoint. */
     SslHandler newHandler(Channel channel, Endpoint endpoint) {
-        Built now = present();
+        Built now = current();
         SslHandler handler = now.context().newHandler(channel.alloc(), endpoint.name(), endpoint.port());
         SSLParameters parameters = handler.engine().getSSLParameters();
         parameters.setEndpointIdentificationAlgorithm("HTTPS");

@@ -29,13 +29,14 @@ final class TlsFailure {
 
     private static String reason(Throwable cause, Endpoint endpoint, Tls tls) {
         if (find(cause, NotSslRecordException.class) != null) {
-            return "the server speaks no TLS on this port (rpc.server.ssl.bundle there, or leave out " + tls + " here)";
+            return "the server does not use TLS on this port (rpc.server.ssl.bundle there, or leave out " + tls
+                    + " here)";
         }
         if (find(cause, SslHandshakeTimeoutException.class) != null) {
             return "the handshake took longer than " + tls.handshakeTimeout().toMillis() + " ms";
         }
         if (find(cause, ClosedChannelException.class) != null) {
-            return "the server closed the connection during the handshake; it may speak no TLS on this port";
+            return "the server closed the connection during the handshake; it may not use TLS on this port";
         }
         String certificate = badCertificate(cause, endpoint, tls);
         if (certificate != null) {
@@ -44,7 +45,7 @@ final class TlsFailure {
         String words = inWords(cause);
         return words.contains("fatal alert")
                 ? "the server refused: " + words
-                        + "; its log tells why. The certificate shown to it, if any, is that of " + tls
+                        + "; its log has the reason. The client's certificate, if any, comes from " + tls
                 : words + " (with " + tls + ")";
     }
 
@@ -54,7 +55,8 @@ final class TlsFailure {
             return "the certificate of the server is not valid today: " + inWords(cause);
         }
         if (find(cause, CertPathBuilderException.class) != null) {
-            return "the certificate of the server was issued by nobody whom " + tls + " trusts: " + inWords(cause);
+            return "the certificate of the server was not issued by an authority that " + tls + " trusts: "
+                    + inWords(cause);
         }
         CertificateException bad = find(cause, CertificateException.class);
         if (bad == null) {
@@ -63,7 +65,7 @@ final class TlsFailure {
         String words = inWords(bad);
         return words.matches("(?s)" + OTHER_HOST)
                 ? "the certificate of the server is not for " + endpoint.name()
-                        + ", the host by which it was called (set by rpc.client.url and the like): " + words
+                        + ", the host in its address (set for instance by rpc.client.url): " + words
                 : "the certificate of the server is refused by " + tls + ": " + words;
     }
 

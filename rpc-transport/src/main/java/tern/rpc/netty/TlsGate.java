@@ -28,7 +28,7 @@ final class TlsGate {
 
     private static final byte HANDSHAKE_RECORD = 0x16;
     private static final byte MAJOR_VERSION = 3;
-    private static final int HIGHEST_MINOR_VERSION = 4;
+    private static final int MAX_MINOR_VERSION = 4;
 
     /** A fatal alert, handshake_failure (RFC 8446, 6). */
     private static final byte[] ALERT = {0x15, 3, 3, 0, 2, 2, 40};
@@ -49,7 +49,7 @@ final class TlsGate {
         this.clearTextToo = clearTextToo;
         if (context != null && clearTextToo && needsCertificates(context)) {
             throw new IllegalArgumentException(context.tls().name()
-                    + " needs certificates of clients (rpc.server.ssl.client-auth), which those in clear text"
+                    + " needs certificates of clients (rpc.server.ssl.client-auth), which clear-text clients"
                     + " (rpc.server.ssl.optional) do not have; leave out one of the two");
         }
         this.unexpectedTls = new SeldomWarning(LOG, clock, PAUSE);
@@ -63,7 +63,7 @@ final class TlsGate {
         int length = firstBytes.readableBytes();
         boolean possible = (length < 1 || firstBytes.getByte(start) == HANDSHAKE_RECORD)
                 && (length < 2 || firstBytes.getByte(start + 1) == MAJOR_VERSION)
-                && (length < 3 || firstBytes.getUnsignedByte(start + 2) <= HIGHEST_MINOR_VERSION);
+                && (length < 3 || firstBytes.getUnsignedByte(start + 2) <= MAX_MINOR_VERSION);
         if (!possible) {
             return Match.NO;
         }
@@ -81,8 +81,8 @@ final class TlsGate {
                 || (clearTextToo && !needsCertificates(context)); // the settings may have changed since the start
     }
 
-    private static boolean needsCertificates(TlsContext present) {
-        return present.tls().clientAuth() == Tls.ClientAuth.NEED;
+    private static boolean needsCertificates(TlsContext current) {
+        return current.tls().clientAuth() == Tls.ClientAuth.NEED;
     }
 
     /** A client began a handshake but there are no keys. It gets an alert; otherwise it would wait. */

@@ -45,7 +45,7 @@ class ConnectingTest {
     }
 
     @Test
-    void callsSentBeforeItIsOpenAreSentInOrderOnceItIs() {
+    void callsBeforeTheConnectionOpensAreSentInOrder() {
         try (EventLoops loops = EventLoops.start(1);
                 RawServer server = RawServer.start()) {
             Connection connection = connection(server);
@@ -67,7 +67,7 @@ class ConnectingTest {
     }
 
     @Test
-    void callWhoseDeadlinePassesBeforeItIsOpenFailsAsNotExecutedAndIsNeverSent() throws Exception {
+    void callThatExpiresBeforeTheConnectionOpensIsNotExecuted() throws Exception {
         try (EventLoops loops = EventLoops.start(1);
                 RawServer server = RawServer.start()) {
             Connection connection = connection(server);

@@ -92,7 +92,7 @@ class DrainingTest {
      * The kernel and the accepting event loop know the connection, but its own event loop has not registered it yet.
      */
     @Test
-    void connectionThatIsBeingTakenOverIsToldToGo() throws Exception {
+    void connectionTakenOverDuringTheDrainIsAskedToClose() throws Exception {
         try (EventLoops loops = EventLoops.start(2);
                 NettyServerTransport server =
                         new NettyServerTransport(ServerTransportSettings.onPort(0), loops, List.of(new NoProtocol()))) {

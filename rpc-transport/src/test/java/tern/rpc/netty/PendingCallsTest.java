@@ -100,7 +100,7 @@ class PendingCallsTest {
     }
 
     @Test
-    void idsGoOnBehindTheLargest() {
+    void idsContinueWithNegativeOnesAfterTheLargest() {
         PendingCalls pending = new PendingCalls(8, Long.MAX_VALUE - 2);
         List<PendingCall> calls = new ArrayList<>();
         for (int i = 0; i < 8; i++) {

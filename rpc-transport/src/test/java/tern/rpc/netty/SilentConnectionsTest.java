@@ -121,7 +121,7 @@ class SilentConnectionsTest {
     }
 
     @Test
-    void addressThatHasManyMoreLosesUnusedOnesSooner() {
+    void addressWithManyMoreConnectionsLosesUnusedOnesSooner() {
         for (int i = 0; i < 20; i++) {
             unused(1, 2);
         }
@@ -131,7 +131,7 @@ class SilentConnectionsTest {
     }
 
     @Test
-    void addressThatHasAsManyAsItMayLosesItsOwn() {
+    void addressAtItsLimitLosesOneOfItsConnections() {
         unused(1, 20);
         for (int i = 0; i < 5; i++) {
             unused(2, 500);
@@ -267,7 +267,7 @@ class SilentConnectionsTest {
     }
 
     @Test
-    void dubboClientIsToldToSendNoCallsBeforeItsConnectionIsClosed() {
+    void dubboClientIsAskedToStopBeforeItsConnectionCloses() {
         int port = serve(1, 1);
         RawSocket silent = connect(port, 2, 1).send(RawFrame.heartbeat(7));
         assertThat(silent.read().id()).isEqualTo(7);
@@ -308,7 +308,7 @@ class SilentConnectionsTest {
     }
 
     @Test
-    void addressThatHasAsManyAsItMayLosesItsOwnSilentOne() {
+    void addressAtItsLimitLosesItsSilentConnection() {
         int port = serve(10, 2);
         RawSocket first = connect(port, 2, 1);
         connect(port, 2, 2);
@@ -377,7 +377,7 @@ class SilentConnectionsTest {
                 });
                 RawSocket newcomer = RawSocket.connect(port, 9)) {
             assertThat(isServed(newcomer)).isTrue();
-            assertThat(log.lines()).singleElement().asString().contains("give way to one from");
+            assertThat(log.lines()).singleElement().asString().contains("are closed for one from");
         }
         Await.until("all are gone", () -> connections() == 0);
         later.set(0);

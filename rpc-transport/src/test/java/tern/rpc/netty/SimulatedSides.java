@@ -198,7 +198,7 @@ final class SimulatedSides<T> implements AutoCloseable {
         @Override
         public ClientConnection connect(Endpoint endpoint, int connections, @Nullable Supplier<Tls> tls) {
             return new ClientConnection() {
-                private Connection present() {
+                private Connection current() {
                     return Objects.requireNonNull(connection);
                 }
 
@@ -239,12 +239,12 @@ final class SimulatedSides<T> implements AutoCloseable {
 
                 @Override
                 public void send(PendingCall call) {
-                    present().send(call);
+                    current().send(call);
                 }
 
                 @Override
                 public ClientStream open(PendingCall call, ClientStream.Receiver receiver) {
-                    return present().open(call, receiver);
+                    return current().open(call, receiver);
                 }
 
                 @Override

@@ -72,13 +72,13 @@ class SlowReadersTest {
     }
 
     @Test
-    void nobodyIsChosenForNothing() {
+    void zeroBytesChooseNoConnection() {
         assertThat(SlowReaders.choose(List.of(new Reader(1, 50)), 0)).isEmpty();
         assertThat(SlowReaders.choose(List.of(new Reader(1, 0)), 10)).isEmpty();
     }
 
     @Test
-    void readerThatTakesWhatWaitedIsNotSlow() {
+    void readerThatTakesTheWaitingBytesIsNotSlow() {
         Reader reader = new Reader(1, 1_000);
         SlowReaders.Look look = SlowReaders.Look.at(reader);
 

@@ -269,7 +269,7 @@ class SlowTenantsSocketTest {
     }
 
     @Test
-    void streamsWhoseMethodsDoNotReturn() {
+    void streamsWithMethodsThatDoNotReturn() {
         SlowStreams flooding = client(SlowStreams.class, "tri");
         for (int i = 0; i < 3 * THREADS; i++) {
             flooding.hold("a", new StreamObserver<>() {
@@ -289,7 +289,7 @@ class SlowTenantsSocketTest {
     }
 
     @Test
-    void connectionsThatAreOpenedAnewForEachCallAndClosedWhileItRuns() {
+    void connectionPerCallThatClosesWhileTheCallRuns() {
         another();
         for (int i = 0; i < THREADS; i++) {
             try (RawSocket each = RawSocket.connect(port, 3)) {

@@ -50,7 +50,7 @@ class TenancyTest {
     }
 
     @Test
-    void nameCountsWhereverItComesFrom() throws Exception {
+    void namedTenantIsTheSameFromAnyAddress() throws Exception {
         Tenancy one = from("10.0.0.1");
         Tenancy two = from("10.0.0.2");
         Tenancy other = from("10.0.0.1");
@@ -62,7 +62,7 @@ class TenancyTest {
     }
 
     @Test
-    void tenantThatConnectsAnewWhileItsMethodsRunHasTheSameShare() throws Exception {
+    void tenantThatReconnectsWhileItsMethodsRunKeepsItsShare() throws Exception {
         Limiter limiter = new Limiter(new FixedLimit(10), 10, () -> 0);
         from("10.0.0.9");
         Tenancy before = from("10.0.0.1");
@@ -95,7 +95,7 @@ class TenancyTest {
     }
 
     @Test
-    void nothingIsKeptOfThoseWhoLeft() throws Exception {
+    void departedTenantsAreForgotten() throws Exception {
         Tenancy before = from("10.0.0.1");
         before.named(new X500Principal("CN=shop"));
         Share held = before.share();

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class TlsFailureTest {
 
     @Test
-    void whatACertificateSaysStaysOnItsLine() {
+    void textOfACertificateStaysOnItsLine() {
         SSLHandshakeException failure = new SSLHandshakeException("refused");
         failure.initCause(new CertificateException("not trusted: CN=a\n2026-01-01 ERROR forged"));
 

@@ -78,7 +78,7 @@ class WriteQueueTest {
     private final AtomicInteger written = new AtomicInteger();
 
     @Test
-    void whatWasQueuedBeforeTheChannelIsOpenLeavesInOrderWithOneFlush() {
+    void commandsQueuedBeforeTheChannelOpensLeaveInOrderWithOneFlush() {
         for (int i = 0; i < 10; i++) {
             queue.add(new Numbered(0, i, written));
         }

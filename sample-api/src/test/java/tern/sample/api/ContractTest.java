@@ -18,7 +18,7 @@ class ContractTest {
     }
 
     @Test
-    void onlyWhatMayBeRepeatedIsMarked() {
+    void onlyIdempotentMethodsAreMarked() {
         assertThat(ServiceDescriptor.of(UserService.class).methods())
                 .filteredOn(MethodDescriptor::isIdempotent)
                 .extracting(MethodDescriptor::name)

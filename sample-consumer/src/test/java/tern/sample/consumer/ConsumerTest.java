@@ -133,7 +133,7 @@ class ConsumerTest {
     }
 
     @Test
-    void loadCanBeAskedForOverHttp() {
+    void loadCanBeStartedOverHttp() {
         ResponseEntity<String> run =
                 http().post().uri("/load?rate=100").retrieve().toEntity(String.class);
 

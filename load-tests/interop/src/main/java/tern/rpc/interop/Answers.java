@@ -46,9 +46,9 @@ final class Answers<R> implements Flow.Subscriber<R>, StreamObserver<R> {
     }
 
     void cancel() {
-        Flow.Subscription present = subscription;
-        if (present != null) {
-            present.cancel();
+        Flow.Subscription current = subscription;
+        if (current != null) {
+            current.cancel();
         }
     }
 

@@ -174,16 +174,16 @@ final class InteropTestService implements TestService {
 
         @Override
         public void onNext(StreamingInputCallRequest request) {
-            Flow.Subscription present = Objects.requireNonNull(subscription);
+            Flow.Subscription current = Objects.requireNonNull(subscription);
             try {
                 checkCompressed(context, request.getExpectCompressed());
             } catch (RpcException e) {
-                present.cancel();
+                current.cancel();
                 result.completeExceptionally(e);
                 return;
             }
             bytes += request.getPayload().getBody().size();
-            present.request(1);
+            current.request(1);
         }
 
         @Override

@@ -35,7 +35,7 @@ class ScriptedPublisherTest {
     }
 
     @Test
-    void givesNoMoreThanWasAskedForAndAsksForOneRequestAtATime() {
+    void deliversOnlyRequestedAnswersAndRequestsOneMessageAtATime() {
         publish(Duration.ZERO);
         answers.request(1);
 
@@ -49,7 +49,7 @@ class ScriptedPublisherTest {
     }
 
     @Test
-    void requestsMayAcceptTheirSubscriberLaterThanAnswersAreAskedFor() {
+    void requestsMaySubscribeAfterAnswersWereRequested() {
         requests.later = true;
         publish(Duration.ZERO);
         answers.request(10);
@@ -62,7 +62,7 @@ class ScriptedPublisherTest {
     }
 
     @Test
-    void theEndIsToldWithoutBeingAskedFor() {
+    void endIsDeliveredWithoutARequest() {
         publish(Duration.ZERO);
         answers.request(1);
 

@@ -16,7 +16,7 @@ import tern.rpc.interop.testing.TestServiceProto;
 class ServiceInterfacesTest {
 
     @Test
-    void testServiceIsThatOfItsProtoFileButForTheMethodThatServersMustNotHave() {
+    void testServiceHasTheMethodsOfItsProtoFileExceptTheUnimplementedOne() {
         Map<String, String> wanted = methods(TestServiceProto.getDescriptor());
         assertThat(wanted.remove("UnimplementedCall")).isNotNull();
 
@@ -25,7 +25,7 @@ class ServiceInterfacesTest {
     }
 
     @Test
-    void conformanceServiceIsThatOfItsProtoFileButForTheMethodThatServersMustNotHave() {
+    void conformanceServiceHasTheMethodsOfItsProtoFileExceptTheUnimplementedOne() {
         Map<String, String> wanted = methods(ConformanceServiceProto.getDescriptor());
         assertThat(wanted.remove("Unimplemented")).isNotNull();
 

@@ -99,20 +99,20 @@ public class OnceBenchmark {
     @Benchmark
     public int contextOnce() {
         ServerContext context = ServerContext.current();
-        int present = 0;
+        int current = 0;
         for (int i = 0; i < FILTERS; i++) {
-            present += context == null ? 0 : 1;
+            current += context == null ? 0 : 1;
         }
-        return present;
+        return current;
     }
 
     @Benchmark
     public int contextAtEachStep() {
-        int present = 0;
+        int current = 0;
         for (int i = 0; i < FILTERS; i++) {
-            present += ServerContext.current() == null ? 0 : 1;
+            current += ServerContext.current() == null ? 0 : 1;
         }
-        return present;
+        return current;
     }
 
     /** One object for a blocking call: it is registered, answered, and its answer is read. */

@@ -32,7 +32,7 @@ final class FeedCall implements SceneCall {
     @Override
     public void record(Histogram latencies, long nanos) {
         if (received > 0) {
-            latencies.recordValueWithCount(Math.min(Load.LONGEST_NANOS, nanos / received), received);
+            latencies.recordValueWithCount(Math.min(Load.MAX_NANOS, nanos / received), received);
         }
     }
 }

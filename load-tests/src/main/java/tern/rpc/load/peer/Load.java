@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
 final class Load {
 
     /** Upper bound of recorded latencies. */
-    static final long LONGEST_NANOS = TimeUnit.MINUTES.toNanos(1);
+    static final long MAX_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /**
      * Precision of one percent. It keeps the histogram of a caller so small that it does not disturb the measurement.
      */
     static final int DIGITS = 2;
 
-    private static final int LONGEST_TEXT = 300;
+    private static final int MAX_TEXT = 300;
 
     private final int callers;
     private final long nanos;
@@ -70,12 +70,12 @@ final class Load {
     }
 
     static Histogram newHistogram() {
-        return new Histogram(TimeUnit.MICROSECONDS.toNanos(1), LONGEST_NANOS, DIGITS);
+        return new Histogram(TimeUnit.MICROSECONDS.toNanos(1), MAX_NANOS, DIGITS);
     }
 
     private void failed(String text) {
         errors.incrementAndGet();
-        firstError.compareAndSet(null, text.length() > LONGEST_TEXT ? text.substring(0, LONGEST_TEXT) + "…" : text);
+        firstError.compareAndSet(null, text.length() > MAX_TEXT ? text.substring(0, MAX_TEXT) + "…" : text);
     }
 
     private final class Caller extends Thread {

@@ -46,7 +46,7 @@ record Measurement(
                     ProcessCost.of(words, 3),
                     ProcessCost.NONE,
                     Histogram.decodeFromCompressedByteBuffer(
-                            ByteBuffer.wrap(Base64.getDecoder().decode(words[7])), Load.LONGEST_NANOS));
+                            ByteBuffer.wrap(Base64.getDecoder().decode(words[7])), Load.MAX_NANOS));
         } catch (DataFormatException e) {
             throw new IllegalArgumentException("a client told '" + line + "', which makes no sense", e);
         }

@@ -56,7 +56,7 @@ final class PingCall implements SceneCall {
         @Override
         public void onNext(Item item) {
             super.onNext(item);
-            roundTrips.recordValue(Math.min(Load.LONGEST_NANOS, System.nanoTime() - sentNanos));
+            roundTrips.recordValue(Math.min(Load.MAX_NANOS, System.nanoTime() - sentNanos));
             StreamObserver<Item> sender = requests;
             if (sender == null) {
                 throw new IllegalStateException("an answer came before a request");

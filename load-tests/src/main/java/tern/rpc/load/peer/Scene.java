@@ -49,8 +49,8 @@ record Scene(String name, int callers, int pairs, String description) {
                         () -> new IllegalArgumentException("scene '" + name + "' is not known; known are " + NAMES));
     }
 
-    Scene withCallers(int replaced) {
-        return new Scene(name, replaced, pairs, description);
+    Scene withCallers(int callers) {
+        return new Scene(name, callers, pairs, description);
     }
 
     /** Returns whether messages of streams are counted instead of calls. */

@@ -30,7 +30,7 @@ interface SceneCall {
      * @param nanos duration of the call
      */
     default void record(Histogram latencies, long nanos) {
-        latencies.recordValue(Math.min(Load.LONGEST_NANOS, nanos));
+        latencies.recordValue(Math.min(Load.MAX_NANOS, nanos));
     }
 
     /** @param name name from {@link Scene#call} */

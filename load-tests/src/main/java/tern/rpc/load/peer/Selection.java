@@ -25,7 +25,7 @@ record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis,
     private static final int SHORT_ROUNDS = 3;
     private static final int LONG_ROUNDS = 5;
     private static final int MILLIS = 2_000;
-    private static final int LONGEST_MILLIS = 600_000;
+    private static final int MAX_MILLIS = 600_000;
     private static final int MAX_CALLERS = 1_000;
     private static final int MAX_ROUNDS = 99;
 
@@ -71,7 +71,7 @@ record Selection(List<String> peers, List<Scene> scenes, int rounds, int millis,
                 case "--peers=" -> peers = names("--peers", value, Peer.NAMES);
                 case "--scenes=" -> scenes = names("--scenes", value, Scene.NAMES);
                 case "--rounds=" -> rounds = number("--rounds", value, MAX_ROUNDS);
-                case "--millis=" -> millis = number("--millis", value, LONGEST_MILLIS);
+                case "--millis=" -> millis = number("--millis", value, MAX_MILLIS);
                 case "--callers=" -> callers = number("--callers", value, MAX_CALLERS);
                 case "--report=" -> report = Path.of(value);
                 default -> {

@@ -18,9 +18,9 @@ import tern.rpc.load.replay.Facts;
 public final class Stability {
 
     /** A regression line through fewer samples is meaningless. */
-    private static final int FEWEST_SAMPLES = 10;
+    private static final int MIN_SAMPLES = 10;
 
-    private static final Duration LONGEST_STEP = Duration.ofMinutes(1);
+    private static final Duration MAX_STEP = Duration.ofMinutes(1);
     private static final double MILLIS_PER_HOUR = 3.6e6;
     private static final double MILLIS_PER_MINUTE = 6e4;
     private static final double MEGABYTE = 1e6;
@@ -79,7 +79,7 @@ public final class Stability {
 
     private boolean run() throws IOException {
         double total = hours * MILLIS_PER_HOUR;
-        long step = Math.min(LONGEST_STEP.toMillis(), (long) (total / FEWEST_SAMPLES));
+        long step = Math.min(MAX_STEP.toMillis(), (long) (total / MIN_SAMPLES));
         List<List<Sample>> samples = List.of(new ArrayList<>(), new ArrayList<>());
         long calls = 0;
         long errors = 0;

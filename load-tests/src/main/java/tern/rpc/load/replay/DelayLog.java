@@ -7,12 +7,12 @@ import org.HdrHistogram.Histogram;
 /** Records the actual delays of a proxy, which can exceed the intended delay. Thread-safe. */
 final class DelayLog {
 
-    private static final long HIGHEST_MICROS = TimeUnit.MINUTES.toMicros(1);
+    private static final long MAX_MICROS = TimeUnit.MINUTES.toMicros(1);
 
-    private final Histogram micros = new Histogram(HIGHEST_MICROS, 3); // guarded by this
+    private final Histogram micros = new Histogram(MAX_MICROS, 3); // guarded by this
 
     synchronized void record(long nanos) {
-        micros.recordValue(Math.min(HIGHEST_MICROS, Math.max(0, TimeUnit.NANOSECONDS.toMicros(nanos))));
+        micros.recordValue(Math.min(MAX_MICROS, Math.max(0, TimeUnit.NANOSECONDS.toMicros(nanos))));
     }
 
     /** Returns count, mean, 99th percentile and maximum as text. */

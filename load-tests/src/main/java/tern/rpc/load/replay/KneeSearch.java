@@ -9,7 +9,7 @@ final class KneeSearch {
 
     private static final double STRIDE = 1.6;
     private static final double CLOSE_ENOUGH = 1.12;
-    private static final double LOWEST = 10;
+    private static final double MIN_RATE = 10;
 
     /** Factor above the highest good rate at which the load is clearly too high. */
     static final double BEYOND = 1.3;
@@ -42,13 +42,13 @@ final class KneeSearch {
     }
 
     boolean isDone() {
-        return left <= 0 || held >= highest || missed / held <= CLOSE_ENOUGH || missed <= LOWEST;
+        return left <= 0 || held >= highest || missed / held <= CLOSE_ENOUGH || missed <= MIN_RATE;
     }
 
     /** Returns the rate to try next, in whole calls a second. */
     double next() {
         if (!again) {
-            asked = Math.max(LOWEST, Math.rint(unrounded()));
+            asked = Math.max(MIN_RATE, Math.rint(unrounded()));
         }
         return asked;
     }
@@ -81,7 +81,7 @@ final class KneeSearch {
 
     /** Returns a rate that is clearly too high, unless another process kept the machine busy. */
     double beyond() {
-        double third = Math.max(held, LOWEST) * BEYOND;
+        double third = Math.max(held, MIN_RATE) * BEYOND;
         return Math.rint(Double.isInfinite(missed) ? third : Math.max(third, missed));
     }
 }

@@ -18,9 +18,9 @@ final class LockPrice {
     private static final int THREADS = 400;
     private static final int CONNECTIONS = 50;
     private static final long SECONDS = 2;
-    private static final long HIGHEST_MICROS = TimeUnit.SECONDS.toMicros(60);
+    private static final long MAX_MICROS = TimeUnit.SECONDS.toMicros(60);
 
-    private final ConcurrentHistogram waitMicros = new ConcurrentHistogram(HIGHEST_MICROS, 3);
+    private final ConcurrentHistogram waitMicros = new ConcurrentHistogram(MAX_MICROS, 3);
     private final DruidDataSource pool;
 
     private LockPrice(DruidDataSource pool) {
@@ -74,7 +74,7 @@ final class LockPrice {
     private void borrow(long asked) throws SQLException {
         try (Connection connection = pool.getConnection()) {
             connection.getAutoCommit();
-            waitMicros.recordValue(Math.min(HIGHEST_MICROS, TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - asked)));
+            waitMicros.recordValue(Math.min(MAX_MICROS, TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - asked)));
         }
     }
 }

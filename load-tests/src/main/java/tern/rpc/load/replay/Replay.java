@@ -28,7 +28,7 @@ public final class Replay {
     private static final Duration DELAY = Duration.ofMillis(1);
     private static final List<Double> TRAINING_RATES = List.of(50.0, 200.0);
     private static final double FIRST_RATE = 200;
-    private static final double HIGHEST_RATE = 1_000;
+    private static final double MAX_RATE = 1_000;
     private static final int STEPS = 8;
     private static final int TRIES_BEYOND = 3;
     private static final int FAIR_LOCK_ROUND = 4;
@@ -103,7 +103,7 @@ public final class Replay {
             for (double rate : TRAINING_RATES) {
                 samples.drive(rate);
             }
-            KneeSearch search = new KneeSearch(FIRST_RATE, HIGHEST_RATE, STEPS);
+            KneeSearch search = new KneeSearch(FIRST_RATE, MAX_RATE, STEPS);
             Map<Double, Step> held = new TreeMap<>();
             List<Step> steps = new ArrayList<>();
             while (!search.isDone()) {

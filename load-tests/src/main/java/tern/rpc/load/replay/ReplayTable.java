@@ -15,8 +15,8 @@ final class ReplayTable {
             "p99 ms",
             "max ms",
             "CPU",
-            "what the original found by hand",
-            "what Tern's report said first");
+            "cause found by hand originally",
+            "first cause in Tern's report");
 
     private ReplayTable() {}
 

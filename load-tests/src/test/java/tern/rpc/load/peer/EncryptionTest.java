@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 class EncryptionTest {
 
     @Test
-    void endOfTheNameTellsTheEngine() {
+    void endOfTheNameSelectsTheEngine() {
         assertThat(Encryption.of("tern-proto")).isEqualTo(Encryption.NONE);
         assertThat(Encryption.of("tern-proto-tls")).isEqualTo(Encryption.JDK);
         assertThat(Encryption.of("tern-proto-boringssl")).isEqualTo(Encryption.BORING_SSL);
@@ -16,7 +16,7 @@ class EncryptionTest {
     }
 
     @Test
-    void nettyIsToldWhetherToUseItsNativeEngine() {
+    void nativeEngineOfNettyIsSwitched() {
         assertThat(Encryption.NONE.flags()).isEmpty();
         assertThat(Encryption.JDK.flags()).contains("-Dio.netty.handler.ssl.noOpenSsl=true");
         assertThat(Encryption.BORING_SSL.flags()).contains("-Dio.netty.handler.ssl.noOpenSsl=false");

@@ -13,7 +13,7 @@ import tern.rpc.load.peer.Flatness.Verdict;
 class FlatnessTest {
 
     @Test
-    void slopeIsThatOfTheStraightLine() {
+    void slopeOfAStraightLineIsFound() {
         assertThat(Slope.of(new double[] {1, 2, 3}, new double[] {5, 7, 9}).perMinute())
                 .isCloseTo(2, within(1e-9));
         assertThat(Slope.of(new double[] {1, 2, 3, 4}, new double[] {1, -1, -1, 1})
@@ -23,7 +23,7 @@ class FlatnessTest {
     }
 
     @Test
-    void whatGoesUpAndDownIsFlat() {
+    void valuesThatGoUpAndDownAreFlat() {
         List<Verdict> verdicts = verdicts(minute -> held(40_000_000 + minute % 2 * 3_000_000L, 30 + minute % 2, 20));
 
         assertThat(verdicts).allMatch(Verdict::flat);

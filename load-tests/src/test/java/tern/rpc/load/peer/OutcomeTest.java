@@ -35,7 +35,7 @@ class OutcomeTest {
     }
 
     @Test
-    void whatTheSystemDoesNotTellIsNotANumber() {
+    void missingFigureIsNaN() {
         Outcome outcome = new Outcome(List.of(Measured.round(10, 1, 1)), "");
 
         assertThat(outcome.clientSwitches()).isNaN();

@@ -142,7 +142,7 @@ class PeersTest {
 
     /** Compares with a tolerance, because hessian2 writes small user ids with fewer bytes. */
     @Test
-    void theFloorSendsAsManyBytesAsTheDubboProtocol() throws IOException {
+    void floorSendsAsManyBytesAsTheDubboProtocol() throws IOException {
         Map<String, List<Long>> dubbo = bytes("tern-dubbo");
 
         bytes(FLOOR).forEach((call, counts) -> {

@@ -38,7 +38,7 @@ class ProcessMeterTest {
     }
 
     @Test
-    void readsWhatLinuxTells(@TempDir Path process) throws IOException {
+    void readsTheFiguresOfLinux(@TempDir Path process) throws IOException {
         Files.writeString(process.resolve("io"), "rchar: 7\nsyscr: 1\nsyscw: 42\n");
         for (String thread : new String[] {"1", "2"}) {
             Files.createDirectories(process.resolve("task").resolve(thread));
@@ -54,7 +54,7 @@ class ProcessMeterTest {
     }
 
     @Test
-    void saysSoWhereTheSystemDoesNotTell(@TempDir Path nothing) {
+    void unknownFigureIsReportedAsUnknown(@TempDir Path nothing) {
         ProcessCost read = new ProcessMeter(nothing).before();
 
         assertThat(read.writes()).isEqualTo(ProcessCost.UNKNOWN);

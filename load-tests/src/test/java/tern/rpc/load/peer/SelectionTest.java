@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SelectionTest {
 
     @Test
-    void shortRunUnlessMoreIsAskedFor() {
+    void shortRunIsTheDefault() {
         Selection selection = Selection.of();
 
         assertThat(selection.peers()).hasSizeLessThanOrEqualTo(5).startsWith("tern-dubbo", "dubbo-hessian2");
@@ -49,7 +49,7 @@ class SelectionTest {
     }
 
     @Test
-    void unknownNamesAreToldWithTheKnownOnes() {
+    void unknownNamesAreReportedWithTheKnownOnes() {
         assertThatThrownBy(() -> Selection.of("--peers=tern-dubbo,corba"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("'corba'")

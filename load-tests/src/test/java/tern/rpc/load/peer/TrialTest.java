@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 class TrialTest {
 
     @Test
-    void aPeerThatDoesNotStartTellsWhy() {
+    void peerThatDoesNotStartReportsTheReason() {
         assertThatThrownBy(() -> new Trial("no-such-peer", 1))
                 .isInstanceOf(Side.Failure.class)
                 .hasMessageContaining("server: ")

@@ -12,7 +12,7 @@ class PicturesTest {
     private static final Path ROOT = Path.of("..");
 
     @Test
-    void committedPicturesAreThoseThatTheCommandDraws() throws Exception {
+    void committedPicturesEqualTheDrawnOnes() throws Exception {
         Map<String, String> drawn = Pictures.draw(ROOT);
 
         assertThat(drawn).hasSize(4);

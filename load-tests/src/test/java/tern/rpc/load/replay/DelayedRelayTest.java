@@ -39,7 +39,7 @@ class DelayedRelayTest {
     }
 
     @Test
-    void whatTheDelayReallyWasIsKept() {
+    void realDelayIsRecorded() {
         channel.writeInbound(bytes("one"));
         clock.addAndGet(2 * DELAY_NANOS); // simulates a busy machine that wakes the event loop late
         pass(DELAY_NANOS);

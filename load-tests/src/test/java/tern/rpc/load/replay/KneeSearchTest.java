@@ -53,7 +53,7 @@ class KneeSearchTest {
     }
 
     @Test
-    void clearMissIsBelievedAtOnce() {
+    void clearMissNeedsNoRepetition() {
         KneeSearch search = new KneeSearch(200, 1_000, 20);
 
         search.tell(answer(search, 200, Outcome.MISSED));

@@ -14,7 +14,7 @@ class MachineLoadTest {
     private Path folder;
 
     @Test
-    void busyIsWhatWasNeitherIdleNorWaitingForDisks() throws IOException {
+    void busyTimeExcludesIdleAndDiskWait() throws IOException {
         Path file = folder.resolve("stat");
         MachineLoad load = new MachineLoad(file);
 
@@ -26,7 +26,7 @@ class MachineLoadTest {
     }
 
     @Test
-    void unknownWhereTheSystemDoesNotTell() {
+    void unknownIfTheSystemHasNoFigures() {
         MachineLoad load = new MachineLoad(folder.resolve("missing"));
 
         assertThat(load.read().busySince(load.read())).isNegative();

@@ -58,7 +58,7 @@ class HashBudget {
         }
         if (before >= limits.nonScalarKeys()) {
             throw new SerializationException("more than " + limits.nonScalarKeys()
-                    + " keys or elements of a set that are not text, numbers and the like"
+                    + " keys or elements of a set that are not simple values"
                     + "; the limit is rpc.limits.max-composite-keys");
         }
         spend(weight * (before + 1L));
@@ -88,7 +88,7 @@ class HashBudget {
 
     /**
      * Checks the number of keys with equal hashes for a key that is about to be added and whose class differs from the
-     * present state.
+     * current state.
      *
      * @param state the result of this method for the previous key; null for the first key
      * @param keys the keys that the container holds so far

@@ -17,7 +17,7 @@ final class HessianInput {
     private static final VarHandle LONGS = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final long NOT_ASCII = 0x8080808080808080L;
     private static final byte[] NOTHING = {};
-    private static final int LARGEST_KEPT_BYTES = 1 << 20;
+    private static final int MAX_KEPT_BYTES = 1 << 20;
 
     /**
      * The bound for continuation bytes of a character, as signed bytes: a byte of at least this value is no
@@ -269,7 +269,7 @@ final class HessianInput {
     }
 
     private byte[] roomFor(int length) {
-        if (length > LARGEST_KEPT_BYTES) {
+        if (length > MAX_KEPT_BYTES) {
             return new byte[length];
         }
         if (length > plain.length) {

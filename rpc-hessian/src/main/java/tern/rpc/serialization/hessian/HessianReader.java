@@ -11,7 +11,7 @@ import tern.rpc.serialization.SerializationException;
 /** Reads Hessian 2 in one pass over an array. Not thread-safe. */
 final class HessianReader implements ObjectReader {
 
-    private static final int LONGEST_LEADING_TEXT = 1 << 16;
+    private static final int MAX_LEADING_TEXT = 1 << 16;
 
     private final HessianInput in = new HessianInput();
     private final KnownTexts texts = new KnownTexts();
@@ -54,7 +54,7 @@ final class HessianReader implements ObjectReader {
     @Override
     public @Nullable String readString() {
         int tag = in.next();
-        return tag == 'N' ? null : in.textOf(tag, LONGEST_LEADING_TEXT, texts, true);
+        return tag == 'N' ? null : in.textOf(tag, MAX_LEADING_TEXT, texts, true);
     }
 
     @Override

@@ -12,7 +12,7 @@ final class IdentityNumbers {
 
     private static final int SCANNED = 16;
     private static final int FIRST_SLOTS = 256;
-    private static final int LARGEST_KEPT = 1 << 10;
+    private static final int MAX_KEPT = 1 << 10;
 
     private @Nullable Object[] objects = new Object[SCANNED];
     private int[] numbers = new int[SCANNED];
@@ -30,7 +30,7 @@ final class IdentityNumbers {
     private int next;
 
     void clear() {
-        if (objects.length > LARGEST_KEPT) {
+        if (objects.length > MAX_KEPT) {
             objects = new Object[SCANNED];
             numbers = new int[SCANNED];
             slots = new int[] {};

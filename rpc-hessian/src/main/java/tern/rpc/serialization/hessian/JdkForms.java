@@ -43,12 +43,12 @@ final class JdkForms {
      * The maximum length of the text of a decimal number. The time to parse the text grows with the square of its
      * length.
      */
-    private static final int LONGEST_NUMBER = 10_000;
+    private static final int MAX_NUMBER = 10_000;
 
     /**
-     * The maximum length of a {@code BigInteger} in groups of 32 bits, about as many digits as {@link #LONGEST_NUMBER}.
+     * The maximum length of a {@code BigInteger} in groups of 32 bits, about as many digits as {@link #MAX_NUMBER}.
      */
-    private static final int LARGEST_MAGNITUDE = 1_039;
+    private static final int MAX_MAGNITUDE = 1_039;
 
     /** The size of a calendar with its arrays of fields, beyond the room of one value. */
     private static final int CALENDAR_BYTES = 400;
@@ -106,9 +106,9 @@ final class JdkForms {
     }
 
     private static BigDecimal decimal(@Nullable String digits) {
-        if (digits == null || digits.length() > LONGEST_NUMBER) {
+        if (digits == null || digits.length() > MAX_NUMBER) {
             throw new SerializationException("a BigDecimal of "
-                    + (digits == null ? "nothing" : digits.length() + " characters, limit " + LONGEST_NUMBER));
+                    + (digits == null ? "nothing" : digits.length() + " characters, limit " + MAX_NUMBER));
         }
         return new BigDecimal(digits);
     }
@@ -124,9 +124,9 @@ final class JdkForms {
     }
 
     private static BigInteger integer(int signum, int[] magnitude) {
-        if (magnitude.length > LARGEST_MAGNITUDE) {
+        if (magnitude.length > MAX_MAGNITUDE) {
             throw new SerializationException("a BigInteger of " + magnitude.length * Integer.SIZE + " bits, limit "
-                    + LARGEST_MAGNITUDE * Integer.SIZE);
+                    + MAX_MAGNITUDE * Integer.SIZE);
         }
         ByteBuffer bytes = ByteBuffer.allocate(magnitude.length * Integer.BYTES);
         bytes.asIntBuffer().put(magnitude);

@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 final class KnownDefinitions {
 
     /**
-     * The number of sets. {@code SETS} and {@link #LONGEST_BYTES} together limit the cache to a few megabytes, whatever
+     * The number of sets. {@code SETS} and {@link #MAX_BYTES} together limit the cache to a few megabytes, whatever
      * peers send.
      */
     private static final int SETS = 64;
 
     private static final int WAYS = 4;
-    private static final int LONGEST_BYTES = 1 << 10;
+    private static final int MAX_BYTES = 1 << 10;
 
     private final AtomicReferenceArray<@Nullable Entry> entries = new AtomicReferenceArray<>(SETS * WAYS);
 
@@ -34,10 +34,10 @@ final class KnownDefinitions {
         return null;
     }
 
-    /** Adds a definition of the present message after an object of its class was allowed. */
+    /** Adds a definition of the current message after an object of its class was allowed. */
     void add(WireClass definition, HessianInput in) {
         int length = definition.end - definition.start;
-        if (length > LONGEST_BYTES) {
+        if (length > MAX_BYTES) {
             return;
         }
         int position = in.position();

@@ -19,7 +19,7 @@ final class KnownTexts {
     private static final int PLACES = 1 << 7;
 
     /** The maximum length of a text in the cache. Names are shorter, and longer texts are not worth their memory. */
-    private static final int LONGEST = 128;
+    private static final int MAX_LENGTH = 128;
 
     private final byte[] @Nullable [] keys = new byte[PLACES][];
     private final @Nullable String[] texts = new @Nullable String[PLACES];
@@ -27,7 +27,7 @@ final class KnownTexts {
     /** Returns the text for these ASCII bytes if it is known, else null. */
     @Nullable
     String find(byte[] bytes, int from, int length) {
-        if (length > LONGEST) {
+        if (length > MAX_LENGTH) {
             return null;
         }
         int place = place(bytes, from, length);
@@ -37,7 +37,7 @@ final class KnownTexts {
 
     /** Adds a text that consists of these ASCII bytes. */
     void add(byte[] bytes, int from, int length, String text) {
-        if (length <= LONGEST) {
+        if (length <= MAX_LENGTH) {
             int place = place(bytes, from, length);
             keys[place] = text.getBytes(StandardCharsets.ISO_8859_1);
             texts[place] = text;

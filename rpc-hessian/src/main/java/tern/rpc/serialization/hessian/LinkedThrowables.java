@@ -15,7 +15,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
 
     static final int MAX_FRAMES = 64;
     static final int MAX_LINKS = 8;
-    static final int LONGEST_MESSAGE = 8 << 10;
+    static final int MAX_MESSAGE = 8 << 10;
 
     /**
      * The maximum number of exceptions in one message. Each created exception costs a walk over the stack, whatever the
@@ -146,7 +146,7 @@ final class LinkedThrowables implements ThrowableParts.Source {
     @Override
     public @Nullable String readMessage() {
         String message = (String) values.read(TEXT);
-        return message == null || message.length() <= LONGEST_MESSAGE ? message : message.substring(0, LONGEST_MESSAGE);
+        return message == null || message.length() <= MAX_MESSAGE ? message : message.substring(0, MAX_MESSAGE);
     }
 
     private void readList(int most, Runnable element) {

@@ -12,7 +12,7 @@ import tern.rpc.serialization.SerializationException;
 final class ListReader {
 
     private static final int MAX_DIMENSIONS = 16;
-    private static final int LARGEST_CAPACITY = 1 << 16;
+    private static final int MAX_CAPACITY = 1 << 16;
 
     /** The number of elements of a primitive array that can be hashed in the time of one value. */
     private static final int PRIMITIVES_PER_VISIT = 8;
@@ -119,7 +119,7 @@ final class ListReader {
     private Object collection(CollectionType type, int length, Slot slot) {
         promise(length);
         values.makeRoom(type.shellBytes());
-        Collection<Object> filled = type.empty(Math.min(Math.max(length, 0), LARGEST_CAPACITY));
+        Collection<Object> filled = type.empty(Math.min(Math.max(length, 0), MAX_CAPACITY));
         Function<Collection<Object>, Collection<Object>> finished = type.finished();
         References references = values.references();
         int number = finished == null ? references.add(filled) : references.addUnfinished();

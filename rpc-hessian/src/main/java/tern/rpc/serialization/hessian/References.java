@@ -20,7 +20,7 @@ final class References {
     static final long OPEN = -1;
 
     private static final int INITIAL = 32;
-    private static final int LARGEST_KEPT = 1024;
+    private static final int MAX_KEPT = 1024;
 
     private @Nullable Object[] values = new Object[INITIAL];
     private long[] weights = new long[INITIAL];
@@ -30,7 +30,7 @@ final class References {
     private int next;
 
     void clear() {
-        if (values.length > LARGEST_KEPT) {
+        if (values.length > MAX_KEPT) {
             values = new Object[INITIAL];
             weights = new long[INITIAL];
         } else {

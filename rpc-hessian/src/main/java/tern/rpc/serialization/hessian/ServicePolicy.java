@@ -21,7 +21,7 @@ import tern.rpc.serialization.SerializationException;
 class ServicePolicy implements ReadableTypes {
 
     private static final Logger log = LoggerFactory.getLogger(ServicePolicy.class);
-    private static final int LARGEST_CACHE = 1024;
+    private static final int MAX_CACHE = 1024;
 
     /**
      * The names of exceptions of the JDK and its extensions, by their naming convention. It ensures that no other class
@@ -202,7 +202,7 @@ class ServicePolicy implements ReadableTypes {
         Class<?> known = loaded.get(name);
         if (known == null) {
             known = loadFromService(name);
-            if (loaded.size() < LARGEST_CACHE) {
+            if (loaded.size() < MAX_CACHE) {
                 loaded.put(name, known);
             }
         }
@@ -228,7 +228,7 @@ class ServicePolicy implements ReadableTypes {
         if (type == null || !ClassOrigin.isOfApplication(type) || !isData(type)) {
             throw refusal(name, slot.toString());
         }
-        if (audited.size() < LARGEST_CACHE && audited.add(name)) {
+        if (audited.size() < MAX_CACHE && audited.add(name)) {
             log.warn(
                     "{}: class {} would be refused at {}; add {}={}",
                     service.name(),

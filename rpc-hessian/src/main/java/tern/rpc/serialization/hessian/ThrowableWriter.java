@@ -82,9 +82,9 @@ final class ThrowableWriter implements WireForm {
     }
 
     private static @Nullable String shortened(@Nullable String text) {
-        return text == null || text.length() <= LinkedThrowables.LONGEST_MESSAGE
+        return text == null || text.length() <= LinkedThrowables.MAX_MESSAGE
                 ? text
-                : text.substring(0, LinkedThrowables.LONGEST_MESSAGE);
+                : text.substring(0, LinkedThrowables.MAX_MESSAGE);
     }
 
     /**

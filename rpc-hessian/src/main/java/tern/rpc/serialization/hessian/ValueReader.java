@@ -31,7 +31,7 @@ final class ValueReader {
     private int values;
 
     /**
-     * The number of values in the present container so far. Each reference counts with the weight of the value to which
+     * The number of values in the current container so far. Each reference counts with the weight of the value to which
      * it refers.
      */
     private long weight;
@@ -320,12 +320,12 @@ final class ValueReader {
         return number;
     }
 
-    /** Adds to the number of values that hashing the present container may visit. */
+    /** Adds to the number of values that hashing the current container may visit. */
     void weigh(long visits) {
         weight += visits;
     }
 
-    /** Returns the weight of the present container. Callers take it before and after a key. */
+    /** Returns the weight of the current container. Callers take it before and after a key. */
     long weight() {
         return weight;
     }

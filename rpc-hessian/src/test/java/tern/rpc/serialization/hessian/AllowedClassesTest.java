@@ -214,7 +214,7 @@ class AllowedClassesTest {
     }
 
     @Test
-    void aServiceThatWasNotPreparedIsNotTrusted() {
+    void serviceThatWasNotPreparedIsNotTrusted() {
         var reader = HessianSerializer.builder().build().newReader();
 
         assertThatThrownBy(() -> reader.trust(ServiceDescriptor.of(Any.class)))

@@ -178,7 +178,7 @@ class EqualKeysTest {
     }
 
     @Test
-    void aKeyThatHoldsWhatItIsPartOfIsRefused() {
+    void keyThatContainsItselfIsRefused() {
         assertThatThrownBy(() -> coding.read(Bombs.keys(4_000).get("tables each of which reaches all others")))
                 .hasMessageContaining("a key or an element of a set refers to a Hashtable that holds itself");
     }

@@ -111,7 +111,7 @@ public class ForbiddenClassesTest {
 
     @ParameterizedTest
     @MethodSource("probes")
-    void whatPassesHessianLitesChecksIsRefused(String bytes) {
+    void classesThatPassHessianLitesChecksAreRefused(String bytes) {
         RecordingLoader.asked(service).clear();
 
         for (Type type : new Type[] {Object.class, Map.class, List.class, Object[].class, Holder.class}) {

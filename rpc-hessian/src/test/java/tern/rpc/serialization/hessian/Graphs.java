@@ -165,7 +165,7 @@ final class Graphs {
         double @Nullable [] doubles;
     }
 
-    private static final int MOST = 60;
+    private static final int MAX_OBJECTS = 60;
 
     private final Random random;
     private final List<Object> made = new ArrayList<>();
@@ -186,7 +186,7 @@ final class Graphs {
         if (!made.isEmpty() && random.nextInt(6) == 0) {
             return made.get(random.nextInt(made.size()));
         }
-        int kind = random.nextInt(depth > 8 || made.size() > MOST ? 4 : 10);
+        int kind = random.nextInt(depth > 8 || made.size() > MAX_OBJECTS ? 4 : 10);
         return switch (kind) {
             case 0 -> null;
             case 1, 2 -> scalar();

@@ -50,7 +50,7 @@ public class HessianFuzzTest {
     }
 
     @Test
-    void whateverComesIsReadOrRefused() {
+    void everyInputIsReadOrRefused() {
         new Fuzz("hessian2", honest(), pieces()).run(this::feed);
     }
 

@@ -49,7 +49,7 @@ class HessianWriterTest {
     }
 
     @Test
-    void whatCannotTravelIsNamedWithItsPlace() throws IOException {
+    void unserializableValueIsNamedWithItsPlace() throws IOException {
         Order order = new Order();
         for (Object value : List.of(
                 Optional.of(1),
@@ -84,7 +84,7 @@ class HessianWriterTest {
     }
 
     @Test
-    void aWriterUsedAgainWritesWhatAFreshOneWrites() {
+    void reusedWriterWritesTheBytesOfAFreshOne() {
         byte[] fresh = written(List.of(new ArrayList<>(), "x"));
         begin(Integer.MAX_VALUE);
         assertThatThrownBy(() -> writer.writeObject(List.of(new Order(), new NotSerializable(1))))
@@ -94,7 +94,7 @@ class HessianWriterTest {
     }
 
     @Test
-    void theLimitIsReportedAsSuchHoweverDeepItIsReached() {
+    void limitReachedAtAnyDepthIsReportedAsTheLimit() {
         Order order = new Order();
         order.customer = new byte[50_000];
         begin(20_000);

@@ -36,7 +36,7 @@ class KnownDefinitionsTest {
     private final Coding points = Coding.of(Points.class);
 
     @Test
-    void definitionsOfOneClassWithOtherFieldsAreToldApart() {
+    void definitionsOfOneClassWithDifferentFieldsAreDistinguished() {
         byte[] there = message("x", "y");
         byte[] turned = message("y", "x");
         byte[] more = message("x", "z", "y");
@@ -49,7 +49,7 @@ class KnownDefinitionsTest {
     }
 
     @Test
-    void whatIsKnownIsCheckedForEveryServiceAnew() {
+    void knownDefinitionIsCheckedForEveryService() {
         HessianSerializer serializer = HessianSerializer.builder().build();
         Coding allowing = new Coding(serializer, Points.class);
         Coding refusing = new Coding(serializer, Boxes.class);
@@ -65,7 +65,7 @@ class KnownDefinitionsTest {
     }
 
     @Test
-    void whatIsKnownIsCheckedAtEveryPosition() {
+    void knownDefinitionIsCheckedAtEveryPosition() {
         HessianSerializer serializer =
                 HessianSerializer.builder().allow(Point.class.getName()).build();
         Coding coding = new Coding(serializer, Points.class);

@@ -16,7 +16,7 @@ class KnownTextsTest {
     private final KnownTexts known = new KnownTexts();
 
     @Test
-    void aTextIsFoundByItsBytesWhereverTheyAre() {
+    void textIsFoundByItsBytesAtAnyPosition() {
         known.add(ascii("some.Service"), 0, 12, "some.Service");
 
         assertThat(known.find(ascii("--some.Service--"), 2, 12)).isEqualTo("some.Service");

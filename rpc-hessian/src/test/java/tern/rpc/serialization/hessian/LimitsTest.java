@@ -196,7 +196,7 @@ class LimitsTest {
 
     /** Each list refers twice to the previous one, so hashing the last one takes 2 to the power of 60 steps. */
     @Test
-    void aKeyWhoseHashVisitsSharedPartsAgainAndAgainIsRefused() {
+    void keyWhoseHashVisitsSharedPartsRepeatedlyIsRefused() {
         StringBuilder bytes = new StringBuilder("58 bf 78");
         for (int i = 1; i < 46; i++) {
             String earlier = " 51 " + Integer.toHexString(0x90 + i);
@@ -256,7 +256,7 @@ class LimitsTest {
     }
 
     @Test
-    void whatIsKeptOfPositionsDoesNotDependOnHowAMessageNests() {
+    void memoryForPositionsDoesNotDependOnNesting() {
         Slot any = Slot.of(Object.class);
 
         for (Slot inside : List.of(any.element(), any.key(), any.value())) {
@@ -269,7 +269,7 @@ class LimitsTest {
     }
 
     @Test
-    void exceptionsAreCountedAndThoseThatHangOnOthersCutOff() {
+    void exceptionsAreCountedAndLongChainsCutOff() {
         String one = "43 \"java.lang.IllegalStateException\" 90 ";
 
         Type failures = ServiceDescriptor.of(Failing.class)

@@ -59,7 +59,7 @@ class MetadataTest {
     }
 
     @Test
-    void nameOfTheCallerIsMadeOnceAndWhatMayBeASecretIsNotKept() {
+    void nameOfTheCallerIsDecodedOnceAndPossibleSecretsAreNotCached() {
         ObjectReader reader = HessianSerializer.builder().build().newReader();
         byte[] bytes = Coding.writeLite(Map.of("remote.application", "caller", "token", "secret"));
         Metadata first = new Metadata();
@@ -79,13 +79,13 @@ class MetadataTest {
     }
 
     @Test
-    void aTypedMapIsReadWhateverItsTypeIs() {
+    void typedMapOfAnyTypeIsRead() {
         assertThat(read(Coding.bytes("4d \"com.evil.Evil\" 01 61 01 62 5a")).get("a"))
                 .isEqualTo("b");
     }
 
     @Test
-    void whatIsNoMapIsRefused() {
+    void valueOtherThanAMapIsRefused() {
         for (String bytes : List.of("90", "79 90", "01 61", "5a", "48 01 61", "48 01 61 01 62")) {
             assertThatThrownBy(() -> read(Coding.bytes(bytes))).isInstanceOf(SerializationException.class);
         }

@@ -54,7 +54,7 @@ class NumbersInListsTest {
     }
 
     @Test
-    void whatIsNoIntAmongThem() {
+    void listWithAValueThatIsNotAnInt() {
         List<Object> mixed = new ArrayList<>(Arrays.asList(1, 2, 3L, 4, "five", 6, (short) 7, 8.0, 9, 'x', 10, 11));
 
         assertThat(coding.write(mixed)).isEqualTo(Coding.writeLite(mixed));
@@ -62,7 +62,7 @@ class NumbersInListsTest {
     }
 
     @Test
-    void aListWhoseLengthIsNotKnown() {
+    void listOfUnknownLength() {
         assertThat(coding.read(Coding.bytes("57 91 92 c900 93 5a"), NUMBERS)).isEqualTo(List.of(1, 2, 256, 3));
     }
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 class QuietJvmTest {
 
     @Test
-    void noTypeThatTravelsNeedsWhatTheJvmWarnsOf(@TempDir Path folder) throws Exception {
+    void noSupportedTypeCausesAWarningOfTheJvm(@TempDir Path folder) throws Exception {
         Path out = folder.resolve("out");
         Path errors = folder.resolve("errors");
         ProcessBuilder java = new ProcessBuilder(

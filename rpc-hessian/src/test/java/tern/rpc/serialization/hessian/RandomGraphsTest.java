@@ -13,7 +13,7 @@ class RandomGraphsTest {
     private final Coding coding = Coding.of(Graphs.Graph.class);
 
     @Test
-    void bothReadersMakeTheSameOfWhatHessianLiteWrites() {
+    void bothReadersReadHessianLitesBytesAlike() {
         for (int seed = 0; seed < GRAPHS; seed++) {
             Object value = new Graphs(seed, false).next();
             byte[] bytes = Coding.writeLite(value);
@@ -35,7 +35,7 @@ class RandomGraphsTest {
     }
 
     @Test
-    void oneWriterUsedAgainWritesWhatAFreshOneWrites() {
+    void oneReusedWriterWritesTheBytesOfAFreshOne() {
         for (int seed = 0; seed < GRAPHS; seed++) {
             Object value = new Graphs(seed, false).next();
 

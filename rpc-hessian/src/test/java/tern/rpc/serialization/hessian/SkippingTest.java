@@ -37,7 +37,7 @@ class SkippingTest {
     }
 
     @Test
-    void whatIsPassedOverIsAsLongAsWhatIsRead() {
+    void skippedValueIsAsLongAsAReadOne() {
         Coding coding = Coding.of(Graphs.Graph.class);
         for (int seed = 0; seed < GRAPHS; seed++) {
             byte[] bytes = coding.write(new Graphs(seed, true).next());
@@ -92,7 +92,7 @@ class SkippingTest {
     }
 
     @Test
-    void limitsHoldForWhatIsPassedOver() {
+    void limitsApplyToSkippedValues() {
         Coding coding = Coding.of(Graphs.Graph.class);
 
         assertThatThrownBy(

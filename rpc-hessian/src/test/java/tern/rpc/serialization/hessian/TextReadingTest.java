@@ -93,7 +93,7 @@ class TextReadingTest {
     }
 
     @Test
-    void characterWhoseRestIsMissingIsRefused() {
+    void incompleteCharacterIsRefused() {
         for (byte[] character :
                 List.of(new byte[] {(byte) 0xc3, 'a'}, new byte[] {(byte) 0xe6, 'a', (byte) 0x80}, new byte[] {
                     (byte) 0xe6, (byte) 0x80, (byte) 0xc0

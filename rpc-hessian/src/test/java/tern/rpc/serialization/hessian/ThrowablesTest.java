@@ -120,7 +120,7 @@ class ThrowablesTest {
     }
 
     @Test
-    void whatHessianLiteWroteIsReadWithItsFrames() {
+    void exceptionOfHessianLiteIsReadWithItsFrames() {
         OutOfStock thrown = new OutOfStock(3, List.of(5L), new IllegalStateException("cause"));
 
         OutOfStock read = (OutOfStock) coding.readThrowable(Coding.writeLite(thrown));
@@ -138,7 +138,7 @@ class ThrowablesTest {
     }
 
     @Test
-    void hessianLiteReadsWhatWeWrite() {
+    void hessianLiteReadsOurExceptions() {
         OutOfStock thrown = new OutOfStock(3, List.of(5L), new IllegalStateException("cause"));
         thrown.addSuppressed(new RuntimeException("suppressed"));
 
@@ -163,7 +163,7 @@ class ThrowablesTest {
     }
 
     @Test
-    void withoutFramesTheTraceIsEmptyAndNotThatOfTheReader() {
+    void traceWithoutFramesIsEmpty() {
         Throwable read = coding.readThrowable(coding.writeThrowable(new IllegalStateException("x"), 0));
 
         assertThat(read.getStackTrace()).isEmpty();
@@ -285,7 +285,7 @@ class ThrowablesTest {
     }
 
     @Test
-    void whatIsTooLongIsCutOff() {
+    void longTextIsCutOff() {
         Throwable thrown = new RuntimeException("x".repeat(20_000));
         for (int i = 0; i < 30; i++) {
             thrown = new RuntimeException("outer " + i, thrown);
@@ -398,7 +398,7 @@ class ThrowablesTest {
     }
 
     @Test
-    void aClassInAFieldOfAnExceptionIsNotMadeAndIsTold() {
+    void forbiddenClassInAFieldOfAnExceptionIsNotCreatedButReported() {
         byte[] bytes =
                 Coding.bytes("43 \"" + OutOfStock.class.getName() + "\" 91 \"others\" 60 43 \"com.evil.Evil\" 90 61");
 

@@ -579,7 +579,7 @@ class TypeShapesTest {
     }
 
     @Test
-    void aRecordGetsZeroForWhatIsMissing() {
+    void missingRecordComponentIsZero() {
         assertThat(coding.read(Coding.bytes("43 \"" + Percent.class.getName() + "\" 90 60"), Percent.class))
                 .isEqualTo(new Percent(0));
     }
@@ -649,7 +649,7 @@ class TypeShapesTest {
 
     /** The sender's class has one more field. It refers to the same object as a known field. */
     @Test
-    void whatWasPassedOverIsReadWhenAnotherFieldRefersToIt() {
+    void skippedValueIsReadIfAnotherFieldRefersToIt() {
         byte[] bytes = Coding.bytes("7a 43 \"" + Bean.class.getName() + "\" 94 \"gone\" \"self\" \"longs\" \"set\" 60"
                 + " 7a 60 71 \"java.util.HashSet\" 95 51 91 79 96 51 94 90"
                 + " 51 93 51 95 51 94 51 93");

@@ -186,7 +186,7 @@ class VectorsTest {
     }
 
     @Test
-    void whatIsNotSerializableIsNotWritten() {
+    void unserializableValueIsNotWritten() {
         assertThatThrownBy(() -> coding.write(new NotSerializable()))
                 .isInstanceOf(SerializationException.class)
                 .hasMessageContaining(NotSerializable.class.getName());

@@ -240,7 +240,7 @@ class WrittenBytesTest {
     }
 
     @Test
-    void whatIsWrittenInThePlaceOfAnotherIsReferredTo() {
+    void replacementIsReferredToLater() {
         Money money = new Money(5);
 
         assertSameBytes(new ArrayList<>(Arrays.asList(money, money, new Money(5), new Money(0), new Money(0))));
@@ -248,7 +248,7 @@ class WrittenBytesTest {
 
     /** hessian-lite writes a wrong reference here. */
     @Test
-    void whatStandsForTwoIsWrittenOnce() {
+    void commonReplacementOfTwoObjectsIsWrittenOnce() {
         List<String> target = new ArrayList<>(List.of("x"));
         List<?> read = (List<?>) Coding.readLite(written(
                 new ArrayList<>(List.of(new Proxy(target), new Proxy(target), target, new ArrayList<>())),
@@ -260,7 +260,7 @@ class WrittenBytesTest {
     }
 
     @Test
-    void whatIsReplacedByItselfIsWrittenByItsFields() {
+    void objectThatReplacesItselfIsWrittenByItsFields() {
         Proxy alone = new Proxy(null);
 
         assertSameBytes(new ArrayList<>(List.of(alone, alone, new Proxy(null), "after")));
@@ -311,7 +311,7 @@ class WrittenBytesTest {
     }
 
     @Test
-    void whatHessianLiteReadsByUnsafe() {
+    void typesThatHessianLiteReadsByUnsafe() {
         BigInteger large = BigInteger.ONE.shiftLeft(31);
         for (BigInteger number : List.of(
                 new BigInteger("0"),
@@ -424,7 +424,7 @@ class WrittenBytesTest {
     }
 
     @Test
-    void aWriterThatRanOutOfStackWritesWhatAFreshOneWrites() {
+    void writerAfterAStackOverflowWritesTheBytesOfAFreshOne() {
         List<Object> nested = new ArrayList<>();
         for (int i = 0; i < 100_000; i++) {
             nested = new ArrayList<>(List.of(nested, new ArrayList<>()));

@@ -27,7 +27,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
     private static final long serialVersionUID = 1L;
 
     /** Sufficient for every time with its zone. */
-    private static final int LONGEST_TIME = 100;
+    private static final int MAX_TIME = 100;
 
     /** The digits before the point; the largest long has as many. */
     private static final int MAX_SECOND_DIGITS = 19;
@@ -37,7 +37,7 @@ final class CostlyScalars extends ValueDeserializerModifier {
 
     CostlyScalars(JsonLimits limits) {
         this.digits = limits.numberDigits();
-        this.textLength = Math.max(limits.numberDigits(), LONGEST_TIME);
+        this.textLength = Math.max(limits.numberDigits(), MAX_TIME);
     }
 
     @Override

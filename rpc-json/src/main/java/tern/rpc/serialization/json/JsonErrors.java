@@ -23,7 +23,7 @@ import tools.jackson.databind.exc.UnrecognizedPropertyException;
  */
 final class JsonErrors {
 
-    private static final int LONGEST_SHOWN_NAME = 64;
+    private static final int MAX_SHOWN_NAME = 64;
     private static final int MAX_SHOWN_CONSTANTS = 10;
     private static final int MAX_WRAPPERS = 64;
 
@@ -148,7 +148,7 @@ final class JsonErrors {
     }
 
     private static boolean isIdentifier(String name) {
-        return name.length() <= LONGEST_SHOWN_NAME
+        return name.length() <= MAX_SHOWN_NAME
                 && !name.isEmpty()
                 && name.chars().allMatch(c -> Character.isJavaIdentifierPart(c) && !Character.isISOControl(c));
     }

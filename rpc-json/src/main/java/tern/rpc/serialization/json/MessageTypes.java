@@ -73,7 +73,7 @@ final class MessageTypes {
          * A longer text of digits only is rejected: protobuf-java-util accepts text for a number field and parses it in
          * quadratic time.
          */
-        private static final int LONGEST_NUMERAL = 4096;
+        private static final int MAX_NUMERAL = 4096;
 
         private static final JsonFactory PLAIN_TEXT = new JsonFactory();
 
@@ -137,7 +137,7 @@ final class MessageTypes {
 
         private static void checkNumeral(JsonParser parser) {
             int length = parser.getStringLength();
-            if (length <= LONGEST_NUMERAL) {
+            if (length <= MAX_NUMERAL) {
                 return;
             }
             char[] chars = parser.getStringCharacters();
@@ -148,7 +148,7 @@ final class MessageTypes {
                 }
             }
             throw new StreamConstraintsException(
-                    "a text of " + length + " digits; at most " + LONGEST_NUMERAL + " are read in a protobuf message");
+                    "a text of " + length + " digits; at most " + MAX_NUMERAL + " are read in a protobuf message");
         }
     }
 

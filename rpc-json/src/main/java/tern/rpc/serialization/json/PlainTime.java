@@ -16,7 +16,7 @@ import tools.jackson.databind.DatabindContext;
 final class PlainTime {
 
     /** The length of the longest form: {@code 2024-01-02T03:04:05.123456789}. */
-    static final int LONGEST = 29;
+    static final int MAX_LENGTH = 29;
 
     private static final int DATE_LENGTH = 10;
     private static final int MINUTE_LENGTH = 16;
@@ -55,7 +55,7 @@ final class PlainTime {
 
     /** The time; null if the text has another form or is no valid time. Seconds and their fraction are optional. */
     static @Nullable LocalDateTime dateTime(char[] text, int from, int length) {
-        if (length < MINUTE_LENGTH || length > LONGEST || text[from + 10] != 'T' || text[from + 13] != ':') {
+        if (length < MINUTE_LENGTH || length > MAX_LENGTH || text[from + 10] != 'T' || text[from + 13] != ':') {
             return null;
         }
         LocalDate date = date(text, from, DATE_LENGTH);

@@ -86,7 +86,7 @@ final class PlainTimesWritten extends ValueSerializerModifier {
         @Override
         public void serialize(LocalDate value, JsonGenerator generator, SerializationContext context) {
             if (PlainTime.fits(value)) {
-                char[] text = new char[PlainTime.LONGEST];
+                char[] text = new char[PlainTime.MAX_LENGTH];
                 generator.writeString(text, 0, PlainTime.write(value, text));
             } else {
                 delegate.serialize(value, generator, context);
@@ -103,7 +103,7 @@ final class PlainTimesWritten extends ValueSerializerModifier {
         @Override
         public void serialize(LocalDateTime value, JsonGenerator generator, SerializationContext context) {
             if (PlainTime.fits(value.toLocalDate())) {
-                char[] text = new char[PlainTime.LONGEST];
+                char[] text = new char[PlainTime.MAX_LENGTH];
                 generator.writeString(text, 0, PlainTime.write(value, text));
             } else {
                 delegate.serialize(value, generator, context);

@@ -133,7 +133,7 @@ class BodyArgumentsTest {
     }
 
     @Test
-    void aConstantThatTheEnumLacksIsToldWithThoseThatItHas() {
+    void unknownConstantIsReportedWithTheKnownOnes() {
         assertRefused(
                 "color",
                 "\"BLUE\"",
@@ -269,7 +269,7 @@ class BodyArgumentsTest {
     }
 
     @Test
-    void whatAClientWritesIsReadBack() {
+    void argumentsOfAClientAreReadBack() {
         assertThat(method("nothing").written()).isEqualTo("{}");
         assertThat(method("echo").written("a")).isEqualTo("\"a\"");
         assertThat(method("echo").written((Object) null)).isEqualTo("null");

@@ -326,7 +326,7 @@ class HostileJsonTest {
     }
 
     @Test
-    void exceptionsOfTheUsersCodeAreToldByClassAndPlaceAlone() {
+    void exceptionsOfTheUsersCodeAreReportedByClassAndPlaceOnly() {
         Throwable refused = catchThrowable(() -> method("guarded").argument("{\"name\":\"secret\"}"));
 
         assertThat(refused)

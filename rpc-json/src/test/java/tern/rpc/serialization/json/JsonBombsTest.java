@@ -337,7 +337,7 @@ public class JsonBombsTest {
     }
 
     @Test
-    void whateverComesIsReadOrRefused() {
+    void everyInputIsReadOrRefused() {
         List<byte[]> pieces = Stream.concat(
                         IntStream.range(0, 256).mapToObj(Integer::toString),
                         Stream.of(

@@ -183,7 +183,7 @@ class JsonTypeTricksTest {
 
     /** Ensures that the test can fail. */
     @Test
-    void mapperThatFollowsSuchNamesIsNoticed() {
+    void mapperThatFollowsClassNamesIsReported() {
         JsonMapper follows = JsonMapper.builder()
                 .activateDefaultTyping(
                         BasicPolymorphicTypeValidator.builder()

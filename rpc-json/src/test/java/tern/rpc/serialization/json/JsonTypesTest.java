@@ -284,7 +284,7 @@ class JsonTypesTest {
     }
 
     @Test
-    void whatDoesNotFitTheBufferLeavesItAsItWas() {
+    void valueThatDoesNotFitLeavesTheBufferUnchanged() {
         JsonMethod method = new JsonCodec(new JsonMapper())
                 .method(ServiceDescriptor.of(Users.class).overloads("any").get(0));
         OutputBuffer out = new OutputBuffer();

@@ -114,7 +114,7 @@ class QueryArgumentsTest {
     }
 
     @Test
-    void whatDoesNotConvertIsRefusedWithoutTheValue() {
+    void unconvertibleTextIsRefusedWithoutTheValue() {
         assertThatThrownBy(() -> method("byNumber").query("n=secret"))
                 .isInstanceOf(SerializationException.class)
                 .hasMessage("Search/byNumber, parameter 1 (n): expected int");

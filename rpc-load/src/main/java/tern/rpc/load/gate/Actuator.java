@@ -33,7 +33,7 @@ final class Actuator {
         this.diagnosis = URI.create((text.endsWith("/") ? text : text + "/") + "rpc/diagnosis");
     }
 
-    /** Returns the present diagnosis. */
+    /** Returns the current diagnosis. */
     String diagnosis() throws CannotRunException, InterruptedException {
         HttpResponse<String> response;
         try {

@@ -60,7 +60,7 @@ final class Arguments {
     }
 
     private static CannotRunException noJson(String body, String why) {
-        return new CannotRunException("--arguments has '" + body + "', which is no JSON (" + why
+        return new CannotRunException("--arguments has '" + body + "', which is not JSON (" + why
                 + "); expected the argument or an array of all, such as [\"Ada\", 2]");
     }
 

@@ -29,7 +29,7 @@ final class JsonCall implements Scenario.Call {
     /** Longer than the timeout of later calls, because the first call of a new process is slow. */
     private static final Duration FIRST_CALL = Duration.ofSeconds(10);
 
-    private static final int LONGEST_TEXT = 200;
+    private static final int MAX_TEXT = 200;
 
     private final HttpClient http = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_2)
@@ -111,8 +111,7 @@ final class JsonCall implements Scenario.Call {
         String text = response.body().strip();
         return failure(
                 StatusCode.UNKNOWN,
-                "HTTP status " + response.statusCode() + " "
-                        + text.substring(0, Math.min(LONGEST_TEXT, text.length())));
+                "HTTP status " + response.statusCode() + " " + text.substring(0, Math.min(MAX_TEXT, text.length())));
     }
 
     private static StatusCode code(String name) {

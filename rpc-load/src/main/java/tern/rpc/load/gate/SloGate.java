@@ -58,7 +58,7 @@ public final class SloGate {
     }
 
     /**
-     * Returns the present diagnosis. If the application no longer answers, the text says so and the verdict on the load
+     * Returns the current diagnosis. If the application no longer answers, the text says so and the verdict on the load
      * stays.
      */
     private static String diagnosis(Actuator actuator) throws InterruptedException {

@@ -37,7 +37,7 @@ class ArgumentsTest {
     void textThatIsNoJsonIsShown() {
         assertThatExceptionOfType(CannotRunException.class)
                 .isThrownBy(() -> Arguments.of("[Ada]", "r1"))
-                .withMessageStartingWith("--arguments has '[Ada]', which is no JSON (")
+                .withMessageStartingWith("--arguments has '[Ada]', which is not JSON (")
                 .withMessageEndingWith("expected the argument or an array of all, such as [\"Ada\", 2]")
                 .satisfies(failure -> assertThat(failure.getMessage().lines()).hasSize(1));
         assertThatExceptionOfType(CannotRunException.class).isThrownBy(() -> Arguments.of("", "r1"));

@@ -26,7 +26,7 @@ class GateOptionsTest {
             List.of("--url=http://localhost:20880", "--service=example.GreetingService", "--method=greet");
 
     @Test
-    void whatIsNotGivenIsTheTargetOfTheProject() throws CannotRunException {
+    void missingOptionIsTheTargetOfTheProject() throws CannotRunException {
         GateOptions options = GateOptions.parse(NEEDED);
 
         assertThat(options.load()).isEqualTo(new Load(500, Duration.ofSeconds(10), Duration.ofSeconds(30), 200));

@@ -24,7 +24,7 @@ class SlowMomentsTest {
     });
 
     @Test
-    void nobodyLooksWhileTheTargetIsMetOrWarmUpLasts() {
+    void nothingIsSampledDuringWarmUpOrWhileTheTargetIsMet() {
         moments.report(second(1, SLOW, 3, true));
         moments.report(second(2, FAST, 0, false));
 

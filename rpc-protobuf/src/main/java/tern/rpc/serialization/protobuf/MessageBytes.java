@@ -49,7 +49,7 @@ final class MessageBytes {
                     type, (MessageLite) type.getMethod("getDefaultInstance").invoke(null), warnings);
         } catch (ReflectiveOperationException | ClassCastException | NullPointerException e) {
             throw new IllegalArgumentException(
-                    type.getName() + " is no generated protobuf message class; declare one of those", e);
+                    type.getName() + " is not a generated protobuf message class; declare such a class", e);
         }
     }
 
@@ -71,8 +71,8 @@ final class MessageBytes {
     }
 
     /**
-     * The parser. Unknown fields are kept, so that they can be passed on, unless there are more than newer peers
-     * explain.
+     * The parser. It keeps unknown fields, so that they can be passed on, unless there are too many ({@link
+     * UnknownFields}).
      */
     private Parser<? extends MessageLite> parserFor(byte[] bytes, int offset, int length) {
         if (known == null || !UnknownFields.canBeTooMany(length)) {
@@ -91,7 +91,7 @@ final class MessageBytes {
         }
         warnings.accept("message " + name + " (" + length + " bytes) has " + unknown.fields()
                 + " fields that its class does not know, more than the " + unknown.mostFields()
-                + " that are kept; they were dropped, so whoever passes the message on sends it without them;"
+                + " that are kept; they were dropped and are missing if the message is passed on;"
                 + " generate the class from the .proto file of the sender, or send fewer at a time");
         return droppingParser;
     }

@@ -314,7 +314,7 @@ class ProtobufBombsTest {
     }
 
     @Test
-    void whateverComesIsReadOrRefused() {
+    void everyInputIsReadOrRefused() {
         List<byte[]> honest = new ArrayList<>(bombs(200).values());
         honest.add(Struct.newBuilder()
                 .putFields("a", Value.newBuilder().setNumberValue(1).build())

@@ -65,7 +65,7 @@ class ProtobufCodecTest {
     }
 
     @Test
-    void bytesAreThoseOfTheLibrary() {
+    void bytesEqualTheBytesOfTheLibrary() {
         int start = position(out, 1 << 20);
 
         codec.write(StringValue.of("hi pb"), out);
@@ -144,7 +144,8 @@ class ProtobufCodecTest {
         assertThat(ProtobufCodec.isMessage(int.class)).isFalse();
         assertThatThrownBy(() -> codec.prepare(Message.class))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("com.google.protobuf.Message is no generated protobuf message class; declare one of those");
+                .hasMessage(
+                        "com.google.protobuf.Message is not a generated protobuf message class; declare such a class");
     }
 
     @Test
@@ -163,7 +164,7 @@ class ProtobufCodecTest {
     }
 
     @Test
-    void anyInJsonHoldsWhatTheFileDeclaresOrImports() {
+    void anyInJsonMayHoldTypesDeclaredOrImportedByTheFile() {
         for (Message content : new Message[] {ITEM, Timestamp.getDefaultInstance(), StringValue.of("s")}) {
             Parcel parcel = Parcel.newBuilder().setContent(Any.pack(content)).build();
             String json = codec.toJson(parcel);
@@ -191,7 +192,7 @@ class ProtobufCodecTest {
     }
 
     @Test
-    void jsonThatIsNotSuchAMessageIsRefusedWithoutTheValue() {
+    void jsonOfAnotherMessageIsRefusedWithoutTheValue() {
         for (String json : new String[] {"{\"weight\":\"secret\"}", "[\"secret\"]", "{\"kind\":{}}", "{secret", ""}) {
             assertThatThrownBy(() -> codec.fromJson(Item.class, json))
                     .isInstanceOf(SerializationException.class)

@@ -143,7 +143,7 @@ class UnknownFieldsTest {
     }
 
     @Test
-    void anUnknownGroupCountsWithWhatIsInside() {
+    void unknownGroupCountsWithItsContent() {
         assertThat(fields(Item.newBuilder()
                         .setUnknownFields(group(200, group(201, numbers(1, 2))))
                         .build()))
@@ -173,7 +173,7 @@ class UnknownFieldsTest {
     }
 
     @Test
-    void messagesAreLookedIntoWhereverTheyStand() {
+    void nestedMessagesAreCheckedAtAnyPosition() {
         assertThat(fields(Page.newBuilder()
                         .addRows(strange())
                         .addRows(strange())
@@ -236,7 +236,7 @@ class UnknownFieldsTest {
     }
 
     @Test
-    void whatIsNoMessageEndsTheCount() {
+    void malformedMessageEndsTheCount() {
         byte[] whole = Page.newBuilder()
                 .addRows(strange())
                 .addBox(Page.Box.newBuilder().setRow(strange()))
@@ -282,7 +282,7 @@ class UnknownFieldsTest {
     }
 
     @Test
-    void aLongListOfSmallItemsOfANewerVersionIsRead() {
+    void longListOfSmallItemsOfANewerVersionIsRead() {
         for (int letters : new int[] {0, 1, 3, 10, 30}) {
             byte[] bytes = rows(100_000, letters, strange());
             warnings.clear();
@@ -298,7 +298,7 @@ class UnknownFieldsTest {
     }
 
     @Test
-    void aListOfOneUnknownFieldIsKeptHoweverLong() {
+    void longListOfOneUnknownFieldIsKept() {
         int[] list = new int[100_000];
         Arrays.fill(list, 9_000);
         Page page = Page.newBuilder().setUnknownFields(numbers(list)).build();
@@ -327,7 +327,7 @@ class UnknownFieldsTest {
     }
 
     @Test
-    void whatIsDroppedDoesNotHideThatTheRestIsNoMessage() {
+    void droppedFieldDoesNotHideAMalformedRest() {
         byte[] bomb = rows(100_000, 0, strange());
         byte[] cut = Arrays.copyOf(bomb, bomb.length - 1);
 

@@ -110,9 +110,9 @@ final class Folder<T> implements Session.Listener {
         }
         listing = true;
         listAgain = false;
-        int present = connection;
+        int current = connection;
         session.children(path, event -> list()).whenComplete((names, failure) -> {
-            if (present != connection) {
+            if (current != connection) {
                 return;
             }
             listing = false;
@@ -139,8 +139,8 @@ final class Folder<T> implements Session.Listener {
             accepted = names.stream().sorted().limit(MAX_CHILDREN).toList();
             warn("has " + names.size() + " entries; the first " + MAX_CHILDREN + " in the order of their names count");
         }
-        Set<String> present = new HashSet<>(accepted);
-        boolean removed = known.retainAll(present) | entries.keySet().retainAll(present);
+        Set<String> current = new HashSet<>(accepted);
+        boolean removed = known.retainAll(current) | entries.keySet().retainAll(current);
         int before = toRead.size();
         for (String name : accepted) {
             if (known.add(name)) {
@@ -173,10 +173,10 @@ final class Folder<T> implements Session.Listener {
     }
 
     private void read(String name) {
-        int present = connection;
+        int current = connection;
         session.data(path + "/" + name, Limits.MAX_ENTRY, event -> dataChanged(name, event))
                 .whenComplete((data, failure) -> {
-                    if (closed || present != connection) {
+                    if (closed || current != connection) {
                         return;
                     }
                     reading--;

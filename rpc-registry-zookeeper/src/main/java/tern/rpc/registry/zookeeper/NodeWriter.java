@@ -46,7 +46,7 @@ final class NodeWriter {
     }
 
     /**
-     * Makes an ephemeral node exist in the present session. A node of an earlier session of this process, or of a
+     * Makes an ephemeral node exist in the current session. A node of an earlier session of this process, or of a
      * former process at the same address, would end with that session; so it is replaced.
      *
      * @return 1 if the node was written, 0 if it was right already
@@ -72,9 +72,9 @@ final class NodeWriter {
     private CompletableFuture<Integer> map(String path, String application, int tried) {
         return session.data(path, Limits.MAX_ENTRY, null)
                 .thenCompose(data -> {
-                    String present = new String(data.bytes(), StandardCharsets.UTF_8);
-                    String wanted = Mapping.with(present, application);
-                    return wanted.equals(present)
+                    String current = new String(data.bytes(), StandardCharsets.UTF_8);
+                    String wanted = Mapping.with(current, application);
+                    return wanted.equals(current)
                             ? CompletableFuture.completedFuture(0)
                             : session.replace(path, bytes(wanted), data.stat().getVersion())
                                     .thenApply(stat -> 1);

@@ -164,7 +164,7 @@ final class Session implements AutoCloseable {
         List.copyOf(listeners).forEach(listener -> listener.stale(why));
     }
 
-    /** The id of the present session; 0 if there is none. */
+    /** The id of the current session; 0 if there is none. */
     long sessionId() {
         try {
             return curator.getZookeeperClient().getZooKeeper().getSessionId();

@@ -14,9 +14,10 @@ final class ForeignProperties {
     private static final String ADDRESSES = "rpc.client.url, or rpc.client.services.<name>.url for one service, has the"
             + " addresses of the providers";
     private static final String PROVIDER =
-            "rpc.server has what concerns a provider, and rpc.client.timeout is the time" + " of a call";
+            "rpc.server has the settings of a provider, and rpc.client.timeout is the time" + " of a call";
     private static final String CONSUMER =
-            "rpc.client has what concerns a consumer, and rpc.client.services.<name> that of" + " one service";
+            "rpc.client has the settings of a consumer, and rpc.client.services.<name> the settings of"
+                    + " one service";
     private static final String PROTOCOL = "rpc.server.port is the port of every protocol";
     private static final String REFERENCE = "rpc.client.services.<name> has the settings of a reference";
 
@@ -31,7 +32,7 @@ final class ForeignProperties {
             Map.entry("protocols", PROTOCOL),
             Map.entry("reference", REFERENCE),
             Map.entry("references", REFERENCE),
-            Map.entry("application", "spring.application.name is the name that peers are told"),
+            Map.entry("application", "spring.application.name is the name that peers see"),
             Map.entry("scan", "beans with @RpcService are found as all beans of Spring are"),
             Map.entry("configcenter", "Spring's own sources of properties are read"),
             Map.entry("metadatareport", "no metadata center is needed"));
@@ -73,7 +74,7 @@ final class ForeignProperties {
             Map.entry("filter", FILTERS),
             Map.entry("filters", FILTERS),
             Map.entry("interceptors", FILTERS),
-            Map.entry("mock", "@MockitoBean and rpc-test have what tests need"),
+            Map.entry("mock", "@MockitoBean and rpc-test serve tests"),
             Map.entry("lazy", "connections are made in the background, and the application starts without providers"),
             Map.entry("async", "a method that returns a CompletableFuture is asynchronous"),
             Map.entry(
@@ -83,7 +84,7 @@ final class ForeignProperties {
 
     private ForeignProperties() {}
 
-    /** Tern's way for an option of Dubbo below Tern's roots; null if it is no such option. */
+    /** Tern's way for an option of Dubbo below Tern's roots; null if it is not such an option. */
     static @Nullable String insteadOfOption(ConfigurationPropertyName name) {
         return OPTIONS.get(name.getLastElement(Form.UNIFORM));
     }

@@ -20,7 +20,7 @@ import org.springframework.util.Assert;
 /** The names of Tern's properties, read from the records to which they are bound. Immutable. */
 final class KnownProperties {
 
-    /** Those of the starter for insight are known if the application has it. */
+    /** The records with properties. Those of the insight starter are included if the application has it. */
     static final List<Class<? extends Record>> TYPES = Stream.of(
                     RpcServerProperties.class.getName(),
                     RpcClientProperties.class.getName(),

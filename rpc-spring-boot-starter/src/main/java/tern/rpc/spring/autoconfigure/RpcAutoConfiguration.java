@@ -124,7 +124,7 @@ public final class RpcAutoConfiguration {
         return new Http1Protocol(codecs, http);
     }
 
-    /** The {@code dubbo} protocol sends Java values alone. */
+    /** The {@code dubbo} protocol sends Java values only. */
     @Bean
     @Lazy
     @ConditionalOnMissingBean

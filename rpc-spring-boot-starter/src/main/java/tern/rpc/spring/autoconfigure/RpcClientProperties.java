@@ -58,8 +58,8 @@ record RpcClientProperties(
     /**
      * TLS to providers.
      *
-     * @param bundle Name of the SSL bundle with the authorities that the client trusts, and its own key and certificate if
-     *     providers ask for them; clear text when not set.
+     * @param bundle SSL bundle with the trusted authorities, and with key and certificate of the client if providers
+     *     ask for them. Default: no TLS.
      */
     record Ssl(@Nullable String bundle) {
 

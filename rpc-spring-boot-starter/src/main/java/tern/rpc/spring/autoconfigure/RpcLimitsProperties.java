@@ -10,34 +10,35 @@ import org.springframework.util.unit.DataSize;
 /**
  * Values as they are written.
  *
- * @param maxMessage Largest request and largest answer, in and out, where they have no limit of their own.
- * @param maxRequest Largest request, read by servers and written by clients; max-message when not set.
- * @param maxResponse Largest answer, written by servers and read by clients; max-message when not set.
- * @param maxConnections Number of connections that a server accepts.
- * @param maxConnectionsPerHost Number of connections that a server accepts from one address.
- * @param maxCallsPerConnection Number of calls on one connection that are not answered yet, on either side.
- * @param maxInboundBytes Largest amount of requests of all connections that are not complete or that no thread has read;
- *     256 MB, but no more than a quarter of heap and direct memory, when not set.
- * @param maxUnsent Largest amount of requests on one connection that the socket has not taken yet.
- * @param maxUnsentPerStream Largest amount of answers that one stream keeps for a caller that reads slowly, beside one
- *     message; a stream with more is ended.
- * @param maxUnsentAnswers Largest amount of answers that callers have not taken, over all connections; above it, streams that
- *     have more to send are ended, and with two and four times as much connections that do not read are closed.
- * @param maxStreamWait Longest time that a thread of the server waits for a caller that reads a stream slowly, until the
- *     caller has taken 32 KB more.
- * @param firstBytesTimeout Longest time from the first byte of a connection until its protocol is known, and for the head
- *     of a request of HTTP/1.1; after the same time the body of a request has to come at 1 KiB a second.
- * @param maxDepth Number of values inside values that one message may nest.
- * @param maxValues Number of values that one message may hold.
- * @param maxCompositeKeys Number of keys of one map, or elements of one set, that are not text, numbers and the like.
- * @param maxEqualKeys Number of keys of one map, or elements of one set, that have the same hash and no order among each
- *     other.
- * @param maxKeySteps Number of parts of keys and elements of sets that reading one message may hash or compare.
- * @param maxUnpackedRatio Number of bytes that a compressed message of more than 1 MiB may have for each byte that travels.
- * @param allowedClasses Classes that may be read beyond those that the service interfaces name, each a class name or a
- *     package that ends in .* or, with those below it, in .**.
- * @param auditClasses Whether classes that are not allowed are read all the same and named in the log, to find out what
- *     has to be allowed.
+ * @param maxMessage Maximum size of a request and of an answer, unless max-request or max-response is set.
+ * @param maxRequest Maximum size of a request, on client and server. Default: max-message.
+ * @param maxResponse Maximum size of an answer, on client and server. Default: max-message.
+ * @param maxConnections Maximum number of connections that a server accepts.
+ * @param maxConnectionsPerHost Maximum number of connections that a server accepts from one address.
+ * @param maxCallsPerConnection Maximum number of unanswered calls on one connection, on client and server.
+ * @param maxInboundBytes Maximum memory for requests of all connections that are incomplete or not read by a thread
+ *     yet. Default: 256 MB, but at most a quarter of heap and direct memory.
+ * @param maxUnsent Maximum memory for requests on one connection that wait for the socket.
+ * @param maxUnsentPerStream Maximum memory for answers that one stream keeps for a slow reader, besides one message. A
+ *     stream that exceeds it is ended.
+ * @param maxUnsentAnswers Maximum memory for answers of all connections that callers have not taken. Above it, streams
+ *     with further messages are ended. Above two and four times this value, connections that do not read are closed.
+ * @param maxStreamWait Time that a thread of the server waits for a slow reader of a stream until it has taken 32 KB
+ *     more.
+ * @param firstBytesTimeout Timeout from the first byte of a connection until its protocol is known, and for the head of
+ *     an HTTP/1.1 request. After this time the body of a request must arrive at 1 KiB a second.
+ * @param maxDepth Maximum depth of nested values in one message.
+ * @param maxValues Maximum number of values in one message.
+ * @param maxCompositeKeys Maximum number of keys of one map, or elements of one set, that are neither texts nor numbers
+ *     nor similar simple values.
+ * @param maxEqualKeys Maximum number of keys of one map, or elements of one set, that have the same hash and cannot be
+ *     ordered.
+ * @param maxKeySteps Maximum number of parts of keys and set elements that may be hashed or compared to read one
+ *     message.
+ * @param maxUnpackedRatio Maximum ratio of decompressed to compressed bytes, for messages above 1 MiB.
+ * @param allowedClasses Classes that may be read besides those that the service interfaces name. Each entry is a class
+ *     name, a package that ends in .*, or a package with its subpackages that ends in .**.
+ * @param auditClasses Whether classes that are not allowed are read and logged, to find out which classes to allow.
  */
 @ConfigurationProperties("rpc.limits")
 record RpcLimitsProperties(

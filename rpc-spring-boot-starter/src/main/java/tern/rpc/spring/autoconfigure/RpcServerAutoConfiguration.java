@@ -91,17 +91,16 @@ public final class RpcServerAutoConfiguration {
         builtIns.orderedStream().forEach(builtIn -> builtIn.addTo(server));
         settings.limits().applyTo(server);
         if (json.getIfAvailable() != null
-                && settings.arePagesLetIn(authorizers.stream().findAny().isPresent())) {
-            LOG.warn(
-                    "Pages in browsers of this network can call this server: it listens on all addresses, asks nobody who"
-                            + " calls, and answers JSON under any host name. Set rpc.server.token, rpc.server.allowed-hosts or"
-                            + " rpc.server.address");
+                && settings.mayPagesCall(authorizers.stream().findAny().isPresent())) {
+            LOG.warn("Pages in browsers of this network can call this server: it listens on all addresses, does not"
+                    + " authenticate callers, and answers JSON under any host name. Set rpc.server.token,"
+                    + " rpc.server.allowed-hosts or rpc.server.address");
         }
         try {
             return server.build();
         } catch (IllegalArgumentException e) {
             throw new RpcStartException(
-                    "What is exported cannot be served: " + e.getMessage(),
+                    "An exported service cannot be served: " + e.getMessage(),
                     "Change the interface or the class as the description says.",
                     e);
         }

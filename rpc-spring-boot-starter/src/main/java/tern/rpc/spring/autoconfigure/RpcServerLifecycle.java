@@ -88,7 +88,7 @@ public final class RpcServerLifecycle
         String listening = "The RPC server cannot listen on port " + port + " of ";
         if (address != null && !isOfThisMachine(address)) {
             return new RpcStartException(
-                    listening + address + ", which is no address of this machine",
+                    listening + address + ", which is not an address of this machine",
                     "Set rpc.server.address to an address or a name of this machine, or take it out to listen on all"
                             + " addresses.",
                     failure);
@@ -151,7 +151,7 @@ public final class RpcServerLifecycle
         running = false;
         Duration atMost = settings.shutdownTimeout();
         builtIns.forEach(BuiltInService::shutDown); // first, so that load balancers use other servers
-        LOG.info("Draining the RPC server for {} s at the most", atMost.toSeconds());
+        LOG.info("Draining the RPC server for at most {} s", atMost.toSeconds());
         server.drain(atMost);
         destroy();
         LOG.info("RPC server stopped");

@@ -33,11 +33,11 @@ import tern.rpc.transport.Token;
  *     the class and an id under which the server logs the rest.
  * @param exceptionFrames Number of stack frames sent along with an exception, up to 64.
  * @param idleTimeout Time after which a connection without traffic is closed.
- * @param shutdownTimeout Longest time that a shutdown waits for calls to end.
- * @param allowedHosts Names by which requests may call the server by HTTP, without ports, such as orders.internal or
- *     *.shop.example; every name when not set.
- * @param acceptedWeaknesses Names of properties that weaken the server and are meant to, which the start asks for where
- *     the profile prod is active.
+ * @param shutdownTimeout Time that a shutdown waits for running calls.
+ * @param allowedHosts Host names that HTTP requests may use for this server, without ports, such as orders.internal or
+ *     *.shop.example. Default: every name.
+ * @param acceptedWeaknesses Properties that make the server less safe on purpose. With the profile prod the start fails
+ *     unless all of them are listed.
  * @param ssl TLS on the port.
  * @param http Requests by HTTP beyond JSON.
  * @param cors Calls from pages of other sites.
@@ -103,18 +103,18 @@ record RpcServerProperties(
     /**
      * One method with all its overloads.
      *
-     * @param maxConcurrency Number of calls of this method that run at once, or adaptive; only the limit of the server
-     *     when not set.
+     * @param maxConcurrency Maximum number of running calls of this method, all overloads together, or adaptive.
+     *     Default: only the limit of the server.
      */
     record Method(@Nullable String maxConcurrency) {}
 
     /**
      * TLS on the port.
      *
-     * @param bundle Name of the SSL bundle with the key and certificate of the server, and the authorities that it trusts;
-     *     clear text when not set.
+     * @param bundle SSL bundle with key and certificate of the server, and the authorities that it trusts. Default: no
+     *     TLS.
      * @param clientAuth Whether clients are asked for a certificate (want) and refused without one (need).
-     * @param optional Whether clear text is served beside TLS, for as long as clients are moved.
+     * @param optional Whether connections without TLS are also accepted, while clients are migrated.
      */
     record Ssl(
             @Nullable String bundle,
@@ -124,9 +124,10 @@ record RpcServerProperties(
     /**
      * Requests by HTTP beyond JSON.
      *
-     * @param formBodies Whether arguments may come as a form, which browsers send across sites without asking.
-     * @param textBodies Whether the one argument of a method may come as plain text, which browsers send across sites
-     *     without asking.
+     * @param formBodies Whether arguments may be sent as a form. Browsers send forms to other sites without asking the
+     *     server.
+     * @param textBodies Whether the single argument of a method may be sent as plain text. Browsers send plain text to
+     *     other sites without asking the server.
      */
     record Http(
             @DefaultValue("false") boolean formBodies,
@@ -135,10 +136,11 @@ record RpcServerProperties(
     /**
      * Calls from pages of other sites.
      *
-     * @param allowedOrigins Sites whose pages may call, such as https://shop.example, or * for all; none when not set.
-     * @param allowedHeaders Headers that such pages may set; all when not set.
-     * @param allowCredentials Whether browsers may send cookies along.
-     * @param maxAge Time for which browsers may remember what they were told.
+     * @param allowedOrigins Sites whose pages may call the server, such as https://shop.example, or * for all. Default:
+     *     none.
+     * @param allowedHeaders Headers that these pages may set. Default: all headers.
+     * @param allowCredentials Whether browsers may send cookies.
+     * @param maxAge Time for which browsers may cache the answer to a preflight request.
      */
     record Cors(
             @DefaultValue List<String> allowedOrigins,

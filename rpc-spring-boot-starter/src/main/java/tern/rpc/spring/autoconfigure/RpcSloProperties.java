@@ -9,8 +9,8 @@ import tern.rpc.settings.PropertyCheck;
 /**
  * Values as they are written.
  *
- * @param qps Number of calls per second that the application is meant to serve.
- * @param latency Time within which a call is meant to end at that rate.
+ * @param qps Target rate of the application in calls a second.
+ * @param latency Target latency of a call at that rate.
  */
 @ConfigurationProperties("rpc.slo")
 record RpcSloProperties(

@@ -25,7 +25,7 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
 
     private static final String PREFIX = "rpc.server.services.";
     private static final String ADAPTIVE = "adaptive";
-    private static final int MOST = 1_000_000;
+    private static final int MAX_CONCURRENCY = 1_000_000;
 
     static ServerLimits of(RpcServerProperties properties, int threads) {
         properties
@@ -43,13 +43,14 @@ record ServerLimits(@Nullable Limit server, int threads, Map<String, RpcServerPr
         }
         try {
             int number = Integer.parseInt(value.strip());
-            if (number >= 1 && number <= MOST) {
+            if (number >= 1 && number <= MAX_CONCURRENCY) {
                 return number;
             }
         } catch (NumberFormatException e) {
             // reported below, like a number out of range
         }
-        throw new InvalidPropertyException(property, "'" + value + "'", ADAPTIVE + " or a number from 1 to " + MOST);
+        throw new InvalidPropertyException(
+                property, "'" + value + "'", ADAPTIVE + " or a number from 1 to " + MAX_CONCURRENCY);
     }
 
     private static String property(String service, String method) {

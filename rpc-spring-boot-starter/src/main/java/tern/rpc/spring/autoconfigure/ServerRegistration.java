@@ -134,27 +134,27 @@ public final class ServerRegistration
     }
 
     private synchronized ScheduledThreadPoolExecutor timer() {
-        ScheduledThreadPoolExecutor present = timer;
-        if (present == null) {
-            present = new ScheduledThreadPoolExecutor(1, task -> {
+        ScheduledThreadPoolExecutor current = timer;
+        if (current == null) {
+            current = new ScheduledThreadPoolExecutor(1, task -> {
                 Thread thread = new Thread(task, "rpc-registration");
                 thread.setDaemon(true);
                 return thread;
             });
-            present.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-            timer = present;
+            current.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+            timer = current;
         }
-        return present;
+        return current;
     }
 
     private synchronized Registrar registrar() {
-        Registrar present = registrar;
-        if (present == null) {
-            present = new Registrar(
+        Registrar current = registrar;
+        if (current == null) {
+            current = new Registrar(
                     settings.registries().stream().map(registries::at).toList(), timer());
-            registrar = present;
+            registrar = current;
         }
-        return present;
+        return current;
     }
 
     private Registration registration() {
@@ -227,13 +227,13 @@ public final class ServerRegistration
     /** Withdraws the registration. Blocks for three seconds at the most. */
     @Override
     public void shutDown() {
-        Registrar present;
+        Registrar current;
         synchronized (this) {
             accepting = false;
-            present = registrar;
+            current = registrar;
         }
-        if (present != null) {
-            present.withdraw();
+        if (current != null) {
+            current.withdraw();
         }
     }
 

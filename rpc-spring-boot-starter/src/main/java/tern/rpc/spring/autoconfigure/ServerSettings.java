@@ -149,12 +149,12 @@ record ServerSettings(
     }
 
     /**
-     * Whether a web page in a browser could call: if a name leads here, JSON is served, and no credentials are
-     * required.
+     * Whether a web page in a browser could call the server: its name resolves to this server, JSON is served, and no
+     * credentials are required.
      *
      * @param authorizers whether there are authorizers
      */
-    boolean arePagesLetIn(boolean authorizers) {
+    boolean mayPagesCall(boolean authorizers) {
         boolean certificates =
                 transport.tls() != null && transport.tls().get().clientAuth() == tern.rpc.transport.Tls.ClientAuth.NEED;
         return transport.address() == null

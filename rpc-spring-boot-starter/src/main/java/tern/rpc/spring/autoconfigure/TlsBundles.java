@@ -70,7 +70,7 @@ final class TlsBundles {
             throw new RpcStartException(
                     "rpc.server.ssl.client-auth is " + clientAuth.name().toLowerCase(Locale.ROOT) + ", but bundle '"
                             + bundle + "' (" + property
-                            + ") has no trust store: whoever got a certificate from any public authority would be let in",
+                            + ") has no trust store: every client with a certificate of a public authority would be accepted",
                     "Give the bundle a trust store with the authorities that issue the certificates of clients.",
                     null);
         }
@@ -147,17 +147,17 @@ final class TlsBundles {
 
         private final String name;
         private final UnaryOperator<Tls> role;
-        private volatile Tls present;
+        private volatile Tls current;
 
         Followed(String name, UnaryOperator<Tls> role, Tls first) {
             this.name = name;
             this.role = role;
-            this.present = first;
+            this.current = first;
         }
 
         @Override
         public Tls get() {
-            return present;
+            return current;
         }
 
         /** The bundle has changed. Runs on a thread of Spring that watches files. */
@@ -169,10 +169,11 @@ final class TlsBundles {
                         throw new IllegalArgumentException(validity(name, certificate));
                     }
                 }
-                present = tls;
-                LOG.info("{} was changed; new connections use it as it is now", name);
+                current = tls;
+                LOG.info("{} was changed; new connections use the new version", name);
             } catch (RuntimeException e) {
-                LOG.error("{} was changed and cannot be used; new connections go on with what it was before", name, e);
+                LOG.error(
+                        "{} was changed and cannot be used; new connections keep using the previous version", name, e);
             }
         }
     }

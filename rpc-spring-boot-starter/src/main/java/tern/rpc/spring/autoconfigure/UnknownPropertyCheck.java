@@ -55,7 +55,7 @@ final class UnknownPropertyCheck implements BeanFactoryPostProcessor {
         }
         if (!others.isEmpty()) {
             LOG.warn(
-                    "Below rpc. there are properties that are not Tern's and have no effect on it. Those of Tern begin with"
+                    "Some properties below rpc. are not Tern's and have no effect on it. Tern's begin with"
                             + " {}. The others: {}",
                     known.roots().stream().map(String::valueOf).collect(Collectors.joining(", ")),
                     String.join("; ", others));

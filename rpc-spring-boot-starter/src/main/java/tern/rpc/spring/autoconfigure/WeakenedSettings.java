@@ -27,7 +27,7 @@ final class WeakenedSettings {
      *
      * @param means the consequence
      */
-    private record Weakness(String property, String value, boolean present, String means) {
+    private record Weakness(String property, String value, boolean inForce, String means) {
 
         @Override
         public String toString() {
@@ -35,10 +35,10 @@ final class WeakenedSettings {
         }
     }
 
-    private final List<Weakness> present;
+    private final List<Weakness> inForce;
 
-    private WeakenedSettings(List<Weakness> present) {
-        this.present = present;
+    private WeakenedSettings(List<Weakness> inForce) {
+        this.inForce = inForce;
     }
 
     /**
@@ -53,27 +53,27 @@ final class WeakenedSettings {
                 throw new InvalidPropertyException(ACCEPTED, accepted, "one or more of " + String.join(", ", names));
             }
         }
-        List<Weakness> present = known.stream().filter(Weakness::present).toList();
+        List<Weakness> inForce = known.stream().filter(Weakness::inForce).toList();
         if (environment.acceptsProfiles(Profiles.of(PRODUCTION))) {
-            List<Weakness> surprising = new ArrayList<>(present);
+            List<Weakness> surprising = new ArrayList<>(inForce);
             surprising.removeIf(weakness -> server.acceptedWeaknesses().contains(weakness.property()));
             refuse(surprising);
         }
-        return new WeakenedSettings(present);
+        return new WeakenedSettings(inForce);
     }
 
     private static List<Weakness> known(RpcServerProperties server, RpcLimitsProperties limits) {
         return List.of(
                 weakness("rpc.limits.audit-classes", limits.auditClasses(), "any class may be read"),
                 weakness("rpc.server.generic-calls", server.genericCalls(), "callers need no interface"),
-                weakness("rpc.server.reflection", server.reflection(), "callers are told all services and types"),
-                weakness("rpc.server.ssl.optional", server.ssl().optional(), "clear text is served beside TLS"),
+                weakness("rpc.server.reflection", server.reflection(), "callers see all services and types"),
+                weakness("rpc.server.ssl.optional", server.ssl().optional(), "clear text is served besides TLS"),
                 weakness("rpc.server.exception-texts", server.exceptionTexts(), "callers see texts such as SQL"),
                 new Weakness(
                         "rpc.server.exception-frames",
                         String.valueOf(server.exceptionFrames()),
                         server.exceptionFrames() > 0,
-                        "callers see the inside of the server"),
+                        "callers see stack traces of the server"),
                 weakness("rpc.server.http.form-bodies", server.http().formBodies(), "pages of any site can send forms"),
                 weakness("rpc.server.http.text-bodies", server.http().textBodies(), "pages of any site can send text"),
                 new Weakness(
@@ -83,8 +83,8 @@ final class WeakenedSettings {
                         "pages of any site can call"));
     }
 
-    private static Weakness weakness(String property, boolean present, String means) {
-        return new Weakness(property, "true", present, means);
+    private static Weakness weakness(String property, boolean inForce, String means) {
+        return new Weakness(property, "true", inForce, means);
     }
 
     private static void refuse(List<Weakness> surprising) {
@@ -92,7 +92,7 @@ final class WeakenedSettings {
             throw new RpcStartException(
                     "the profile " + PRODUCTION + " is active, and " + ACCEPTED + " does not name " + joined(surprising)
                             + ", which weakens the server",
-                    "Leave out what is not meant, or set " + ACCEPTED + "="
+                    "Remove the settings that are not intended, or set " + ACCEPTED + "="
                             + surprising.stream().map(Weakness::property).collect(Collectors.joining(",")) + ".",
                     null);
         }
@@ -104,10 +104,10 @@ final class WeakenedSettings {
 
     /** Reports them: once in the log, and by gauges. */
     WeakenedSettings tell(RpcMeters meters) {
-        if (!present.isEmpty()) {
-            LOG.warn("Less safe than by default: {}", joined(present));
+        if (!inForce.isEmpty()) {
+            LOG.warn("Less safe than by default: {}", joined(inForce));
         }
-        for (Weakness weakness : present) {
+        for (Weakness weakness : inForce) {
             meters.gauge(RpcMeter.WEAKENED, this, settings -> 1, RpcMeter.SETTING, weakness.property());
         }
         return this;

@@ -327,7 +327,7 @@ class FirstCallShapesTest {
     }
 
     @Test
-    void argumentsThatAreNotValidAreToldInJson() {
+    void invalidArgumentsAreReportedInJson() {
         provider(CarefulCook.class)
                 .withConfiguration(AutoConfigurations.of(ValidationAutoConfiguration.class))
                 .run(there -> {

@@ -121,7 +121,7 @@ class FirstCallsTest {
 
     /** The first calls exist because they are slow, so they must not cause warnings. */
     @Test
-    void nobodyIsWarnedOfThem() {
+    void firstCallsCauseNoWarning() {
         Logger log = (Logger) LoggerFactory.getLogger("tern.rpc");
         ListAppender<ILoggingEvent> lines = new ListAppender<>();
         lines.start();

@@ -76,7 +76,7 @@ class ForeignPropertiesTest {
 
         List<String> lines = output.getOut()
                 .lines()
-                .filter(line -> line.contains("Below rpc."))
+                .filter(line -> line.contains("properties below rpc."))
                 .toList();
         assertThat(lines)
                 .singleElement()

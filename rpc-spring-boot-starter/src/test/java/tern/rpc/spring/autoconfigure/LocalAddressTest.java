@@ -91,7 +91,7 @@ class LocalAddressTest {
     }
 
     @Test
-    void largestMessageIsThatOfTheProperty() {
+    void maximumMessageFollowsTheProperty() {
         local(Desk.class, Clerk.class)
                 .withPropertyValues("rpc.limits.max-message=2KB")
                 .run(here -> assertThatExceptionOfType(RpcException.class)
@@ -103,7 +103,7 @@ class LocalAddressTest {
     }
 
     @Test
-    void largestRequestAndLargestAnswerAreThoseOfTheirProperties() {
+    void maximumRequestAndAnswerFollowTheirProperties() {
         local(Desk.class, Clerk.class)
                 .withPropertyValues("rpc.limits.max-request=8KB", "rpc.limits.max-response=2KB")
                 .run(here -> assertThatExceptionOfType(RpcException.class)

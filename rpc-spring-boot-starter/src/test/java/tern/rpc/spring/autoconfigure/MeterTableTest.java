@@ -67,7 +67,7 @@ class MeterTableTest {
     }
 
     @Test
-    void typesUnitsAndTagsAreThoseOfTheRegistry() throws Exception {
+    void typesUnitsAndTagsMatchTheRegistry() throws Exception {
         Map<String, Row> table = table();
 
         registered().forEach((name, row) -> assertThat(table.get(name)).as(name).isEqualTo(row));

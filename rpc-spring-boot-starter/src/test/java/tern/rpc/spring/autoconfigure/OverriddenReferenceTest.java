@@ -121,7 +121,7 @@ class OverriddenReferenceTest {
         Hello red;
 
         @Test
-        void qualifiersTellMocksApart(@Autowired QualifiedConsumer consumer) {
+        void qualifiersDistinguishMocks(@Autowired QualifiedConsumer consumer) {
             assertThat(consumer.first).isSameAs(red);
             assertThat(consumer.second).isNotSameAs(red);
         }

@@ -68,7 +68,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 class PlantedSecretsTest {
 
-    private static final int FEWEST = 50;
+    private static final int MIN_SECRETS = 50;
 
     @TempDir
     private Path folder;
@@ -162,7 +162,7 @@ class PlantedSecretsTest {
         }
     }
 
-    /** Rejects callers whose token asks for it. */
+    /** Rejects or fails the calls whose header {@code wish} asks for it. */
     static class Guard implements RpcAuthorizer {
 
         @Override
@@ -237,10 +237,10 @@ class PlantedSecretsTest {
         startsThatFail(keys);
         outputs.add(meters.getMetersAsString());
 
-        assertThat(planted).hasSizeGreaterThanOrEqualTo(FEWEST);
+        assertThat(planted).hasSizeGreaterThanOrEqualTo(MIN_SECRETS);
         assertThat(String.join("\n", outputs)) // otherwise the test would have searched nothing
                 .contains("the safe is jammed", "not today", "could not be decided", "the guard is ill")
-                .contains("does not accept the token", "rpc.server.requests", "spring.datasource.password")
+                .contains("does not accept its token", "rpc.server.requests", "spring.datasource.password")
                 .contains("rpc.pools.jedis.url is no address", "rpc.server.token is a text with spaces");
         for (String output : outputs) {
             assertThat(planted).filteredOn(output::contains).as(output).isEmpty();

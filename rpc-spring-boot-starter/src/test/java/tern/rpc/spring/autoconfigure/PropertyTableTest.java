@@ -56,11 +56,12 @@ class PropertyTableTest {
     }
 
     @Test
-    void everyPropertyHasADefaultOrSaysWhatHoldsWithoutIt() throws Exception {
+    void everyPropertyHasADefaultOrDescribesIt() throws Exception {
         for (Property property : properties().values()) {
             boolean collection = property.type().contains("List");
             assertThat(collection
                             || !property.defaultValue().isEmpty()
+                            || property.description().contains("Default: ")
                             || property.description().contains("when not set"))
                     .as(property.name())
                     .isTrue();
@@ -68,7 +69,7 @@ class PropertyTableTest {
     }
 
     @Test
-    void metadataNamesExactlyWhatIsBound() throws Exception {
+    void metadataNamesExactlyTheBoundProperties() throws Exception {
         List<String> bound = new KnownProperties().names();
 
         assertThat(properties().keySet()).containsExactlyInAnyOrderElementsOf(bound);

@@ -133,7 +133,7 @@ class RpcGrpcTest {
     }
 
     @Test
-    void healthServiceOfTheApplicationTakesThePlaceOfOurs() {
+    void healthServiceOfTheApplicationReplacesTerns() {
         provider(Greeter.class, OwnHealth.class)
                 .run(there -> calling(there, channel -> {
                     assertThat(check(channel, "theirs")).isEqualTo(ServingStatus.NOT_SERVING);
@@ -161,7 +161,7 @@ class RpcGrpcTest {
     }
 
     @Test
-    void reflectionTellsAllServices() {
+    void reflectionListsAllServices() {
         provider(Greeter.class, Ledger.class)
                 .withPropertyValues("rpc.server.reflection=true")
                 .run(there -> calling(

@@ -72,7 +72,7 @@ class RpcIdentityTest {
     }
 
     @Test
-    void tokenOfAServiceWinsOverThatOfTheClient() {
+    void tokenOfAServiceWinsOverTheTokenOfTheClient() {
         provider(Greeter.class)
                 .withPropertyValues("rpc.server.token=secret")
                 .run(there -> consumer(

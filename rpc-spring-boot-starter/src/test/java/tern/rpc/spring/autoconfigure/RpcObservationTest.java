@@ -149,7 +149,7 @@ class RpcObservationTest {
     }
 
     @Test
-    void nothingIsObservedWhereNobodyLooks() {
+    void callsAreNotObservedWithoutAHandler() {
         application(Blind.class)
                 .run(here -> assertThat(here.getBean(CallObservations.class).registry())
                         .isNull());

@@ -27,7 +27,7 @@ import tern.rpc.settings.RpcStartException;
 class RpcPropertiesTest {
 
     @Test
-    void defaultsAreThoseOfTheLibraries() {
+    void defaultsEqualTheDefaultsOfTheLibraries() {
         provider(Greeter.class).run(there -> {
             ServerSettings settings = there.getBean(ServerSettings.class);
 

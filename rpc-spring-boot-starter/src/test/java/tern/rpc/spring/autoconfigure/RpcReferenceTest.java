@@ -76,7 +76,7 @@ class RpcReferenceTest {
     }
 
     @Test
-    void protocolThatIsNotThereIsToldWithThoseThatAre() {
+    void missingProtocolIsReportedWithTheAvailableOnes() {
         application(FieldUser.class)
                 .withPropertyValues("rpc.client.url=thrift://127.0.0.1:1")
                 .run(here -> assertThat(StartFailures.causeOf(here.getStartupFailure()))
@@ -87,7 +87,7 @@ class RpcReferenceTest {
     }
 
     @Test
-    void hostNameIsKnownToTheFirstCall() {
+    void hostNameIsResolvedBeforeTheFirstCall() {
         provider(Greeter.class)
                 .run(there -> application(BeanMethodUser.class)
                         .withPropertyValues("rpc.client.url=localhost:"
@@ -112,7 +112,7 @@ class RpcReferenceTest {
     }
 
     @Test
-    void localBeanOfTheInterfaceIsStillWhatAutowiredGets() {
+    void autowiredStillInjectsTheLocalBean() {
         provider(Greeter.class)
                 .run(there -> consumerOf(there, MixedUser.class, LocalGreeter.class)
                         .run(here -> {

@@ -62,7 +62,7 @@ class RpcServerLifecycleTest {
     }
 
     @Test
-    void portIsInjectedIntoWhatAsksAfterTheStart() {
+    void portIsInjectedAfterTheStart() {
         provider(Greeter.class).run(there -> {
             PortUser late = there.getAutowireCapableBeanFactory().createBean(PortUser.class);
 

@@ -151,7 +151,7 @@ class RpcServiceTest {
     }
 
     @Test
-    void everyInterfaceOfTheClassButThoseOfJdkAndSpringIsExported() {
+    void everyInterfaceExceptJdkAndSpringIsExported() {
         provider(Versatile.class).run(there -> {
             assertThat(there.getBean(RpcServer.class).exports())
                     .extracting(export -> export.service().simpleName())
@@ -179,7 +179,7 @@ class RpcServiceTest {
     }
 
     @Test
-    void groupAndVersionTellProvidersOfAnInterfaceApart() {
+    void groupAndVersionDistinguishProvidersOfAnInterface() {
         provider(Greeter.class, SecondGreeter.class)
                 .withPropertyValues("tenant=blue")
                 .run(there -> consumerOf(there, BothUser.class).run(here -> {
@@ -191,7 +191,7 @@ class RpcServiceTest {
     }
 
     @Test
-    void unknownVersionIsRefusedAndNamesWhatIsThere() {
+    void unknownVersionIsRefusedWithTheExportedOnes() {
         provider(Greeter.class)
                 .run(there -> consumerOf(there, User.class)
                         .withPropertyValues("rpc.client.services.greeting-service.version=9.9")

@@ -40,7 +40,7 @@ class RpcStartFailureTest {
             assertStartFails(Provider.class, "--rpc.server.address=" + address, "--rpc.server.port=0");
 
             assertThat(output)
-                    .contains("of " + address + ", which is no address of this machine")
+                    .contains("of " + address + ", which is not an address of this machine")
                     .contains("Set rpc.server.address to an address or a name of this machine");
         }
         assertThat(output).doesNotContain("Stop the process");

@@ -110,7 +110,7 @@ class RpcTlsTest {
     }
 
     @Test
-    void clientWithoutACertificateIsToldWhichBundleItUsed() {
+    void clientWithoutACertificateIsReportedWithItsBundle() {
         withBundles(provider(Greeter.class))
                 .withPropertyValues("rpc.server.ssl.bundle=server", "rpc.server.ssl.client-auth=need")
                 .run(there -> consumerOf(there)
@@ -150,7 +150,7 @@ class RpcTlsTest {
                             .run(here -> assertThat(greet(here)).isEqualTo("Hello Ada"));
                 });
 
-        assertThat(output).contains("serves clear text beside TLS (set by rpc.server.ssl.optional)");
+        assertThat(output).contains("serves clear text besides TLS (set by rpc.server.ssl.optional)");
     }
 
     @ParameterizedTest
@@ -209,7 +209,7 @@ class RpcTlsTest {
                 });
 
         assertThat(output)
-                .contains("private key that is not that of its certificate")
+                .contains("private key that does not match its certificate")
                 .contains("the certificate of bundle 'server' (rpc.server.ssl.bundle) for CN=server is valid from");
         assertThat(output.toString().split("was changed and cannot be used", -1))
                 .hasSize(4);

@@ -38,7 +38,7 @@ class RpcValidationTest {
     }
 
     @Test
-    void argumentThatIsNotValidIsToldToTheCaller() {
+    void invalidArgumentIsReportedToTheCaller() {
         provider(Orders.class)
                 .withConfiguration(AutoConfigurations.of(ValidationAutoConfiguration.class))
                 .run(there -> consumerOf(there, User.class).run(here -> {

@@ -34,7 +34,7 @@ class StartLinesTest {
     }
 
     @Test
-    void oneLineSaysWhatIsServedAndOneWhereReferencesLead(CapturedOutput output) {
+    void oneLineListsServicesAndOneListsReferences(CapturedOutput output) {
         provider(Greeter.class).run(there -> consumerOf(there, User.class).run(here -> here.getBean(User.class)));
 
         List<String> lines = output.getOut().lines().toList();

@@ -35,7 +35,7 @@ class WeakenedSettingsTest {
     }
 
     @Test
-    void defaultsAreNotToldOf(CapturedOutput output) {
+    void defaultsCauseNoWarning(CapturedOutput output) {
         measured()
                 .run(there -> assertThat(there.getBean(MeterRegistry.class)
                                 .find(RpcMeter.WEAKENED.key())
@@ -46,7 +46,7 @@ class WeakenedSettingsTest {
     }
 
     @Test
-    void allAreToldOfInOneWarningAndOneGaugeEach(CapturedOutput output) {
+    void allAreNamedInOneWarningAndHaveAGaugeEach(CapturedOutput output) {
         measured().withPropertyValues(WEAK.toArray(String[]::new)).run(there -> {
             MeterRegistry meters = there.getBean(MeterRegistry.class);
             for (String property : WEAK) {
@@ -63,7 +63,7 @@ class WeakenedSettingsTest {
     }
 
     @Test
-    void inProductionTheyHaveToBeMeant() {
+    void inProductionTheyMustBeAccepted() {
         for (String property : WEAK) {
             provider(Greeter.class)
                     .withPropertyValues("spring.profiles.active=prod", property)

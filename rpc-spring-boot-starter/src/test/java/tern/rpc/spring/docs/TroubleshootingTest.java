@@ -19,7 +19,7 @@ class TroubleshootingTest {
     private static final Pattern JOINED = Pattern.compile("\"\\s*\\+ \"");
 
     @Test
-    void messagesAreThoseOfTheSources() {
+    void messagesOccurInTheSources() {
         String sources = sources();
         List<String> unknown = new ArrayList<>();
         for (String message : messages()) {

@@ -66,7 +66,7 @@ final class Descriptor {
         int semicolon = kind == 'L' ? descriptor.indexOf(';', position) : -1;
         if (semicolon <= position + 1
                 || descriptor.substring(position, semicolon).indexOf('[') >= 0) {
-            throw new SerializationException("the types of parameters make no sense from character " + start + " on");
+            throw new SerializationException("the parameter types are invalid from character " + start + " on");
         }
         return semicolon + 1;
     }

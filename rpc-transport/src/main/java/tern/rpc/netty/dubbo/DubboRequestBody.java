@@ -123,7 +123,8 @@ final class DubboRequestBody {
         reader.readMetadata(metadata);
         ServiceKey key = key(metadata, interfaceName, version);
         if (!key.interfaceName()
-                .equals(interfaceName)) { // else one service would be checked and the arguments of the other decoded
+                // otherwise one service would be authorized and the arguments of the other decoded
+                .equals(interfaceName)) {
             throw differentServices(key.interfaceName(), interfaceName);
         }
         Deadline deadline = deadline(metadata, receivedNanos);
@@ -196,8 +197,7 @@ final class DubboRequestBody {
         try {
             return reader.readScalar();
         } catch (SerializationException e) {
-            throw unknown(
-                    "the echo of objects is switched off on this server; rpc.server.generic-calls=true allows it");
+            throw unknown("echo of objects is switched off on this server; rpc.server.generic-calls=true allows it");
         }
     }
 

@@ -27,13 +27,13 @@ import tern.rpc.transport.ServiceLookup;
 /** A request on a dubbo connection with its answer. Thread-safe. */
 final class DubboServerCall extends NettyServerCall {
 
-    /** Answers from this size on wait for their turn to be encoded. */
+    /** Answers of at least this size wait for their turn to be encoded. */
     private static final int LARGE_BYTES = 256 << 10;
 
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerCall.class);
 
     /** The longest text of an error answer (docs/limits.md). */
-    private static final int LONGEST_TEXT = 8 << 10;
+    private static final int MAX_TEXT = 8 << 10;
 
     private static final VarHandle BODY;
 
@@ -72,7 +72,7 @@ final class DubboServerCall extends NettyServerCall {
     public Invocation decode(ServiceLookup services, Admission admission) {
         ByteBuf bytes = takeBody();
         if (bytes == null) {
-            throw RpcException.refusal(StatusCode.CANCELLED, "the call was over before it was read", Executed.NO);
+            throw RpcException.refusal(StatusCode.CANCELLED, "the call had ended before it was read", Executed.NO);
         }
         try {
             Coder coder = protocol.coders().take();
@@ -219,7 +219,7 @@ final class DubboServerCall extends NettyServerCall {
     }
 
     private void sendText(int status, String text) {
-        String bounded = text.length() <= LONGEST_TEXT ? text : text.substring(0, LONGEST_TEXT);
+        String bounded = text.length() <= MAX_TEXT ? text : text.substring(0, MAX_TEXT);
         try {
             enqueue(status, writer -> writer.writeString(bounded));
         } catch (Throwable e) {

@@ -21,7 +21,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
     private static final Logger LOG = LoggerFactory.getLogger(DubboServerHandler.class);
 
     /** Longer events are rejected, as by Dubbo (docs/wire-protocol.md 1.6). */
-    private static final int LONGEST_EVENT_BYTES = 15;
+    private static final int MAX_EVENT_BYTES = 15;
 
     private final DubboProtocol protocol;
     private final ServerConnection connection;
@@ -120,7 +120,7 @@ final class DubboServerHandler extends DubboFrameDecoder {
         int length = body.readableBytes();
         boolean heartbeat = length == 0 || DubboHeader.serialization(flags) != DubboHeader.HESSIAN2 || isNull(body);
         body.release();
-        if (length >= LONGEST_EVENT_BYTES) {
+        if (length >= MAX_EVENT_BYTES) {
             refuse(flags & ~DubboHeader.FLAG_EVENT, id, "an event has " + length + " bytes; at most 14 are accepted");
         } else if (heartbeat && DubboHeader.isTwoWay(flags)) {
             connection.queue().add(DubboFrame.heartbeatAnswer(id));

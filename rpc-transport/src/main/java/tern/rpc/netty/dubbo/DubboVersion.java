@@ -8,8 +8,8 @@ final class DubboVersion {
     /** The version that Tern sends, equal to Dubbo's. */
     static final String OURS = "2.0.2";
 
-    private static final int LOWEST_WITH_ATTACHMENTS = 2_000_200;
-    private static final int HIGHEST_WITH_ATTACHMENTS = 2_009_900;
+    private static final int MIN_WITH_ATTACHMENTS = 2_000_200;
+    private static final int MAX_WITH_ATTACHMENTS = 2_009_900;
 
     private DubboVersion() {}
 
@@ -19,7 +19,7 @@ final class DubboVersion {
             return true;
         }
         int number = number(version);
-        return number >= LOWEST_WITH_ATTACHMENTS && number <= HIGHEST_WITH_ATTACHMENTS;
+        return number >= MIN_WITH_ATTACHMENTS && number <= MAX_WITH_ATTACHMENTS;
     }
 
     /**

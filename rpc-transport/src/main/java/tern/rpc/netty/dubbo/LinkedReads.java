@@ -15,9 +15,9 @@ final class LinkedReads implements ByteToMessageDecoder.Cumulator {
     static final LinkedReads INSTANCE = new LinkedReads();
 
     /** Below this size a copy costs less than a link. */
-    private static final int SMALLEST_LINKED_BYTES = 4 << 10;
+    private static final int MIN_LINKED_BYTES = 4 << 10;
 
-    /** The number of parts beyond one for each {@link #SMALLEST_LINKED_BYTES}. */
+    /** The number of parts beyond one for each {@link #MIN_LINKED_BYTES}. */
     private static final int SPARE_PARTS = 8;
 
     private LinkedReads() {}
@@ -35,7 +35,7 @@ final class LinkedReads implements ByteToMessageDecoder.Cumulator {
 
     /** Whether there are few parts. Merging them all would need a buffer of up to twice their size. */
     private static boolean hasFewParts(CompositeByteBuf linked) {
-        return (linked.numComponents() - SPARE_PARTS) * SMALLEST_LINKED_BYTES <= linked.readableBytes();
+        return (linked.numComponents() - SPARE_PARTS) * MIN_LINKED_BYTES <= linked.readableBytes();
     }
 
     private static ByteBuf copied(ByteBufAllocator allocator, ByteBuf read) {
@@ -50,6 +50,6 @@ final class LinkedReads implements ByteToMessageDecoder.Cumulator {
     /** Whether a read is linked. The whole buffer is kept, so it must be at least half full. */
     private static boolean isWorthLinking(ByteBuf read) {
         int bytes = read.readableBytes();
-        return bytes >= SMALLEST_LINKED_BYTES && bytes >= read.capacity() / 2;
+        return bytes >= MIN_LINKED_BYTES && bytes >= read.capacity() / 2;
     }
 }

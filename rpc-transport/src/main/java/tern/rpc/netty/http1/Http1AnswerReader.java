@@ -45,7 +45,7 @@ public final class Http1AnswerReader {
     private final @Nullable Field[] last = new @Nullable Field[REPEATED_FIELDS];
     private final int maxBytes;
     private @Nullable StatusLine lastStatus;
-    private @Nullable StatusLine status; // of the present head
+    private @Nullable StatusLine status; // of the current head
     private List<Map.Entry<CharSequence, CharSequence>> fields = List.of();
     private int lineCount;
     private int fieldBytes;
@@ -74,21 +74,21 @@ public final class Http1AnswerReader {
     @Nullable
     public Http1Answer read(ByteBuf in) {
         while (inBody || readHead(in)) {
-            StatusLine present = status;
-            if (present == null) {
+            StatusLine current = status;
+            if (current == null) {
                 throw new IllegalStateException("a body without a head");
             }
-            if (!inBody && present.status / 100 == 1) {
-                if (present.status == 101) {
+            if (!inBody && current.status / 100 == 1) {
+                if (current.status == 101) {
                     throw Http1Violation.badRequest("it changes to a protocol that nobody asked for");
                 }
                 status = null;
                 continue;
             }
             if (!inBody) {
-                beginBody(present);
+                beginBody(current);
             }
-            return readBody(in) ? ended(present) : null;
+            return readBody(in) ? ended(current) : null;
         }
         return null;
     }
@@ -103,7 +103,7 @@ public final class Http1AnswerReader {
         return inBody ? announced - bodyBytes : 0;
     }
 
-    /** The size of the buffer for the present body. */
+    /** The size of the buffer for the current body. */
     public int roomBytes() {
         return body.length;
     }

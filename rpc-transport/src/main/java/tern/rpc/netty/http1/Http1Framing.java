@@ -94,15 +94,15 @@ final class Http1Framing {
     }
 
     private void checkHost(Http2Headers headers) {
-        AsciiString present = host;
-        if (present == null) {
+        AsciiString current = host;
+        if (current == null) {
             if (!http10) {
                 throw Http1Violation.badRequest("the header field host is missing");
             }
-        } else if (!Http1Characters.isHost(present)) {
+        } else if (!Http1Characters.isHost(current)) {
             throw Http1Violation.badRequest("the header field host is not a host name with an optional port");
         } else {
-            headers.authority(present);
+            headers.authority(current);
         }
     }
 

@@ -58,13 +58,13 @@ public final class Http1HeadReader {
         if (headers == null && !readRequestLine(in)) {
             return null;
         }
-        Http2Headers present = headers;
-        while (present != null) {
+        Http2Headers current = headers;
+        while (current != null) {
             Field same = fields < REPEATED_FIELDS ? last[fields] : null;
             if (same != null && fieldBytes + same.line.length() <= FIELDS_BYTES && lines.repeats(in, same.line)) {
                 fieldBytes += same.line.length() + 2;
                 fields++;
-                take(same.name, same.value, present);
+                take(same.name, same.value, current);
                 continue;
             }
             AsciiString line = lines.read(
@@ -80,9 +80,9 @@ public final class Http1HeadReader {
                 emptyLineSeen = false;
                 fields = 0;
                 fieldBytes = 0;
-                return framing.head(present);
+                return framing.head(current);
             }
-            readField(line, present);
+            readField(line, current);
         }
         return null;
     }
@@ -157,7 +157,7 @@ public final class Http1HeadReader {
         }
     }
 
-    private void readField(AsciiString line, Http2Headers present) {
+    private void readField(AsciiString line, Http2Headers current) {
         fieldBytes += line.length() + 2;
         if (++fields > MAX_FIELDS) {
             throw new Http1Violation(
@@ -176,12 +176,12 @@ public final class Http1HeadReader {
         if (fields <= REPEATED_FIELDS && line.length() <= REPEATED_BYTES) {
             last[fields - 1] = new Field(line, lower, value);
         }
-        take(lower, value, present);
+        take(lower, value, current);
     }
 
-    private void take(AsciiString name, AsciiString value, Http2Headers present) {
+    private void take(AsciiString name, AsciiString value, Http2Headers current) {
         if (!framing.take(name, value)) {
-            present.add(name, value);
+            current.add(name, value);
         }
     }
 }

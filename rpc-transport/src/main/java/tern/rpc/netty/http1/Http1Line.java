@@ -14,7 +14,7 @@ final class Http1Line {
     private static final byte CR = '\r';
     private static final byte LF = '\n';
 
-    /** The number of checked bytes of the present line, so that a line in many pieces is checked once. */
+    /** The number of checked bytes of the current line, so that a line in many pieces is checked once. */
     private int seen;
 
     /**

@@ -36,9 +36,9 @@ final class ArrivalClock {
 
     /** Stops the clock. */
     void stop() {
-        Future<?> present = running;
-        if (present != null) {
-            present.cancel(false);
+        Future<?> current = running;
+        if (current != null) {
+            current.cancel(false);
             running = null;
         }
     }

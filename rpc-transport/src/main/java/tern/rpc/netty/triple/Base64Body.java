@@ -66,9 +66,9 @@ final class Base64Body implements BodyReader {
     }
 
     private void check() {
-        RpcException present = wrong;
-        if (present != null) {
-            throw present;
+        RpcException current = wrong;
+        if (current != null) {
+            throw current;
         }
     }
 

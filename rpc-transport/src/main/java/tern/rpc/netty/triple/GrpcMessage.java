@@ -8,14 +8,14 @@ import java.nio.charset.StandardCharsets;
 /** The header {@code grpc-message}: UTF-8, percent-encoded (docs/wire-protocol.md 3.6). */
 final class GrpcMessage {
 
-    private static final int LONGEST_ENCODED = 1 << 10;
+    private static final int MAX_ENCODED = 1 << 10;
     private static final String HEX = "0123456789ABCDEF";
 
     private GrpcMessage() {}
 
     /** Encodes the text. Characters beyond 1 KiB are omitted. */
     static String encode(String text) {
-        StringBuilder encoded = new StringBuilder(Math.min(LONGEST_ENCODED, text.length() + 16));
+        StringBuilder encoded = new StringBuilder(Math.min(MAX_ENCODED, text.length() + 16));
         int index = 0;
         while (index < text.length()) {
             int before = encoded.length();
@@ -25,7 +25,7 @@ final class GrpcMessage {
             } else {
                 escape(Character.toString(character), encoded);
             }
-            if (encoded.length() > LONGEST_ENCODED) {
+            if (encoded.length() > MAX_ENCODED) {
                 encoded.setLength(before);
                 break;
             }

@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 final class GrpcTimeout {
 
     private static final int MAX_DIGITS = 8;
-    private static final long LONGEST_SENT = 100_000_000;
-    private static final long LONGEST_NANOS = TimeUnit.DAYS.toNanos(365);
+    private static final long MAX_SENT = 100_000_000;
+    private static final long MAX_NANOS = TimeUnit.DAYS.toNanos(365);
 
     private GrpcTimeout() {}
 
@@ -38,7 +38,7 @@ final class GrpcTimeout {
             case 'H' -> TimeUnit.HOURS;
             default -> throw wrong(text);
         };
-        return Math.min(unit.toNanos(amount), LONGEST_NANOS);
+        return Math.min(unit.toNanos(amount), MAX_NANOS);
     }
 
     private static IllegalArgumentException wrong(CharSequence text) {
@@ -61,17 +61,17 @@ final class GrpcTimeout {
 
     /** The time in the smallest unit that needs fewer than nine digits; at least one nanosecond. */
     static AsciiString format(long nanos) {
-        if (nanos < LONGEST_SENT) {
+        if (nanos < MAX_SENT) {
             return text(Math.max(1, nanos), 'n');
         }
-        if (nanos / 1_000 < LONGEST_SENT) {
+        if (nanos / 1_000 < MAX_SENT) {
             return text(nanos / 1_000, 'u');
         }
-        if (nanos / 1_000_000 < LONGEST_SENT) {
+        if (nanos / 1_000_000 < MAX_SENT) {
             return text(nanos / 1_000_000, 'm');
         }
         long seconds = TimeUnit.NANOSECONDS.toSeconds(nanos);
-        if (seconds < LONGEST_SENT) {
+        if (seconds < MAX_SENT) {
             return text(seconds, 'S');
         }
         return text(TimeUnit.SECONDS.toMinutes(seconds), 'M'); // sufficient for every long

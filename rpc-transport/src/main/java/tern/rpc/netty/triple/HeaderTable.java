@@ -30,9 +30,9 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     private static final int STATIC = 61;
 
     private static final int MAX_ENTRIES = MAX_TABLE_BYTES / ENTRY_BYTES;
-    private static final int FEWEST_ENTRIES = 8;
+    private static final int MIN_ENTRIES = 8;
     private static final int MAX_SEEN = 1 << 6;
-    private static final int FEWEST_SEEN = 8;
+    private static final int MIN_SEEN = 8;
 
     /** The number of blocks before a full table is replaced. */
     private static final int BLOCKS_OF_A_TABLE = 10_000;
@@ -50,10 +50,10 @@ final class HeaderTable implements Http2HeadersEncoder, Http2HeadersEncoder.Conf
     }
 
     // These arrays grow, because most connections need few entries.
-    private @Nullable AsciiString[] names = new @Nullable AsciiString[FEWEST_ENTRIES];
-    private @Nullable AsciiString[] values = new @Nullable AsciiString[FEWEST_ENTRIES];
-    private short[] places = new short[2 * FEWEST_ENTRIES]; // number of an entry plus one, by hash
-    private int[] seen = new int[FEWEST_SEEN]; // hashes of the last fields that were used once
+    private @Nullable AsciiString[] names = new @Nullable AsciiString[MIN_ENTRIES];
+    private @Nullable AsciiString[] values = new @Nullable AsciiString[MIN_ENTRIES];
+    private short[] places = new short[2 * MIN_ENTRIES]; // number of an entry plus one, by hash
+    private int[] seen = new int[MIN_SEEN]; // hashes of the last fields that were used once
     private int nextSeen;
     private int entries;
     private int bytes;

@@ -20,7 +20,7 @@ import tern.rpc.transport.PendingCall;
 /** A client's end of a connection of HTTP/1.1, with one exchange at a time. Confined to the event loop. */
 final class Http1ClientHandler extends ChannelInboundHandlerAdapter {
 
-    private static final String UNASKED = "the server sent what nobody asked for";
+    private static final String UNASKED = "the server sent an answer without a request";
 
     private final Connection connection;
     private final AnswerReader answers;

@@ -111,7 +111,7 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         connection.wantsBytes(closing || (held <= READ_AHEAD_BYTES && unread.readableBytes() <= READ_AHEAD_BYTES));
     }
 
-    /** Continues after the present step. */
+    /** Continues after the current step. */
     private void readOnLater() {
         context().executor().execute(this::readOn);
     }
@@ -160,15 +160,15 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private boolean readBody(Http1Exchange present) {
+    private boolean readBody(Http1Exchange current) {
         if (body.isEnded() || held > READ_AHEAD_BYTES) {
             return false;
         }
         ByteBuf piece = body.read(unread);
         if (piece != null) {
             waitsForContinue = false;
-            HttpExchange.Call call = present.call();
-            if (call == null || present.isAnswered()) {
+            HttpExchange.Call call = current.call();
+            if (call == null || current.isAnswered()) {
                 piece.release();
             } else {
                 held += piece.readableBytes();
@@ -176,32 +176,32 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
             }
         }
         if (body.isEnded()) {
-            endRequest(present);
+            endRequest(current);
             return true;
         }
         return piece != null;
     }
 
-    private void endRequest(Http1Exchange present) {
-        HttpExchange.Call call = present.call();
-        if (present.isAnswered()) {
+    private void endRequest(Http1Exchange current) {
+        HttpExchange.Call call = current.call();
+        if (current.isAnswered()) {
             next();
         } else if (call != null) {
             call.end();
         }
     }
 
-    private boolean readUpgrade(H2cUpgrade present) {
+    private boolean readUpgrade(H2cUpgrade current) {
         ByteBuf piece = body.read(unread);
         if (piece != null) {
-            present.add(piece, context());
+            current.add(piece, context());
         }
         if (body.isEnded()) {
             ByteBuf rest = unread;
             unread = Unpooled.EMPTY_BUFFER;
             upgrade = null;
             close();
-            Http2ServerHandler http2 = present.start(context(), connection, requests, rest);
+            Http2ServerHandler http2 = current.start(context(), connection, requests, rest);
             if (draining) {
                 http2.drain();
             }
@@ -289,16 +289,16 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     }
 
     private void refuse(Http1Violation violation) {
-        Http1Exchange present = exchange;
-        if (present != null && !present.isAnswered()) {
+        Http1Exchange current = exchange;
+        if (current != null && !current.isAnswered()) {
             broken = true;
-            HttpExchange.Call call = present.call();
+            HttpExchange.Call call = current.call();
             if (call != null) {
                 call.abort(new HttpRefusal(violation.status(), violation.getMessage()));
             }
             return;
         }
-        if (present == null) {
+        if (current == null) {
             write(violation); // otherwise an answer was sent, and this was the rest of its request
         }
         close();
@@ -322,10 +322,10 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
     // ---- time
 
     private void lookAtTime() {
-        Http1Exchange present = exchange;
-        boolean arriving = present == null
+        Http1Exchange current = exchange;
+        boolean arriving = current == null
                 ? (unread.isReadable() && !connection.hasMuchUnsent()) || heads.hasBegun() || upgrade != null
-                : present.isAnswered() && !body.isEnded();
+                : current.isAnswered() && !body.isEnded();
         if (arriving && !closing) {
             clock.run(context());
         } else {
@@ -350,9 +350,9 @@ final class Http1ServerHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext inactive) {
-        Http1Exchange present = exchange;
+        Http1Exchange current = exchange;
         close();
-        HttpExchange.Call call = present == null ? null : present.call();
+        HttpExchange.Call call = current == null ? null : current.call();
         if (call != null) {
             call.closed();
         }

@@ -146,9 +146,9 @@ final class HttpCall extends NettyServerCall implements MessageStream, HttpExcha
 
     @Override
     public void ready() {
-        Receiver present = body.receiver();
-        if (present != null && body.isRead() && exchange.isReady()) {
-            present.ready();
+        Receiver current = body.receiver();
+        if (current != null && body.isRead() && exchange.isReady()) {
+            current.ready();
         }
     }
 

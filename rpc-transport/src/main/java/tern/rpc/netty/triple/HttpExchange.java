@@ -195,9 +195,9 @@ abstract class HttpExchange {
         TAKEN.setRelease(this, taken + bytes);
         long after = (long) UNSENT.getAndAdd(this, (long) -bytes) - bytes;
         count(after + bytes, after);
-        Call present = call;
-        if (present != null && after < READY_BYTES && after + bytes >= READY_BYTES) {
-            present.ready();
+        Call current = call;
+        if (current != null && after < READY_BYTES && after + bytes >= READY_BYTES) {
+            current.ready();
         }
     }
 }

@@ -13,7 +13,7 @@ import java.util.Set;
  */
 public record HttpSettings(Cors cors, boolean formBodies, boolean textBodies, Set<String> allowedHosts) {
 
-    /** @throws IllegalArgumentException if a name is no host; the message names it */
+    /** @throws IllegalArgumentException if a name is not a host; the message names it */
     public HttpSettings {
         allowedHosts = new AllowedHosts(allowedHosts).names();
     }
@@ -28,9 +28,9 @@ public record HttpSettings(Cors cors, boolean formBodies, boolean textBodies, Se
         return new HttpSettings(Cors.off(), false, false);
     }
 
-    /** @param replaced the origins of web pages that may call */
-    public HttpSettings withCors(Cors replaced) {
-        return new HttpSettings(replaced, formBodies, textBodies, allowedHosts);
+    /** @param cors the origins of web pages that may call */
+    public HttpSettings withCors(Cors cors) {
+        return new HttpSettings(cors, formBodies, textBodies, allowedHosts);
     }
 
     /** @param allowed whether arguments may be sent as a form; pages of any site can send one */
@@ -45,7 +45,7 @@ public record HttpSettings(Cors cors, boolean formBodies, boolean textBodies, Se
 
     /**
      * @param names the host names in requests; empty for any host
-     * @throws IllegalArgumentException if a name is no host; the message names it
+     * @throws IllegalArgumentException if a name is not a host; the message names it
      */
     public HttpSettings withAllowedHosts(Set<String> names) {
         return new HttpSettings(cors, formBodies, textBodies, names);

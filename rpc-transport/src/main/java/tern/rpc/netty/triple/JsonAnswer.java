@@ -26,7 +26,7 @@ import tern.rpc.transport.RemoteFailures;
 /** The answer to a JSON call over HTTP/1.1 that is not decoded yet (docs/wire-protocol.md 4.3 and 4.5). */
 final class JsonAnswer implements Answer {
 
-    private static final int LONGEST_SHOWN_BODY = 200;
+    private static final int MAX_SHOWN_BODY = 200;
 
     private final TripleCodecs codecs;
     private final Endpoint endpoint;
@@ -96,7 +96,7 @@ final class JsonAnswer implements Answer {
     private Status status(Invocation call, @Nullable JsonError error, byte[] bytes, int length, boolean notRun) {
         int http = answer.status();
         if (error == null) { // perhaps from a proxy
-            String body = new String(bytes, 0, Math.min(length, LONGEST_SHOWN_BODY), StandardCharsets.UTF_8);
+            String body = new String(bytes, 0, Math.min(length, MAX_SHOWN_BODY), StandardCharsets.UTF_8);
             return new Status(
                     StatusTable.fromHttpStatus(http),
                     call + " at " + endpoint + ": it answered HTTP status " + http

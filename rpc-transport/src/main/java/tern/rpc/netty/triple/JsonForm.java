@@ -146,8 +146,8 @@ final class JsonForm implements HttpForm {
 
     private static @Nullable String either(Http2Headers head, CharSequence name, CharSequence other) {
         CharSequence value = head.get(name);
-        CharSequence present = value != null ? value : head.get(other);
-        return present == null ? null : present.toString();
+        CharSequence found = value != null ? value : head.get(other);
+        return found == null ? null : found.toString();
     }
 
     /** The first letters of the parameter types, for example {@code iS} for {@code int} and {@code String}. */

@@ -10,7 +10,7 @@ import tern.rpc.ServiceKey;
 /** The head of a method's JSON requests over HTTP/1.1. The common part is encoded once. Immutable. */
 final class JsonRequestHead {
 
-    private static final long LONGEST_MILLIS = 9_999_999_999L;
+    private static final long MAX_MILLIS = 9_999_999_999L;
 
     private final byte[] fixed;
 
@@ -58,7 +58,7 @@ final class JsonRequestHead {
         StringBuilder head = new StringBuilder(96);
         if (call.deadline().isLimited()) {
             long millis = TimeUnit.NANOSECONDS.toMillis(call.deadline().remainingNanos(now) + 999_999);
-            append(head, ConnectHeaders.TRIPLE_TIMEOUT, Long.toString(Math.max(1, Math.min(LONGEST_MILLIS, millis))));
+            append(head, ConnectHeaders.TRIPLE_TIMEOUT, Long.toString(Math.max(1, Math.min(MAX_MILLIS, millis))));
         }
         if (call.isCompressed()) {
             append(head, ConnectHeaders.CONTENT_ENCODING, ConnectHeaders.GZIP);

@@ -16,7 +16,7 @@ final class JsonToValue {
     private static final int EXACT_DIGITS = 15;
 
     /** Longer numbers become text at once; no double has as many digits. */
-    private static final int LONGEST_NUMBER = 800;
+    private static final int MAX_NUMBER = 800;
 
     private final byte[] json;
     private final int end;
@@ -118,7 +118,7 @@ final class JsonToValue {
             throw unexpected();
         }
         String text = new String(json, start, at - start, StandardCharsets.US_ASCII);
-        if (text.length() <= LONGEST_NUMBER) {
+        if (text.length() <= MAX_NUMBER) {
             double number = parsed(text);
             if (isExact(number, text)) {
                 out.write(ValueMessages.NUMBER << 3 | ProtoReader.FIXED64);

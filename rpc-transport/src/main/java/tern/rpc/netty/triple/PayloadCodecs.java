@@ -112,7 +112,7 @@ final class PayloadCodecs {
             }
             throw RpcException.refusal(
                     StatusCode.UNIMPLEMENTED,
-                    "the echo of objects is switched off on this server; rpc.server.generic-calls=true allows it",
+                    "echo of objects is switched off on this server; rpc.server.generic-calls=true allows it",
                     Executed.NO);
         }
     }

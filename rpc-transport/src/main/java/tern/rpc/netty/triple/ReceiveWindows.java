@@ -36,7 +36,7 @@ final class ReceiveWindows {
     static final int MAX_CONNECTION_BYTES = 64 << 20;
 
     private static final int SMALL_STREAM_BYTES = 64 << 10;
-    private static final int SMALLEST_STREAM_BYTES = 16 << 10;
+    private static final int MIN_STREAM_BYTES = 16 << 10;
 
     /** From this many unread bytes on, new windows of streams are small. */
     private static final int MANY_UNREAD_BYTES = CONNECTION_BYTES / 2;
@@ -51,7 +51,7 @@ final class ReceiveWindows {
     private static final float UPDATE_RATIO = 0.5f;
 
     /**
-     * The same for a grown window: a sixteenth of it. Unread bytes occupy most of such a window. An update at half of
+     * The consumed part of a grown window: a sixteenth of it. Unread bytes occupy most of such a window. An update at half of
      * the window would then wait for the unread bytes, and all streams would stop.
      */
     private static final float UPDATE_RATIO_OF_GROWN = 15f / 16;
@@ -77,14 +77,15 @@ final class ReceiveWindows {
     }
 
     /**
-     * Adapts the windows to the present unread bytes. Called when their number has changed. Writes without a flush.
+     * Adapts the windows to the current number of unread bytes. Called when the number has changed. Writes without a
+     * flush.
      *
      * @param present null until many bytes are unread for the first time
-     * @return the present windows
+     * @return the current windows
      */
     static @Nullable ReceiveWindows fit(
-            @Nullable ReceiveWindows present, Http2ConnectionHandler handler, ChannelHandlerContext context) {
-        ReceiveWindows windows = present;
+            @Nullable ReceiveWindows current, Http2ConnectionHandler handler, ChannelHandlerContext context) {
+        ReceiveWindows windows = current;
         try {
             if (windows == null && areNeeded(handler)) {
                 windows = new ReceiveWindows(handler.connection(), handler.decoder(), handler.encoder());
@@ -122,7 +123,7 @@ final class ReceiveWindows {
 
     private int wantedStreamBytes(int unread) {
         if (unread >= MAX_UNREAD_BYTES) {
-            return SMALLEST_STREAM_BYTES;
+            return MIN_STREAM_BYTES;
         }
         if (unread >= MANY_UNREAD_BYTES) {
             return Math.min(streamBytes, SMALL_STREAM_BYTES);

@@ -16,23 +16,21 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows blocks of headers again by their bytes, so that those which come in call after call are read once. Everything else
- * is read, and checked, by the decoder inside; so is what is remembered, when it comes first and when it comes for the
- * second time. The decoder is made for the first block, since its table takes as much of the heap as the rest of an idle
- * connection's codec.
+ * Caches decoded header blocks by their bytes, so that a client's repeated blocks are decoded once. The first two
+ * arrivals of a block, and every other block, are decoded and validated by Netty's decoder. That decoder is created for
+ * the first block, because its table takes as much memory as the rest of an idle connection's codec.
  *
- * <p>What a block says depends on its bytes, the decoder's settings and the table that both ends keep (RFC 7541, 2.3.2). So
- * everything is forgotten with each block that may change the table, which is any but one that is made of fields with an
- * index and of texts that are to be kept nowhere, and with each change of the settings. A block with a text that nobody may
- * keep (6.2.3) is not remembered, nor one with the length of a body.
+ * <p>The fields of a block depend on its bytes, on the decoder's settings and on the dynamic table (RFC 7541, 2.3.2).
+ * The cache is therefore cleared by a change of the settings and by each block that may change the table. A block with
+ * a text that must never be stored (6.2.3), or with a content length, is not cached.
  *
- * <p>Holds {@value #MAX_PLACES} blocks of {@value #MAX_BYTES} bytes and {@value #MAX_FIELDS} fields at the most. Event
+ * <p>Holds at most {@value #MAX_PLACES} blocks of {@value #MAX_BYTES} bytes and {@value #MAX_FIELDS} fields each. Event
  * loop only.
  */
 final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder.Configuration {
 
     private static final int MAX_PLACES = 32;
-    private static final int FEWEST_PLACES = 4;
+    private static final int MIN_PLACES = 4;
     private static final int MAX_BYTES = 128;
 
     /** Fields of remembered blocks are searched one by one. */
@@ -121,7 +119,7 @@ final class RememberedBlocks implements Http2HeadersDecoder, Http2HeadersDecoder
     }
 
     private void keep(Known block) {
-        Known[] places = known == null ? new Known[FEWEST_PLACES] : known;
+        Known[] places = known == null ? new Known[MIN_PLACES] : known;
         while (places[block.hash & (places.length - 1)] != null && places.length < MAX_PLACES) {
             Known[] more = new Known[places.length * 2];
             for (Known one : places) {

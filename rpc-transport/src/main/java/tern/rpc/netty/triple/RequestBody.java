@@ -223,11 +223,11 @@ final class RequestBody {
     private void deliver(Frame frame) {
         connection().messageComplete();
         connection().kept(counted(frame));
-        Receiver present = receiver;
-        if (present != null) {
+        Receiver current = receiver;
+        if (current != null) {
             demand--;
             allowedBytes -= frame.payload().readableBytes();
-            present.message(new StreamMessage(frame));
+            current.message(new StreamMessage(frame));
         } else if (single != null) {
             drop(frame);
             throw refusal(" takes one message; the request has more");
@@ -238,10 +238,10 @@ final class RequestBody {
     }
 
     private void deliverEnd() {
-        Receiver present = receiver;
+        Receiver current = receiver;
         if (isServed()) {
-            if (present != null) {
-                present.ended();
+            if (current != null) {
+                current.ended();
             }
         } else if (single == null) {
             throw refusal(" takes one message; the request has none");

@@ -12,7 +12,7 @@ import tern.rpc.transport.ServiceLookup;
 final class Routes<R> {
 
     /** The largest number of cached paths (docs/limits.md). Only paths of exported methods are cached. */
-    private static final int MOST = 1_024;
+    private static final int MAX_ROUTES = 1_024;
 
     /** The routes of one server; a form may serve several servers. */
     private record Known<R>(ServiceLookup services, ConcurrentMap<AsciiString, R> byPath) {}
@@ -34,16 +34,16 @@ final class Routes<R> {
                 || head.contains(HeadFields.REST_VERSION)) {
             return finder.apply(services, head);
         }
-        Known<R> present = known;
-        if (present == null || present.services != services) {
-            present = new Known<>(services, new ConcurrentHashMap<>());
-            known = present;
+        Known<R> current = known;
+        if (current == null || current.services != services) {
+            current = new Known<>(services, new ConcurrentHashMap<>());
+            known = current;
         }
-        R route = present.byPath.get(path);
+        R route = current.byPath.get(path);
         if (route == null) {
             route = finder.apply(services, head);
-            if (present.byPath.size() < MOST && path.indexOf('?', 0) < 0) {
-                present.byPath.put(path, route);
+            if (current.byPath.size() < MAX_ROUTES && path.indexOf('?', 0) < 0) {
+                current.byPath.put(path, route);
             }
         }
         return route;

@@ -14,7 +14,7 @@ final class ValueToJson {
      * Integers up to this bound are exact in a double and are written without a fraction, so that integer types accept
      * them.
      */
-    private static final double LARGEST_EXACT = 1L << 53;
+    private static final double MAX_EXACT = 1L << 53;
 
     private final byte[] bytes;
     private final OutputBuffer out;
@@ -128,7 +128,7 @@ final class ValueToJson {
         if (Double.isNaN(number) || Double.isInfinite(number)) {
             throw new SerializationException("google.protobuf.Value: " + number + " is no number of JSON");
         }
-        boolean whole = number == Math.rint(number) && Math.abs(number) <= LARGEST_EXACT;
+        boolean whole = number == Math.rint(number) && Math.abs(number) <= MAX_EXACT;
         ascii(whole ? Long.toString((long) number) : Double.toString(number));
     }
 

@@ -28,7 +28,7 @@ final class WrapperRequest {
     /** The largest number of parameters of a Java method. */
     private static final int MAX_ARGUMENTS = 255;
 
-    private static final int LONGEST_TYPE = 512;
+    private static final int MAX_TYPE = 512;
 
     private final byte[] bytes;
     private final String serializeType;
@@ -50,7 +50,7 @@ final class WrapperRequest {
      * Parses a request.
      *
      * @throws RpcException INVALID_ARGUMENT if the arguments have an unsupported format
-     * @throws SerializationException if the bytes are no such message
+     * @throws SerializationException if the bytes are not such a message
      */
     static WrapperRequest parse(byte[] bytes, int offset, int length) {
         ProtoReader fields = new ProtoReader(bytes, offset, length);
@@ -72,7 +72,7 @@ final class WrapperRequest {
                 count++;
             } else if (fields.is(ARGUMENT_TYPES, ProtoReader.BYTES)) {
                 check("argument types", ++types, MAX_ARGUMENTS + 1);
-                check("characters in the name of an argument's type", fields.bytes(), LONGEST_TYPE);
+                check("characters in the name of an argument's type", fields.bytes(), MAX_TYPE);
             } else {
                 fields.skip();
             }

@@ -153,7 +153,7 @@ class ConnectionTest {
     }
 
     @Test
-    void lostConnectionFailsWhatIsPendingAndTheNextCallWorks() throws Exception {
+    void lostConnectionFailsPendingCallsAndTheNextCallWorks() throws Exception {
         try (RawServer server = RawServer.start()) {
             GreetService service =
                     Sides.refer(sides.client(new Limits().settings()), reference -> {}, server.endpoint());
@@ -240,7 +240,7 @@ class ConnectionTest {
     }
 
     @Test
-    void replacementThatStaysSilentIsGivenUpBeforeItTakesACall() throws Exception {
+    void silentReplacementIsClosedBeforeItTakesACall() throws Exception {
         Limits limits = new Limits();
         limits.connectTimeout = Duration.ofMillis(50);
         try (RawServer server = RawServer.start()) {
@@ -252,7 +252,8 @@ class ConnectionTest {
 
             assertThat(asked).isEqualTo(RawFrame.heartbeat(asked.id()));
             assertThat(silent.isClosedByPeer()).isTrue();
-            Await.until("the reason is told", () -> only(client).lastFailure().contains("no sign of life for 50 ms"));
+            Await.until(
+                    "the reason is told", () -> only(client).lastFailure().contains("sent nothing for 50 ms"));
         }
     }
 
@@ -281,7 +282,7 @@ class ConnectionTest {
     }
 
     @Test
-    void asManySocketsAreOpenedAsAskedFor() {
+    void configuredNumberOfSocketsIsOpened() {
         RpcServer server = sides.serve();
         RpcClient client = sides.client(new Limits().settings());
 
@@ -324,7 +325,7 @@ class ConnectionTest {
     }
 
     @Test
-    void silentServerIsAskedForASignOfLifeAndThenGivenUp() {
+    void silentServerGetsAHeartbeatAndIsThenDisconnected() {
         Limits limits = new Limits();
         limits.heartbeat = Duration.ofMillis(50);
         limits.probeTimeout = Duration.ofMillis(50);
@@ -360,7 +361,7 @@ class ConnectionTest {
     }
 
     @Test
-    void serverThatKeepsACallWaitingInSilenceIsGivenUpSooner() throws Exception {
+    void silentServerWithAWaitingCallIsDisconnectedSooner() throws Exception {
         Limits limits = new Limits();
         limits.probeAfter = Duration.ofSeconds(2); // the call is registered a moment before its request is queued
         limits.probeTimeout = Duration.ofMillis(50);
@@ -374,7 +375,7 @@ class ConnectionTest {
 
             assertThat(get(call).code()).isEqualTo(StatusCode.UNAVAILABLE);
             assertThat(get(call).wasExecuted()).isEqualTo(Executed.MAYBE);
-            assertThat(get(call)).hasMessageContaining("no sign of life");
+            assertThat(get(call)).hasMessageContaining("nothing was received for");
         }
     }
 
@@ -449,7 +450,7 @@ class ConnectionTest {
     }
 
     @Test
-    void callsBeyondThoseAllowedInFlightAreRefusedAsNotExecuted() throws Exception {
+    void callsAboveTheLimitInFlightAreRefusedAsNotExecuted() throws Exception {
         Limits limits = new Limits();
         limits.maxInFlight = 1;
         try (RawServer server = RawServer.start()) {
@@ -546,7 +547,7 @@ class ConnectionTest {
     }
 
     @Test
-    void callThatAServiceMadeInVainIsNotToldAsNotExecuted() {
+    void failedOnwardCallIsNotReportedAsNotExecuted() {
         RpcException ofTheNextHop = new RpcException(StatusCode.RESOURCE_EXHAUSTED, "next hop", Executed.NO, null);
         GreetServer relaying = new GreetServer() {
             @Override

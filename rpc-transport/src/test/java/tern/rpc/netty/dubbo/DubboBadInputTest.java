@@ -445,7 +445,7 @@ class DubboBadInputTest {
     }
 
     @Test
-    void whoBeginsAndDoesNotGoOnIsCutOffWhereSilentClientsMayWait() {
+    void clientThatStopsInsideItsFirstBytesIsClosedAndASilentOneIsNot() {
         RpcServer impatient = sides.serve(limited(Duration.ofMillis(100)), settings -> {});
         try (RawSocket silent = RawSocket.connect(impatient.port());
                 RawSocket slow = RawSocket.connect(impatient.port())) {
@@ -457,7 +457,7 @@ class DubboBadInputTest {
     }
 
     @Test
-    void connectionsBeyondThoseAllowedForOneHostAreClosed() {
+    void connectionsAboveTheLimitOfOneHostAreClosed() {
         List<RawSocket> sockets = new ArrayList<>();
         for (int i = 1; i < MAX_PER_HOST; i++) {
             sockets.add(connect());
@@ -477,7 +477,7 @@ class DubboBadInputTest {
     }
 
     @Test
-    void callsBeyondThoseAllowedInFlightAreRefused() {
+    void callsAboveTheLimitInFlightAreRefused() {
         RawFrame slow = Fixtures.frame("dubbo/timeout.request.bin");
         try (RawSocket socket = connect()) {
             for (int i = 0; i < MAX_IN_FLIGHT; i++) {
@@ -496,7 +496,7 @@ class DubboBadInputTest {
     }
 
     @Test
-    void resultThatIsTooLargeIsToldAsSuch() {
+    void tooLargeResultIsReportedAsTooLarge() {
         RpcServer narrow = sides.serve(
                 limits -> new ServerTransportSettings(
                         null, 0, 10, 10, 10, 2_000, Duration.ofSeconds(60), Duration.ofSeconds(60)),
@@ -586,7 +586,7 @@ class DubboBadInputTest {
     private RawSocket first;
 
     @Test
-    void answerThatIsTooLargeFailsItsCallAndTheConnectionGoesOn() throws Exception {
+    void tooLargeAnswerFailsItsCallOnly() throws Exception {
         try (RawServer raw = RawServer.start()) {
             GreetService service = client(raw, MAX_BYTES);
             Future<RpcException> call =

@@ -16,11 +16,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class DubboFrameDecoderTest {
 
-    private static final int LARGEST_BODY = 1 << 20;
+    private static final int MAX_BODY = 1 << 20;
 
     private final List<ByteBuf> bodies = new ArrayList<>();
 
-    private final EmbeddedChannel channel = new EmbeddedChannel(decoder(LARGEST_BODY));
+    private final EmbeddedChannel channel = new EmbeddedChannel(decoder(MAX_BODY));
 
     private DubboFrameDecoder decoder(int maxBodyBytes) {
         return new DubboFrameDecoder(maxBodyBytes) {

@@ -50,7 +50,7 @@ public class DubboFuzzTest {
     }
 
     @Test
-    void whateverComesIsAnsweredOrClosed() {
+    void everyInputIsAnsweredOrTheConnectionClosed() {
         try (EmbeddedServer server = server()) {
             new Fuzz("dubbo", requests(), pieces()).run(server::feed);
 
@@ -68,7 +68,7 @@ public class DubboFuzzTest {
     }
 
     @Test
-    void whateverIsAnsweredEndsEachCallOnce() {
+    void everyAnswerEndsItsCallOnce() {
         List<Invocation> calls = List.of(
                 call("types", "x"),
                 call("echo", "x"),

@@ -145,9 +145,9 @@ class DubboTlsTest {
 
     @Test
     void certificatesThatBecomeNeededEndClearText() {
-        AtomicReference<Tls> present = new AtomicReference<>(ofServer());
-        RpcServer server = sides.serve(limits -> limits.withTls(present::get, true), settings -> {});
-        present.set(ofServer().withClientAuth(ClientAuth.NEED));
+        AtomicReference<Tls> current = new AtomicReference<>(ofServer());
+        RpcServer server = sides.serve(limits -> limits.withTls(current::get, true), settings -> {});
+        current.set(ofServer().withClientAuth(ClientAuth.NEED));
 
         try (RawSocket stranger = RawSocket.connect(server.port())) {
             stranger.send(GOOD);
@@ -172,7 +172,8 @@ class DubboTlsTest {
 
         assertThat(failureOf(refer(ofClient(), server)))
                 .hasMessageContaining("TLS with 127.0.0.1:" + server.port() + " failed")
-                .hasMessageContaining("the certificate of the server was issued by nobody whom bundle 'client' trusts");
+                .hasMessageContaining(
+                        "the certificate of the server was not issued by an authority that bundle 'client' trusts");
         awaitWarning("its TLS handshake failed with bundle 'server'");
     }
 
@@ -182,8 +183,8 @@ class DubboTlsTest {
                 .withKeys(AUTHORITY.issue("127.0.0.1", "10.0.0.7", "localhost").keys()));
 
         assertThat(failureOf(refer(ofClient(), server)))
-                .hasMessageContaining("the certificate of the server is not for 127.0.0.1, the host by which it was"
-                        + " called (set by rpc.client.url and the like)");
+                .hasMessageContaining("the certificate of the server is not for 127.0.0.1, the host in its address"
+                        + " (set for instance by rpc.client.url)");
     }
 
     @Test
@@ -210,7 +211,7 @@ class DubboTlsTest {
     }
 
     @Test
-    void serverIsToldWhichNameIsWanted() {
+    void clientSendsTheHostNameAsSni() {
         try (RawServer server = RawServer.start()) {
             Sides.refer(client(ofClient()), reference -> {}, new Endpoint("127.0.0.1", server.port(), "orders"));
 
@@ -227,7 +228,7 @@ class DubboTlsTest {
 
         assertThat(failureOf(refer(ofClient(), server)))
                 .hasMessageContaining("the server refused")
-                .hasMessageContaining("The certificate shown to it, if any, is that of bundle 'client'");
+                .hasMessageContaining("The client's certificate, if any, comes from bundle 'client'");
         awaitWarning("its TLS handshake failed with bundle 'server'");
     }
 
@@ -302,7 +303,7 @@ class DubboTlsTest {
     }
 
     @Test
-    void clearTextOnAPortWithTlsIsClosedWithAWarningThatSaysWhatToSet() {
+    void clearTextOnATlsPortIsClosedWithAWarningThatNamesTheProperty() {
         RpcServer server = serve(ofServer());
         try (RawSocket socket = RawSocket.connect(server.port())) {
             socket.send(GOOD);
@@ -320,7 +321,7 @@ class DubboTlsTest {
     }
 
     @Test
-    void tlsOnAPortWithoutIsAnsweredByAnAlertAndAWarningThatSaysWhatToSet() {
+    void tlsOnAClearTextPortGetsAnAlertAndAWarningThatNamesTheProperty() {
         RpcServer server = sides.serve();
 
         assertThat(failureOf(refer(ofClient(), server)))
@@ -330,7 +331,7 @@ class DubboTlsTest {
     }
 
     @Test
-    void alertReachesAClientWhoseHelloIsNotReadToItsEnd() {
+    void alertReachesAClientBeforeItsHelloIsComplete() {
         RpcServer server = sides.serve();
         try (RawSocket socket = RawSocket.connect(server.port())) {
             socket.send(new byte[] {0x16, 3, 1, 2, 0}).send(new byte[100_000]);
@@ -350,8 +351,8 @@ class DubboTlsTest {
         assertThat(refer(ofClient(), server).echo("x")).isEqualTo("x");
         assertThat(sides.refer(endpoint(server)).echo("y")).isEqualTo("y");
         assertThat(warnings.lines())
-                .containsExactly("WARN Port " + server.port() + " serves clear text beside TLS (set by"
-                        + " rpc.server.ssl.optional); take that out when every client speaks TLS");
+                .containsExactly("WARN Port " + server.port() + " serves clear text besides TLS (set by"
+                        + " rpc.server.ssl.optional); remove it when every client speaks TLS");
     }
 
     @Test
@@ -366,20 +367,20 @@ class DubboTlsTest {
 
     @Test
     void changedKeyIsShownToNewConnectionsAndOpenOnesStay() throws Exception {
-        AtomicReference<Tls> present = new AtomicReference<>(ofServer());
-        RpcServer server = sides.serve(limits -> limits.withTls(present::get, false), settings -> {});
+        AtomicReference<Tls> current = new AtomicReference<>(ofServer());
+        RpcServer server = sides.serve(limits -> limits.withTls(current::get, false), settings -> {});
         GreetService service = refer(ofClient(), server);
         service.echo("before");
         try (TlsSocket old = new TlsSocket(server.port(), AUTHORITY, null)) {
-            assertThat(old.certificate()).isEqualTo(present.get().certificates().get(0));
+            assertThat(old.certificate()).isEqualTo(current.get().certificates().get(0));
 
-            present.set(ofServer());
+            current.set(ofServer());
 
             assertThat(old.frames().send(GOOD).read()).isEqualTo(GOOD_ANSWER);
             assertThat(service.echo("after")).isEqualTo("after");
             try (TlsSocket fresh = new TlsSocket(server.port(), AUTHORITY, null)) {
                 assertThat(fresh.certificate())
-                        .isEqualTo(present.get().certificates().get(0))
+                        .isEqualTo(current.get().certificates().get(0))
                         .isNotEqualTo(old.certificate());
                 assertThat(fresh.frames().send(GOOD).read()).isEqualTo(GOOD_ANSWER);
             }
@@ -388,12 +389,12 @@ class DubboTlsTest {
     }
 
     @Test
-    void changeThatCannotBeUsedIsToldOnceAndPassedOver() throws Exception {
-        AtomicReference<Tls> present = new AtomicReference<>(ofServer());
-        RpcServer server = sides.serve(limits -> limits.withTls(present::get, false), settings -> {});
-        Tls good = present.get();
+    void unusableChangeIsReportedOnceAndIgnored() throws Exception {
+        AtomicReference<Tls> current = new AtomicReference<>(ofServer());
+        RpcServer server = sides.serve(limits -> limits.withTls(current::get, false), settings -> {});
+        Tls good = current.get();
 
-        present.set(Tls.named("bundle 'without key'"));
+        current.set(Tls.named("bundle 'without key'"));
 
         for (int i = 0; i < 3; i++) {
             try (TlsSocket socket = new TlsSocket(server.port(), AUTHORITY, null)) {
@@ -401,20 +402,20 @@ class DubboTlsTest {
             }
         }
         assertThat(warnings.lines())
-                .containsExactly("ERROR bundle 'without key' was changed and cannot be used; new connections go on with"
-                        + " what was there before");
+                .containsExactly("ERROR bundle 'without key' was changed and cannot be used; new connections"
+                        + " keep using the previous version");
     }
 
     @Test
-    void clientThatTrustsMoreThanBeforeConnects() {
+    void clientWithAnExtendedTrustStoreConnects() {
         RpcServer server = serve(
                 ofServer().withKeys(OTHER_AUTHORITY.issue("server", "127.0.0.1").keys()));
-        AtomicReference<Tls> present = new AtomicReference<>(ofClient());
-        RpcClient client = sides.client(limits -> limits.withTls(present::get));
+        AtomicReference<Tls> current = new AtomicReference<>(ofClient());
+        RpcClient client = sides.client(limits -> limits.withTls(current::get));
         GreetService service = Sides.refer(client, reference -> {}, endpoint(server));
         failureOf(service);
 
-        present.set(ofClient().withTrust(OTHER_AUTHORITY.trust()));
+        current.set(ofClient().withTrust(OTHER_AUTHORITY.trust()));
 
         ClientConnection connection = client.connections().get(0);
         Await.until("it is connected", connection::isAvailable);
@@ -455,7 +456,7 @@ class DubboTlsTest {
     }
 
     @Test
-    void clientThatBeginsInsideTlsAndDoesNotGoOnIsCutOff() throws Exception {
+    void clientThatStopsInsideItsFirstBytesOverTlsIsClosed() throws Exception {
         Tls tls = ofServer();
         RpcServer server = sides.serve(
                 limits -> new ServerTransportSettings(
@@ -470,7 +471,7 @@ class DubboTlsTest {
     }
 
     @Test
-    void silentServerIsGivenUp() {
+    void handshakeWithASilentServerTimesOut() {
         try (RawServer server = RawServer.start()) {
             GreetService service = Sides.refer(
                     client(ofClient().withHandshakeTimeout(Duration.ofMillis(50))), reference -> {}, server.endpoint());
@@ -491,11 +492,11 @@ class DubboTlsTest {
             first.close();
             Await.until(
                     "the first was refused",
-                    () -> connection.lastFailure().contains("it may speak no TLS on this port"));
+                    () -> connection.lastFailure().contains("it may not use TLS on this port"));
             server.next().send(RawFrame.heartbeat(1));
             Await.until(
                     "the second was refused",
-                    () -> connection.lastFailure().contains("the server speaks no TLS on this port"));
+                    () -> connection.lastFailure().contains("the server does not use TLS on this port"));
         }
     }
 

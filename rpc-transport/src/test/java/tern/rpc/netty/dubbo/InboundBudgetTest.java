@@ -122,7 +122,7 @@ class InboundBudgetTest {
     }
 
     @Test
-    void bodyThatComesTooSlowlyIsGivenUp() {
+    void connectionWithATooSlowBodyIsClosed() {
         RpcServer server = serve(Duration.ofMillis(50));
 
         try (RawSocket slow = RawSocket.connect(server.port())) {

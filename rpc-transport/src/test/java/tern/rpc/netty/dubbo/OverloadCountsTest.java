@@ -42,7 +42,7 @@ class OverloadCountsTest {
 
     private static final int EVERY_BUILD = 10_000;
     private static final int CALLS = Integer.getInteger("tern.calls", EVERY_BUILD);
-    private static final long LONGEST_SECONDS = 120L * Math.max(1, CALLS / EVERY_BUILD);
+    private static final long MAX_SECONDS = 120L * Math.max(1, CALLS / EVERY_BUILD);
     private static final int CALLERS = 16;
 
     /** A service for the tests. */
@@ -143,7 +143,7 @@ class OverloadCountsTest {
             }));
         }
         for (Future<?> one : all) {
-            one.get(LONGEST_SECONDS, TimeUnit.SECONDS);
+            one.get(MAX_SECONDS, TimeUnit.SECONDS);
         }
         return failed.get();
     }

@@ -429,7 +429,7 @@ class TypeTableTest {
     }
 
     @Test
-    void everyShapeArrivesAmongUsAndTheTableSaysWhatDubboMakesOfIt() throws IOException {
+    void everyTypeArrivesAtTernAndAsDocumentedAtDubbo() throws IOException {
         List<Row> rows = SHAPES.keySet().stream()
                 .map(shape -> new Row(shape, among(shape), from(shape), to(shape)))
                 .toList();

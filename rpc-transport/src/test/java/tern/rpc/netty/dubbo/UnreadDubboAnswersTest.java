@@ -51,7 +51,7 @@ class UnreadDubboAnswersTest {
     }
 
     @Test
-    void connectionsThatDoNotReadAreGivenUp() {
+    void connectionsThatDoNotReadAreClosed() {
         List<RawSocket> sockets = new ArrayList<>();
         try (Sides sides = new Sides();
                 EventLoops loops = EventLoops.start(2);

@@ -33,7 +33,7 @@ class Http1AnswerReaderTest {
     }
 
     @Test
-    void answersBehindEachOtherAreToldApartWhereverTheyAreCut() {
+    void consecutiveAnswersAreSeparatedAtAnySplit() {
         String all = SIZED + CHUNKED + SIZED.replace("abc", "xyz") + EMPTY;
         for (int cut = 0; cut <= all.length(); cut++) {
             Http1AnswerReader cutReader = new Http1AnswerReader(MAX_BYTES);

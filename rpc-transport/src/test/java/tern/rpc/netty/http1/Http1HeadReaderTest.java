@@ -29,7 +29,7 @@ class Http1HeadReaderTest {
     }
 
     @Test
-    void whatDiffersIsReadAnew() {
+    void differentHeadIsDecodedAgain() {
         read(FIRST);
 
         Http1Head other = read("POST /a/b HTTP/1.1\r\nHost: x\r\nA: 12\r\nContent-Length: 40\r\n\r\n");

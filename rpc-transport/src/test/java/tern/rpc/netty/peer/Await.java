@@ -7,14 +7,14 @@ import java.util.function.BooleanSupplier;
 /** Waits for a condition and fails the test if it does not become true. */
 public final class Await {
 
-    private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final long MAX_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final long LOOK_EVERY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private Await() {}
 
     /** @param what description of the condition for the failure */
     public static void until(String what, BooleanSupplier happened) {
-        long end = System.nanoTime() + LONGEST_NANOS;
+        long end = System.nanoTime() + MAX_NANOS;
         while (!happened.getAsBoolean()) {
             if (System.nanoTime() - end >= 0) {
                 throw new AssertionError("did not happen: " + what);

@@ -356,7 +356,7 @@ public abstract class DubboInteropContract {
 
     @ParameterizedTest
     @EnumSource
-    void overloadsAreToldApart(Direction direction) {
+    void overloadsAreDistinguished(Direction direction) {
         assertThat(service(direction).add(1, 2)).isEqualTo(3);
         assertThat(service(direction).add(1L << 40, 2L)).isEqualTo((1L << 40) + 2);
     }
@@ -392,7 +392,7 @@ public abstract class DubboInteropContract {
 
     @ParameterizedTest
     @EnumSource
-    void exceptionOfAnotherLibraryIsToldInWords(Direction direction) {
+    void exceptionOfAnotherLibraryIsDescribedInText(Direction direction) {
         assertThat(catchThrowable(() -> service(direction).unchecked("foreign")))
                 .isExactlyInstanceOf(RuntimeException.class)
                 .hasMessageContainingAll(
@@ -401,14 +401,14 @@ public abstract class DubboInteropContract {
     }
 
     @Test
-    void refusalByAMethodOfDubboIsToldInWords() {
+    void refusalByAMethodOfDubboIsDescribedInText() {
         assertThat(catchThrowable(() -> usToDubbo.unchecked("dubbo")))
                 .isInstanceOf(RpcException.class)
                 .hasMessageContaining("not for you");
     }
 
     @Test
-    void refusalByAMethodOfOursIsToldInWords() {
+    void refusalByAMethodOfTernIsDescribedInText() {
         assertThat(catchThrowable(() -> dubboToUs.unchecked("tern")))
                 .isInstanceOf(RuntimeException.class)
                 .hasMessageContainingAll("PERMISSION_DENIED", "not for you");
@@ -416,7 +416,7 @@ public abstract class DubboInteropContract {
 
     @ParameterizedTest
     @EnumSource
-    void errorIsTold(Direction direction) {
+    void errorReachesTheCaller(Direction direction) {
         assertThat(catchThrowable(() -> service(direction).unchecked("error")))
                 .isInstanceOf(RuntimeException.class)
                 .hasMessageContaining("StackOverflowError");

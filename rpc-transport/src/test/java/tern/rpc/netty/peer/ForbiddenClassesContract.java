@@ -128,7 +128,7 @@ public abstract class ForbiddenClassesContract {
     }
 
     @Test
-    void knownGadgetsAreRefusedByTheServerWhereverTheyStand() {
+    void knownGadgetsAreRefusedByTheServerAtAnyPosition() {
         int port = serve(service, target);
         List<String> names = gadgets();
         assertThat(names).hasSizeGreaterThan(200);
@@ -189,7 +189,7 @@ public abstract class ForbiddenClassesContract {
     }
 
     @Test
-    void classesWhoseNamesBeginLikeThatOfAnAllowedOneAreRefused() {
+    void classesWithTheNameOfAnAllowedOneAsPrefixAreRefused() {
         int port = serve(service, target);
         String holder = Holder.class.getName();
 

@@ -64,12 +64,12 @@ public record RawFrame(int flags, int status, long id, byte[] body) {
                 .array();
     }
 
-    public RawFrame withId(long replaced) {
-        return new RawFrame(flags, status, replaced, body);
+    public RawFrame withId(long id) {
+        return new RawFrame(flags, status, id, body);
     }
 
-    public RawFrame withFlags(int replaced) {
-        return new RawFrame(replaced, status, id, body);
+    public RawFrame withFlags(int flags) {
+        return new RawFrame(flags, status, id, body);
     }
 
     public byte[] bytes() {

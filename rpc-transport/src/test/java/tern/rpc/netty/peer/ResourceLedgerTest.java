@@ -65,7 +65,7 @@ class ResourceLedgerTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatATransportHoldsIsFound(Leak leak) {
+    void resourcesOfATransportAreFound(Leak leak) {
         leaks.add(leak);
 
         assertThat(left()).containsExactly(leak.told);

@@ -131,10 +131,10 @@ class TokenInteropTest {
 
         assertThatThrownBy(() -> without.echo("x"))
                 .isInstanceOf(org.apache.dubbo.rpc.RpcException.class)
-                .hasMessageContaining("shows no token");
+                .hasMessageContaining("it has no token");
         assertThatThrownBy(() -> wrong.echo("x"))
                 .isInstanceOf(org.apache.dubbo.rpc.RpcException.class)
-                .hasMessageContaining("does not accept the token");
+                .hasMessageContaining("does not accept its token");
     }
 
     @ParameterizedTest

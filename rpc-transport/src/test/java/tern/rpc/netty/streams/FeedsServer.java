@@ -151,16 +151,16 @@ final class FeedsServer implements Feeds {
 
             @Override
             public void onNext(Entry entry) {
-                Flow.Subscription present = Objects.requireNonNull(subscription);
+                Flow.Subscription current = Objects.requireNonNull(subscription);
                 try {
                     reader.read(entry);
                 } catch (RpcException e) {
-                    present.cancel();
+                    current.cancel();
                     over.run();
                     answer.completeExceptionally(e);
                     return;
                 }
-                present.request(1);
+                current.request(1);
             }
 
             @Override

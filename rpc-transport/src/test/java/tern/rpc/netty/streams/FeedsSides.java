@@ -37,7 +37,7 @@ final class FeedsSides implements AutoCloseable {
     /** Threads for the services that block in {@code onNext}. */
     private static final int THREADS = 400;
 
-    private static final long LONGEST_SECONDS = property("patience", 60);
+    private static final long MAX_SECONDS = property("patience", 60);
 
     private final EventLoops loops = EventLoops.start(2);
     private final TripleCodecs codecs = new TripleCodecs(
@@ -64,7 +64,7 @@ final class FeedsSides implements AutoCloseable {
                         settings, loops, List.of(new TripleProtocol(codecs, http), new Http1Protocol(codecs, http)))))
                 .workers(THREADS, MAX_STREAMS)
                 .limit(() -> new FixedLimit(MAX_STREAMS))
-                .maxQueueWait(Duration.ofSeconds(LONGEST_SECONDS))
+                .maxQueueWait(Duration.ofSeconds(MAX_SECONDS))
                 .meters(new RpcMeters(registry, Slo.DEFAULT))
                 .export(ServiceExport.of(Feeds.class, feeds))
                 .export(GrpcServices.export(new LedgerFeeds()))
@@ -134,7 +134,7 @@ final class FeedsSides implements AutoCloseable {
     }
 
     private void awaitEnds(List<Feed> awaited, List<Feed> all) {
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LONGEST_SECONDS);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(MAX_SECONDS);
         for (Feed feed : awaited) {
             try {
                 feed.outcome.get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);

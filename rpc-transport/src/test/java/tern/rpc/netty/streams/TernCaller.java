@@ -200,12 +200,12 @@ final class TernCaller implements FeedCaller {
 
         @Override
         public void onNext(Entry entry) {
-            Flow.Subscription present = Objects.requireNonNull(subscription);
+            Flow.Subscription current = Objects.requireNonNull(subscription);
             if (feed.take(entry)) {
-                present.cancel();
+                current.cancel();
                 feed.ended(StatusCode.CANCELLED); // the subscriber's own cancel is not reported to it
             } else {
-                feed.askNext(() -> present.request(1));
+                feed.askNext(() -> current.request(1));
             }
         }
 

@@ -86,7 +86,7 @@ class BuiltInServicesTest {
     // ---- health
 
     @Test
-    void healthOfServerAndServicesIsTold() {
+    void healthOfServerAndServicesIsReported() {
         assertThat(check("")).isEqualTo(ServingStatus.SERVING);
         assertThat(check(GreetService.class.getName())).isEqualTo(ServingStatus.SERVING);
         assertThat(check("g1/" + GreetService.class.getName() + ":1.2.3")).isEqualTo(ServingStatus.SERVING);
@@ -106,7 +106,7 @@ class BuiltInServicesTest {
     }
 
     @Test
-    void changesOfHealthReachThoseWhoWatchUntilTheShutdown() {
+    void healthChangesReachWatchersUntilTheShutdown() {
         Iterator<HealthCheckResponse> watch = HealthGrpc.newBlockingStub(peer.channel())
                 .watch(HealthCheckRequest.newBuilder().setService("later").build());
         assertThat(watch.next().getStatus()).isEqualTo(ServingStatus.SERVICE_UNKNOWN);
@@ -120,7 +120,7 @@ class BuiltInServicesTest {
     }
 
     @Test
-    void healthIsToldWhileNoWorkerIsFree() throws Exception {
+    void healthIsReportedWithoutAFreeWorker() throws Exception {
         CountDownLatch running = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
         GreetServer holding = new GreetServer() {
@@ -205,7 +205,7 @@ class BuiltInServicesTest {
     }
 
     @Test
-    void unknownSymbolIsAnAnswerAndTheStreamGoesOn() throws Exception {
+    void unknownSymbolIsAnAnswerAndTheStreamContinues() throws Exception {
         try (Conversation conversation = new Conversation(peer.channel())) {
             assertThat(conversation
                             .ask(symbol("no.such.Thing"))

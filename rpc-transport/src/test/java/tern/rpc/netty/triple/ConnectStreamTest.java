@@ -271,7 +271,7 @@ class ConnectStreamTest {
 
     @ParameterizedTest
     @EnumSource
-    void methodIsToldWhenTheCallerLeaves(Version version) throws Exception {
+    void methodIsNotifiedWhenTheCallerLeaves(Version version) throws Exception {
         try (WebSides own = new WebSides();
                 WebClient client = version.connect(own.port)) {
             WebStream stream = client.begin(request("join"));

@@ -135,7 +135,7 @@ class ConnectUnaryTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatIsNoMessageIsInvalid(Version version) {
+    void malformedMessageIsInvalid(Version version) {
         assertError(
                 sides.send(version, proto("shout").body(new byte[] {0x0A, 5, 'a'})), 400, "invalid_argument", "read");
         byte[] wrongUtf8 = {0x0A, 2, (byte) 0xC3, 0x28};
@@ -160,7 +160,7 @@ class ConnectUnaryTest {
 
     @ParameterizedTest
     @EnumSource
-    void headersAreMetadataButForThoseOfTheProtocol(Version version) {
+    void headersExceptTheProtocolsAreMetadata(Version version) {
         WebAnswer answer = sides.send(
                 version,
                 proto("describe")
@@ -272,7 +272,7 @@ class ConnectUnaryTest {
 
     @ParameterizedTest
     @EnumSource
-    void answerIsCompressedForThoseWhoReadThat(Version version) {
+    void answerIsCompressedForCallersThatAcceptIt(Version version) {
         WebAnswer listed = sides.send(version, proto("repeat", "500").with("accept-encoding", "br, gzip;q=0.5"));
         assertThat(listed.header("content-encoding")).isEqualTo("gzip");
         assertThat(listed.body().length).isLessThan(200);
@@ -295,7 +295,7 @@ class ConnectUnaryTest {
 
     @ParameterizedTest
     @EnumSource
-    void unknownCodingIsToldWithThoseThatAreKnown(Version version) {
+    void unknownCodingIsReportedWithTheKnownOnes(Version version) {
         WebAnswer answer = sides.send(version, proto("shout", "hi").with("content-encoding", "zstd"));
         assertError(answer, 501, "unimplemented", "zstd", "gzip");
         assertThat(answer.header("accept-encoding")).isEqualTo("gzip");
@@ -303,7 +303,7 @@ class ConnectUnaryTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatIsNotGzipIsInvalid(Version version) {
+    void invalidGzipIsRefused(Version version) {
         WebRequest request = proto("shout", "hi").with("content-encoding", "gzip");
         assertError(sides.send(version, request), 400, "invalid_argument", "gzip");
     }
@@ -371,7 +371,7 @@ class ConnectUnaryTest {
 
     @ParameterizedTest
     @EnumSource
-    void methodIsToldWhenTheCallerLeaves(Version version) throws Exception {
+    void methodIsNotifiedWhenTheCallerLeaves(Version version) throws Exception {
         try (WebSides own = new WebSides();
                 WebClient client = version.connect(own.port)) {
             WebStream stream = client.begin(proto("hang"));

@@ -69,7 +69,7 @@ class CorsTest {
     }
 
     @Test
-    void nobodyMayCallWithoutConfiguration() {
+    void pagesMayNotCallWithoutConfiguration() {
         RpcServer server = serve(Cors.off());
 
         Answer refused = post(server, SHOP);
@@ -80,7 +80,7 @@ class CorsTest {
     }
 
     @Test
-    void namedPageMayCallAndSeesWhatCameWithTheAnswer() {
+    void configuredPageMayCallAndReadTheAnswersHeaders() {
         Answer answer = post(serve(allowing(SHOP)), SHOP);
 
         assertThat(answer.status()).isEqualTo(200);
@@ -120,7 +120,7 @@ class CorsTest {
     }
 
     @Test
-    void answersDifferByOriginForThoseWhoKeepThem() {
+    void answersVaryByOriginForCaches() {
         RpcServer server = serve(allowing(SHOP));
 
         assertThat(send(server, "POST", "echo", "", "\"no page\"").header("vary"))
@@ -131,7 +131,7 @@ class CorsTest {
     }
 
     @Test
-    void browserThatAsksBeforeIsToldWhatItMaySend() {
+    void preflightRequestGetsThePermittedHeaders() {
         Answer answer =
                 preflight(serve(allowing(SHOP)), SHOP, "Access-Control-Request-Headers: content-type,x-mine\r\n");
 
@@ -145,7 +145,7 @@ class CorsTest {
     }
 
     @Test
-    void headersAndCredentialsAreThoseOfTheSettings() {
+    void headersAndCredentialsFollowTheSettings() {
         RpcServer server =
                 serve(new Cors(Set.of(SHOP, OTHER), Set.of("x-two", "content-type"), true, Duration.ofSeconds(5)));
 
@@ -167,7 +167,7 @@ class CorsTest {
     }
 
     @Test
-    void browserIsToldNothingThatIsNoListOfNames() {
+    void malformedHeaderNamesAreNotPermitted() {
         Answer answer = preflight(serve(allowing(SHOP)), SHOP, "Access-Control-Request-Headers: <script>\r\n");
 
         assertThat(answer.head()).doesNotContainKey("access-control-allow-headers");

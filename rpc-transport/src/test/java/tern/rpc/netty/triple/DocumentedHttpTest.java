@@ -91,7 +91,7 @@ class DocumentedHttpTest {
     }
 
     @Test
-    void interfaceIsThatOfTheTest() throws IOException {
+    void documentedInterfaceEqualsTheTests() throws IOException {
         Path source = Path.of("src", "test", "java", "example", "http", "OrderService.java");
 
         assertThat(Files.readString(PAGE)).contains("```java\n" + Files.readString(source) + "```");

@@ -135,7 +135,7 @@ class GatheredMessagesTest {
     }
 
     @Test
-    void onlyWhatFitsIntoOneFrameIsGathered() {
+    void messagesAreGatheredUpToOneFrame() {
         byte[] large = new byte[GatheredMessages.MAX_BYTES - 1];
 
         assertThat(messages.hasRoomFor(large)).isTrue();

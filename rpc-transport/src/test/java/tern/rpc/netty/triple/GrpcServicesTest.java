@@ -168,7 +168,7 @@ class GrpcServicesTest {
     }
 
     @Test
-    void statusThatIsThrownCountsLikeOneThatIsTold() {
+    void thrownStatusCountsLikeAReportedOne() {
         LedgerBlockingStub stub = blocking(new LedgerGrpc.LedgerImplBase() {
             @Override
             public void post(Entry entry, StreamObserver<Receipt> answer) {
@@ -310,7 +310,7 @@ class GrpcServicesTest {
     }
 
     @Test
-    void callerIsKnownToGrpcAndToTern() {
+    void callerIsKnownInGrpcAndTernContexts() {
         AtomicReference<Object> address = new AtomicReference<>();
         AtomicReference<ServerContext> serving = new AtomicReference<>();
         ServerInterceptor look = new ServerInterceptor() {
@@ -334,7 +334,7 @@ class GrpcServicesTest {
     // ---- deadline and cancellation
 
     @Test
-    void deadlineOfTheCallerIsThatOfTheContext() {
+    void contextHasTheDeadlineOfTheCaller() {
         AtomicReference<io.grpc.Deadline> seen = new AtomicReference<>();
         LedgerBlockingStub stub = blocking(new LedgerService() {
             @Override
@@ -369,7 +369,7 @@ class GrpcServicesTest {
     }
 
     @Test
-    void cancelledUnaryCallIsToldToTheServiceAndItsContext() throws InterruptedException {
+    void cancellationOfAUnaryCallReachesServiceAndContext() throws InterruptedException {
         Cancelled cancelled = new Cancelled();
         LedgerBlockingStub stub = blocking(new LedgerGrpc.LedgerImplBase() {
             @Override
@@ -390,7 +390,7 @@ class GrpcServicesTest {
     }
 
     @Test
-    void cancelledStreamsAreToldToTheServiceAndItsContext() {
+    void cancellationOfStreamsReachesServiceAndContext() {
         Cancelled statement = new Cancelled();
         Cancelled reconcile = new Cancelled();
         LedgerStub stub = async(new LedgerGrpc.LedgerImplBase() {
@@ -472,7 +472,7 @@ class GrpcServicesTest {
     // ---- flow control
 
     @Test
-    void serviceSeesThatItsCallerIsSlowAndGoesOnWhenItIsNot() {
+    void servicePausesForASlowCallerAndContinues() {
         AtomicInteger sent = new AtomicInteger();
         CompletableFuture<Integer> paused = new CompletableFuture<>();
         int all = 20_000;
@@ -564,7 +564,7 @@ class GrpcServicesTest {
     }
 
     @Test
-    void requestsComeOneByOneWhenTheyAreAskedForSo() {
+    void requestsArriveOneByOneIfRequestedOneByOne() {
         List<String> events = new CopyOnWriteArrayList<>();
         LedgerStub stub = async(new LedgerGrpc.LedgerImplBase() {
             @Override

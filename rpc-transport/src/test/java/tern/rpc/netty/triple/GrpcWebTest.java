@@ -124,7 +124,7 @@ class GrpcWebTest {
 
     @ParameterizedTest
     @EnumSource
-    void headersAreMetadataButForThoseOfTheProtocol(Version version) {
+    void headersExceptTheProtocolsAreMetadata(Version version) {
         WebAnswer answer = send(
                 version,
                 request("describe", "")
@@ -184,7 +184,7 @@ class GrpcWebTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatIsNotBase64IsRefused(Version version) {
+    void invalidBase64IsRefused(Version version) {
         assertStatus(send(version, text("shout", "AAAA*AAA".getBytes(ISO_8859_1))), 3, "base64");
         assertStatus(send(version, text("shout", "AAAAA".getBytes(ISO_8859_1))), 3, "group of 4");
     }
@@ -395,7 +395,7 @@ class GrpcWebTest {
 
     @ParameterizedTest
     @EnumSource
-    void methodIsToldWhenTheCallerLeaves(Version version) throws Exception {
+    void methodIsNotifiedWhenTheCallerLeaves(Version version) throws Exception {
         try (WebSides own = new WebSides();
                 WebClient client = version.connect(own.port)) {
             WebStream stream = client.begin(request("join"));

@@ -69,7 +69,7 @@ class H2cUpgradeTest {
     }
 
     @Test
-    void upgradeThatComesInOnePieceWithWhatFollowsIsAnsweredToo() {
+    void upgradeInOnePieceWithLaterFramesIsAnswered() {
         try (Http2Wire wire = Http2Wire.connect(server.port())) {
             wire.send(captured());
             wire.skip("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n");
@@ -79,7 +79,7 @@ class H2cUpgradeTest {
     }
 
     @Test
-    void javaClientGoesOnWithHttp2() throws Exception {
+    void javaClientContinuesWithHttp2() throws Exception {
         RpcServer own = SIDES.serve(limits -> limits, settings -> {});
         HttpClient client = HttpClient.newBuilder().version(Version.HTTP_2).build();
         for (int i = 0; i < 10; i++) {
@@ -163,7 +163,7 @@ class H2cUpgradeTest {
     }
 
     @Test
-    void drainingServerTellsUpgradedConnectionsToo() throws Exception {
+    void drainingServerNotifiesUpgradedConnectionsToo() throws Exception {
         RpcServer draining = SIDES.serve(limits -> limits, settings -> {});
         String all = new String(captured(), ISO_8859_1);
         try (Http2Wire wire = Http2Wire.connect(draining.port())) {

@@ -29,7 +29,7 @@ class HeaderTableTest {
     }
 
     @Test
-    void whatComesAgainIsAByteOrTwo() throws Exception {
+    void repeatedFieldsTakeOneOrTwoBytes() throws Exception {
         encoded(request("/a.Service/call", "1"));
         ByteBuf second = encoded(request("/a.Service/call", "2"));
         ByteBuf third = encoded(request("/a.Service/call", "3"));
@@ -39,7 +39,7 @@ class HeaderTableTest {
     }
 
     @Test
-    void whatDiffersFromCallToCallPushesNothingOut() throws Exception {
+    void varyingFieldsEvictNothing() throws Exception {
         for (int i = 0; i < 1_000; i++) {
             Http2Headers sent = request("/a.Service/call", String.valueOf(i)).add("traceparent", "00-" + i + "-01");
             ByteBuf block = encoded(sent);

@@ -412,7 +412,7 @@ class Http1CallerTest {
     }
 
     @Test
-    void idleConnectionsOfOneKindGiveWayToTheOther() throws Exception {
+    void idleConnectionsOfOneKindAreClosedForTheOther() throws Exception {
         Notes notes = notes(1); // which belongs to the event loop
 
         RawSocket callers = answered(notes);
@@ -443,7 +443,7 @@ class Http1CallerTest {
     }
 
     @Test
-    void serverThatIsGoneIsToldAndFoundAgain() throws Exception {
+    void lostServerIsReportedAndReconnected() throws Exception {
         Notes notes = notes();
         int port = server.port();
         server.close();

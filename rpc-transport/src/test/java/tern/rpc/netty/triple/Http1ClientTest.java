@@ -201,7 +201,7 @@ class Http1ClientTest {
     }
 
     @Test
-    void callThatIsGivenUpClosesItsConnection() {
+    void cancelledCallClosesItsConnection() {
         Notes notes = notes();
         CompletableFuture<String> given = notes.later("x");
         RawSocket socket = server.next();
@@ -429,7 +429,7 @@ class Http1ClientTest {
     }
 
     @Test
-    void withoutJacksonTheReasonIsTold() {
+    void missingJacksonIsReported() {
         TripleCodecs noJson = new TripleCodecs(HessianSerializer.builder().build(), null, 0);
         RpcClient client = RpcClient.builder()
                 .transport(new NettyClientTransport(

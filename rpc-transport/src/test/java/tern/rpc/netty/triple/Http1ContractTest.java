@@ -67,7 +67,7 @@ class Http1ContractTest extends TransportContractTest {
     }
 
     @Test
-    void exceptionThatCallersKnowIsToldWithItsMessage() {
+    void exceptionKnownToCallersKeepsItsMessage() {
         ContractService proxy = proxy();
 
         RpcException told = catchThrowableOfType(RpcException.class, () -> proxy.fails("declared"));

@@ -298,7 +298,7 @@ class Http1ServerTest {
     // Bodies
 
     @Test
-    void clientIsToldToGoOnWhereItsBodyIsWanted() {
+    void clientGets100ContinueIfItsBodyIsNeeded() {
         try (RawSocket socket = RawSocket.connect(serve().port())) {
             String request = post("tell", "Expect: 100-continue\r\n", "\"hi\"");
             send(socket, request.substring(0, request.length() - 4));
@@ -310,7 +310,7 @@ class Http1ServerTest {
     }
 
     @Test
-    void clientIsNotToldToGoOnWhereItsBodyIsNotWanted() {
+    void clientGetsNo100ContinueIfItsBodyIsNotNeeded() {
         try (RawSocket socket = RawSocket.connect(serve().port())) {
             String request = post("nothing", "Expect: 100-continue\r\n", "\"hi\"");
             send(socket, request.substring(0, request.length() - 4));

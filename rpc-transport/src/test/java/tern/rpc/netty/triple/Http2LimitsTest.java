@@ -36,7 +36,7 @@ class Http2LimitsTest {
     }
 
     @Test
-    void resetsNobodyNeedsAreCutHoweverManyStreamsThereAre() {
+    void needlessResetsAreLimitedForAnyNumberOfStreams() {
         for (int i = 0; i < 100_000; i++) {
             limits.streamEnded(start);
         }
@@ -45,7 +45,7 @@ class Http2LimitsTest {
     }
 
     @Test
-    void clientsWhoseShortTimeLimitsPassAreNotCutByTheShareOfTheirResets() {
+    void clientsWithShortTimeoutsAreNotLimitedByTheirShareOfResets() {
         assertThatCode(() -> resets(Http2Limits.MAX_RESETS, true)).doesNotThrowAnyException();
         assertThatThrownBy(() -> resets(1, true)).hasMessageContaining("2001 streams were reset");
     }

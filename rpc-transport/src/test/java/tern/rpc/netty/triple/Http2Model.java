@@ -37,8 +37,8 @@ final class Http2Model {
     static final int PADDED = 8;
     static final int HAS_PRIORITY = 0x20;
 
-    private static final int LARGEST_FRAME = 16 << 10;
-    private static final long LARGEST_WINDOW = Integer.MAX_VALUE;
+    private static final int MAX_FRAME = 16 << 10;
+    private static final long MAX_WINDOW = Integer.MAX_VALUE;
 
     /** Up to this number of pings, or of empty DATA frames in a row, is not a flood. */
     private static final int FEW = 3;
@@ -75,7 +75,7 @@ final class Http2Model {
     private int settingsToAcknowledge;
     private int pingsSent;
     private int emptyData;
-    private long lastGoAway = LARGEST_WINDOW;
+    private long lastGoAway = MAX_WINDOW;
     private int blockOf; // stream whose header block continues in CONTINUATION frames; 0 if none
     private @Nullable Block block;
     private boolean blockEnds; // whether that block ends the stream
@@ -121,7 +121,7 @@ final class Http2Model {
         if (emptyData >= FEW) {
             goAways.add(ENHANCE_YOUR_CALM);
         }
-        if (frame.payload().length > LARGEST_FRAME) {
+        if (frame.payload().length > MAX_FRAME) {
             connectionError(FRAME_SIZE_ERROR);
             return;
         }
@@ -314,7 +314,7 @@ final class Http2Model {
         while (pairs.hasRemaining()) {
             int id = pairs.getShort();
             long value = pairs.getInt() & 0xffff_ffffL;
-            if ((id == 2 && value > 1) || (id == 5 && (value < LARGEST_FRAME || value > 0xff_ffff))) {
+            if ((id == 2 && value > 1) || (id == 5 && (value < MAX_FRAME || value > 0xff_ffff))) {
                 connectionError(PROTOCOL_ERROR);
             } else if (id == Http2Script.INITIAL_WINDOW_SIZE) {
                 initialWindow(value);
@@ -324,7 +324,7 @@ final class Http2Model {
     }
 
     private void initialWindow(long value) {
-        if (value > LARGEST_WINDOW) {
+        if (value > MAX_WINDOW) {
             connectionError(FLOW_CONTROL_ERROR, PROTOCOL_ERROR);
             return;
         }
@@ -332,7 +332,7 @@ final class Http2Model {
         initialWindow = value;
         for (Stream each : streams.values()) {
             each.window += change;
-            if (each.window > LARGEST_WINDOW) {
+            if (each.window > MAX_WINDOW) {
                 goAways.add(FLOW_CONTROL_ERROR);
                 mustFail |= !each.ended && !each.isOver();
             }
@@ -379,7 +379,7 @@ final class Http2Model {
             window += increment;
             if (increment == 0) {
                 connectionError(PROTOCOL_ERROR);
-            } else if (window > LARGEST_WINDOW) {
+            } else if (window > MAX_WINDOW) {
                 connectionError(FLOW_CONTROL_ERROR);
             }
         } else if (on == null) {
@@ -387,7 +387,7 @@ final class Http2Model {
             resets.add(PROTOCOL_ERROR);
         } else {
             on.window += increment;
-            if (increment == 0 || on.window > LARGEST_WINDOW) {
+            if (increment == 0 || on.window > MAX_WINDOW) {
                 resets.add(increment == 0 ? PROTOCOL_ERROR : FLOW_CONTROL_ERROR);
                 mustFail = !on.ended && !on.isOver();
                 on.faulty = true;
@@ -398,7 +398,7 @@ final class Http2Model {
     /** Records a frame of the server. */
     void came(Frame frame) {
         check(goAway == null, "nothing comes after GOAWAY", frame);
-        check(frame.payload().length <= LARGEST_FRAME, "no frame is too large", frame);
+        check(frame.payload().length <= MAX_FRAME, "no frame is too large", frame);
         check(
                 answerOf == 0 || (frame.type() == Http2Script.CONTINUATION && frame.stream() == answerOf),
                 "a block of headers is not interrupted",

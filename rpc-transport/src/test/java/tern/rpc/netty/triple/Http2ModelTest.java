@@ -86,7 +86,7 @@ class Http2ModelTest {
 
     /** Checks that the model detects a second end of a stream, a lost answer, and a wrong error code. */
     @Test
-    void theModelSeesWhatAServerMustNotDo() {
+    void modelDetectsViolationsOfAServer() {
         assertSeen("not open", frames -> {
             List<Frame> more = new ArrayList<>();
             for (Frame frame : frames) {
@@ -262,7 +262,8 @@ class Http2ModelTest {
                 case 20 ->
                     send(
                             peer,
-                            new Frame(random.nextInt(10), random.nextInt(64), anyStream(), new byte[LARGEST + 1]),
+                            new Frame(
+                                    random.nextInt(10), random.nextInt(64), anyStream(), new byte[MAX_FRAME_BYTES + 1]),
                             Block.BROKEN);
                 case 21 ->
                     send(
@@ -277,7 +278,7 @@ class Http2ModelTest {
             }
         }
 
-        private static final int LARGEST = 16 << 10;
+        private static final int MAX_FRAME_BYTES = 16 << 10;
 
         /** Returns bytes of the right length, or sometimes of a wrong one. */
         private byte[] length(int right) {

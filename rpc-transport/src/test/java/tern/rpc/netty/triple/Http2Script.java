@@ -43,7 +43,7 @@ final class Http2Script implements AutoCloseable {
 
     private static final String PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     private static final int HEADER_BYTES = 9;
-    private static final int LARGEST_FRAME = 16 << 10;
+    private static final int MAX_FRAME = 16 << 10;
 
     /** One frame. */
     record Frame(int type, int flags, int stream, byte[] payload) {
@@ -128,9 +128,9 @@ final class Http2Script implements AutoCloseable {
             int stream = bytes.getInt();
             byte[] payload = new byte[head >>> 8];
             bytes.get(payload);
-            while ((head & 0xFF) == DATA && payload.length > LARGEST_FRAME) {
-                frames.add(new Frame(DATA, 0, stream, Arrays.copyOf(payload, LARGEST_FRAME)));
-                payload = Arrays.copyOfRange(payload, LARGEST_FRAME, payload.length);
+            while ((head & 0xFF) == DATA && payload.length > MAX_FRAME) {
+                frames.add(new Frame(DATA, 0, stream, Arrays.copyOf(payload, MAX_FRAME)));
+                payload = Arrays.copyOfRange(payload, MAX_FRAME, payload.length);
             }
             frames.add(new Frame(head & 0xFF, flags, stream, payload));
         }
@@ -224,8 +224,8 @@ final class Http2Script implements AutoCloseable {
     }
 
     Http2Script data(int stream, byte[] bytes) {
-        for (int done = 0; done < bytes.length; done += LARGEST_FRAME) {
-            int length = Math.min(LARGEST_FRAME, bytes.length - done);
+        for (int done = 0; done < bytes.length; done += MAX_FRAME) {
+            int length = Math.min(MAX_FRAME, bytes.length - done);
             send(DATA, 0, stream, Arrays.copyOfRange(bytes, done, done + length));
         }
         return this;

@@ -303,7 +303,7 @@ class Http2ServerTest {
     }
 
     @Test
-    void resetOfAStreamWhoseAnswerWaitsForItsWindowIsNotAnsweredByAReset() {
+    void resetOfAStreamThatWaitsForItsWindowIsNotAnsweredByAReset() {
         try (Http2Wire wire = Http2Wire.open(serve().port())) {
             wire.frame(Http2Wire.SETTINGS, 0, 0, Http2Script.settings(Http2Script.INITIAL_WINDOW_SIZE, 0));
             call(wire, 1);

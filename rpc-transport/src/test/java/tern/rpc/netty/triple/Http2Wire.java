@@ -37,7 +37,7 @@ final class Http2Wire implements AutoCloseable {
     private static final int PREFACE_BYTES = 24;
     private static final int MAX_LOST_GOAWAYS = 20;
     private static final int FRAME_HEADER_BYTES = 9;
-    private static final int LARGEST_FRAME = 16 << 10;
+    private static final int MAX_FRAME = 16 << 10;
     static final byte DATA = 0;
     static final int HEADERS = 1;
     static final int RST_STREAM = 3;
@@ -159,7 +159,7 @@ final class Http2Wire implements AutoCloseable {
     private static void writeData(ByteArrayOutputStream kept, byte[] captured, int at, int length) {
         int done = 0;
         do {
-            int piece = Math.min(LARGEST_FRAME, length - done);
+            int piece = Math.min(MAX_FRAME, length - done);
             boolean last = done + piece == length;
             kept.writeBytes(new byte[] {(byte) (piece >>> 16), (byte) (piece >>> 8), (byte) piece, DATA});
             kept.write(last ? captured[at + 4] : 0);

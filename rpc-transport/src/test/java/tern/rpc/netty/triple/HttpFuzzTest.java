@@ -38,7 +38,7 @@ public class HttpFuzzTest {
     private static final byte[] PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(ISO_8859_1);
     private static final int PADDED = 8;
     private static final int PRIORITY = 0x20;
-    private static final int LARGEST_FRAME = 16 << 10;
+    private static final int MAX_FRAME = 16 << 10;
     private static final String GREET = "/" + GreetService.class.getName() + "/";
     private static final String PB = "/" + PbService.class.getName() + "/";
 
@@ -83,7 +83,7 @@ public class HttpFuzzTest {
         ByteArrayOutputStream frames = new ByteArrayOutputStream();
         int at = 0;
         do {
-            int end = Math.min(at + LARGEST_FRAME, block.length);
+            int end = Math.min(at + MAX_FRAME, block.length);
             int flags = (at == 0 ? 1 : 0) | (end == block.length ? 4 : 0);
             frames.writeBytes(frame(at == 0 ? 1 : 9, flags, stream, Arrays.copyOfRange(block, at, end)));
             at = end;

@@ -575,7 +575,7 @@ class IdentityTableTest {
 
     @ParameterizedTest
     @MethodSource("policies")
-    void identityOfARequestIsNotThatOfTheNext(Policy policy) {
+    void identityOfARequestDoesNotPassToTheNext(Policy policy) {
         String post = "POST /" + VAULT + "/open HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n";
         String body = "content-length: 10\r\n\r\n{\"gold\":1}";
         try (RawSocket socket = RawSocket.connect(ports[policy.ordinal()])) {

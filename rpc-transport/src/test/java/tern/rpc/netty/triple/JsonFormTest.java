@@ -276,7 +276,7 @@ class JsonFormTest {
 
     @ParameterizedTest
     @EnumSource(Version.class)
-    void whatDoesNotExistIsNotFound(Version version) {
+    void unknownPathsGet404(Version version) {
         assertError(send(version, post("nothing", "1")), 404, "not_found", "nothing");
         assertError(send(version, post("$echo", "1")), 404, "not_found", "$echo");
         assertError(
@@ -544,7 +544,7 @@ class JsonFormTest {
 
     @ParameterizedTest
     @EnumSource(Version.class)
-    void exceptionIsToldWithItsMessageOnlyIfItIsDeclared(Version version) {
+    void onlyDeclaredExceptionsKeepTheirMessage(Version version) {
         assertError(send(version, post("sell", "\"tea\"")), 500, "unknown", "tea is sold out");
         HttpResponse<String> secret = send(version, post("fail", "\"secret\""));
         assertError(secret, 500, "unknown", "Internal Server Error");

@@ -18,7 +18,7 @@ class LateHeadersEncoderTest {
     private static final long[] TABLE_SIZES = {0, 64, 1_024, 4_096, 8_192, 65_536};
 
     @Test
-    void bytesAreThoseOfNettysEncoderWithTheSameSettings() throws Exception {
+    void bytesEqualTheBytesOfNettysEncoder() throws Exception {
         Random random = new Random(3);
         for (int connection = 0; connection < 500; connection++) {
             Http2HeadersEncoder ours = new LateHeadersEncoder();

@@ -51,7 +51,7 @@ class LimitedEncoderTest {
     }
 
     @Test
-    void clientThatReadsItsAcknowledgementsMayAskForAnyNumber() {
+    void clientThatReadsItsAcknowledgementsIsNotLimited() {
         reads = true;
         for (int i = 0; i < 3 * LimitedEncoder.MAX_UNSENT; i++) {
             encoder.writePing(context, true, i, context.newPromise());

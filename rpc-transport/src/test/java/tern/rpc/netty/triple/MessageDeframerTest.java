@@ -24,14 +24,14 @@ import tern.rpc.serialization.MessageKind;
 
 class MessageDeframerTest {
 
-    private static final int MOST = 100_000;
+    private static final int MAX_BYTES = 100_000;
 
     private final List<byte[]> got = new ArrayList<>();
     private final List<Integer> flags = new ArrayList<>();
     private MessageDeframer deframer = deframer(Framing.GRPC);
 
     private MessageDeframer deframer(Framing framing) {
-        return new MessageDeframer(framing, MOST, MessageKind.REQUEST, this::message);
+        return new MessageDeframer(framing, MAX_BYTES, MessageKind.REQUEST, this::message);
     }
 
     private void message(int flag, ByteBuf payload) {
@@ -74,7 +74,7 @@ class MessageDeframerTest {
     }
 
     @Test
-    void messagesInOnePieceAreToldInOrder() {
+    void messagesInOnePieceAreDeliveredInOrder() {
         ByteArrayOutputStream three = new ByteArrayOutputStream();
         three.writeBytes(frame(0, random(10)));
         three.writeBytes(frame(1, random(0)));
@@ -115,18 +115,18 @@ class MessageDeframerTest {
 
     @Test
     void largeMessageInSmallPiecesIsReassembled() {
-        byte[] message = frame(0, random(MOST));
+        byte[] message = frame(0, random(MAX_BYTES));
         deframer.request(1);
 
         for (int i = 0; i < message.length; i += 100) {
             add(message, i, Math.min(100, message.length - i));
         }
 
-        assertThat(got).containsExactly(random(MOST));
+        assertThat(got).containsExactly(random(MAX_BYTES));
     }
 
     @Test
-    void onlyAsManyMessagesAsWereAskedForAreTold() {
+    void onlyRequestedMessagesAreDelivered() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (int i = 1; i <= 5; i++) {
             bytes.writeBytes(frame(0, random(i)));
@@ -145,8 +145,8 @@ class MessageDeframerTest {
     }
 
     @Test
-    void messagesAskedForWhileOneIsToldFollowInOrder() {
-        deframer = new MessageDeframer(Framing.GRPC, MOST, MessageKind.REQUEST, (flag, payload) -> {
+    void messagesRequestedDuringADeliveryFollowInOrder() {
+        deframer = new MessageDeframer(Framing.GRPC, MAX_BYTES, MessageKind.REQUEST, (flag, payload) -> {
             message(flag, payload);
             deframer.request(1);
         });
@@ -163,7 +163,7 @@ class MessageDeframerTest {
     }
 
     @Test
-    void creditIsGivenForWhatWasAskedForAlone() {
+    void creditIsGivenForRequestedMessagesOnly() {
         byte[] first = frame(0, random(10));
         byte[] second = frame(0, random(20));
         deframer.request(1);
@@ -201,7 +201,7 @@ class MessageDeframerTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {MOST + 1, Integer.MAX_VALUE, -1})
+    @ValueSource(ints = {MAX_BYTES + 1, Integer.MAX_VALUE, -1})
     void messageAboveTheLimitIsRefusedByItsPrefix(int length) {
         deframer.request(1);
         byte[] prefix = ByteBuffer.allocate(5).put((byte) 0).putInt(length).array();
@@ -239,8 +239,8 @@ class MessageDeframerTest {
     }
 
     @Test
-    void closedWhileAMessageIsToldTellsNoMore() {
-        deframer = new MessageDeframer(Framing.GRPC, MOST, MessageKind.REQUEST, (flag, payload) -> {
+    void closeDuringADeliveryEndsTheDelivery() {
+        deframer = new MessageDeframer(Framing.GRPC, MAX_BYTES, MessageKind.REQUEST, (flag, payload) -> {
             message(flag, payload);
             deframer.close();
         });
@@ -255,9 +255,9 @@ class MessageDeframerTest {
     }
 
     @Test
-    void memoryGrowsWithWhatCame() {
+    void memoryGrowsWithReceivedBytes() {
         UnpooledByteBufAllocator counting = new UnpooledByteBufAllocator(false);
-        deframer = new MessageDeframer(Framing.GRPC, MOST, MessageKind.REQUEST, this::message);
+        deframer = new MessageDeframer(Framing.GRPC, MAX_BYTES, MessageKind.REQUEST, this::message);
         deframer.request(1);
 
         ByteBuf data = counting.buffer(8).writeBytes(new byte[] {0, 0, 1, (byte) 0x86, (byte) 0xA0, 1, 2, 3});

@@ -24,7 +24,7 @@ class PingPaceTest {
     }
 
     @Test
-    void dataOfTheServerStartsAnew() {
+    void dataOfTheServerResetsTheCount() {
         for (int i = 0; i < 4; i++) {
             pace.take(i);
         }

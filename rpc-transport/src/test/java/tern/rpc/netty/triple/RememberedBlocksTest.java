@@ -73,7 +73,7 @@ class RememberedBlocksTest {
     }
 
     @Test
-    void asManyBlocksAsThereArePlacesAreKnownTogether() throws Exception {
+    void oneBlockForEachPlaceIsRemembered() throws Exception {
         List<ByteBuf> methods = new ArrayList<>();
         for (int i = 0; i < 16; i++) {
             methods.add(block(0x83).writeBytes(literal(0, "path", "method" + i)));
@@ -92,7 +92,7 @@ class RememberedBlocksTest {
     }
 
     @Test
-    void whatIsKnownCannotBeChanged() throws Exception {
+    void rememberedHeadersAreImmutable() throws Exception {
         readTwice(block(0x83));
 
         Http2Headers known = read(block(0x83));
@@ -102,7 +102,7 @@ class RememberedBlocksTest {
     }
 
     @Test
-    void fieldThatIsAddedToTheTableChangesWhatAnIndexMeans() throws Exception {
+    void addedFieldChangesTheMeaningOfAnIndex() throws Exception {
         read(block().writeBytes(literal(Http2Frames.REMEMBERED, "a", "1")));
         readTwice(block(Http2Frames.INDEXED | FIRST_OF_TABLE));
         assertThat(fields(read(block(Http2Frames.INDEXED | FIRST_OF_TABLE)))).containsExactly("a=1");
@@ -136,7 +136,7 @@ class RememberedBlocksTest {
     }
 
     @Test
-    void blockThatHasToTellASizeFirstIsNotKnownWithoutIt() throws Exception {
+    void requiredSizeUpdateIsCheckedForRememberedBlocksToo() throws Exception {
         readTwice(block(0x83));
 
         blocks.configuration().maxHeaderTableSize(0);
@@ -165,7 +165,7 @@ class RememberedBlocksTest {
     }
 
     @Test
-    void textThatNobodyMayKeepIsNotKept() throws Exception {
+    void neverIndexedTextIsNotKept() throws Exception {
         ByteBuf secret = block(0x83).writeBytes(literal(0x10, "authorization", "Bearer x"));
 
         for (int i = 0; i < 5; i++) {
@@ -176,7 +176,7 @@ class RememberedBlocksTest {
     }
 
     @Test
-    void longBlocksAndThoseOfManyFieldsAreNotKept() throws Exception {
+    void longBlocksAndBlocksOfManyFieldsAreNotKept() throws Exception {
         ByteBuf large = block().writeBytes(literal(0, "a", "x".repeat(120))).writeBytes(literal(0, "b", "x"));
         ByteBuf many = block();
         for (int i = 0; i < 40; i++) {
@@ -215,7 +215,7 @@ class RememberedBlocksTest {
 
     /** Uses few different fields and names, so that blocks repeat. Invalid blocks end the connection. */
     @Test
-    void anyBlocksInAnyOrderSayWhatNettyReads() {
+    void randomBlocksDecodeAsByNetty() {
         Random random = new Random(11);
         int broken = 0;
         int known = 0;

@@ -14,7 +14,7 @@ class StallWatchTest {
     }
 
     @Test
-    void streamThatCouldMoveAndDoesNotIsToldOnceAfterTenSeconds() {
+    void stalledStreamIsReportedOnceAfterTenSeconds() {
         assertThat(look(true, 7, 100)).isFalse();
         assertThat(look(true, 7, 109)).isFalse();
         assertThat(look(true, 7, 110)).isTrue();
@@ -29,7 +29,7 @@ class StallWatchTest {
     }
 
     @Test
-    void streamWhoseReaderGivesNoWindowIsNotStalled() {
+    void streamWithoutAWindowIsNotStalled() {
         for (int second = 0; second < 100; second++) {
             assertThat(look(second % 10 == 0, 7, second)).isFalse();
         }

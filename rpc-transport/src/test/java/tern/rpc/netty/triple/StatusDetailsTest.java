@@ -16,7 +16,7 @@ import tern.rpc.serialization.SerializationException;
 class StatusDetailsTest {
 
     @Test
-    void whatDubboReadsIsRead() {
+    void detailsReadByDubboAreRead() {
         byte[] captured = StatusDetails.BASE64_DECODER.decode("CAMSBnN0LW1zZxo8Cih0eXBlLmdvb2dsZWFwaXMuY29tL2dvb2ds"
                 + "ZS5ycGMuRGVidWdJbmZvEhAKBmZyYW1lMRIGZGV0YWls");
 

@@ -52,7 +52,7 @@ class StatusTableTest {
     }
 
     @Test
-    void connectNameThatNobodyKnowsIsNone() {
+    void unknownNameOfConnectHasNoCode() {
         assertThat(StatusTable.fromConnectName("strange")).isNull();
     }
 

@@ -59,7 +59,7 @@ class StreamHistoryTest {
 
     /** Compares the history with a map of all streams. */
     @Test
-    void lastStreamsAreRememberedWhateverBecameOfThem() {
+    void lastStreamsAreRememberedWithAnyResult() {
         Random random = new Random(5);
         for (int run = 0; run < 30; run++) {
             StreamHistory tried = new StreamHistory();

@@ -81,7 +81,7 @@ class TripleClientStreamTest {
     // Answers
 
     @Test
-    void answersAreToldInOrderWithHeadersAndTrailers() {
+    void answersAreDeliveredInOrderWithHeadersAndTrailers() {
         Opened opened = open("down", (Object) bytes("x"));
         opened.stream.request(10);
         Http2Script script = Http2Script.accept(server);
@@ -102,7 +102,7 @@ class TripleClientStreamTest {
     }
 
     @Test
-    void onlyAsManyAnswersAsWereAskedForAreTold() {
+    void onlyRequestedAnswersAreDelivered() {
         Opened opened = open("down", (Object) bytes("x"));
         Http2Script script = Http2Script.accept(server);
         script.request();
@@ -128,7 +128,7 @@ class TripleClientStreamTest {
     }
 
     @Test
-    void serverIsSlowedDownWhileNoAnswersAreAskedFor() {
+    void serverIsSlowedDownWhileNoAnswersAreRequested() {
         Opened opened = open("down", (Object) bytes("x"));
         Http2Script script = Http2Script.accept(server);
         script.request();
@@ -151,7 +151,7 @@ class TripleClientStreamTest {
     }
 
     @Test
-    void messageLargerThanTheWindowComesOnceItIsAskedFor() {
+    void messageLargerThanTheWindowArrivesAfterItsRequest() {
         Opened opened = open("down", (Object) bytes("x"));
         opened.stream.request(1);
         Http2Script script = Http2Script.accept(server);
@@ -370,7 +370,7 @@ class TripleClientStreamTest {
     }
 
     @Test
-    void messageThatCannotBeSentIsRefusedAndTheStreamGoesOn() {
+    void unsendableMessageIsRefusedAndTheStreamContinues() {
         Opened opened = open("both");
         Http2Script script = Http2Script.accept(server);
         Request request = script.begun();
@@ -432,7 +432,7 @@ class TripleClientStreamTest {
 
     /** The window holds some requests back when the stream ends. */
     @Test
-    void answerThatWasNotAskedForYetSurvivesRequestsThatCannotBeSentAnyMore() {
+    void unrequestedAnswerSurvivesRequestsThatCannotBeSent() {
         Opened opened = open("both");
         Http2Script script = Http2Script.accept(server, Http2Script.INITIAL_WINDOW_SIZE, 10);
         opened.stream.send(new byte[100]);
@@ -517,7 +517,7 @@ class TripleClientStreamTest {
     }
 
     @Test
-    void answerThatCameWholeIsToldAfterTheConnectionWasLost() {
+    void completeAnswerIsDeliveredAfterTheConnectionWasLost() {
         Opened opened = openedAndLost(Requests.LONG);
 
         opened.stream.request(1);
@@ -529,14 +529,14 @@ class TripleClientStreamTest {
     }
 
     @Test
-    void answerThatNobodyAsksForAfterTheConnectionWasLostEndsAtItsDeadline() {
+    void unrequestedAnswerOfALostConnectionEndsAtItsDeadline() {
         Opened opened = openedAndLost(Duration.ofSeconds(5));
 
         assertThat(opened.next(RpcException.class).code()).isEqualTo(StatusCode.DEADLINE_EXCEEDED);
     }
 
     @Test
-    void closedClientTellsNothingOfAnswersWhoseConnectionWasLost() {
+    void closedClientDeliversNoAnswersOfLostConnections() {
         Opened opened = openedAndLost(Requests.LONG);
 
         requests.closeTransports();

@@ -429,7 +429,7 @@ class TripleClientTest {
     }
 
     @Test
-    void silentServerIsAskedForASignOfLife() {
+    void silentServerGetsAPing() {
         ClientConnection connection =
                 requests.connect(server.endpoint(), settings -> impatient(settings, Duration.ofSeconds(20)));
         PendingCall pending = send(connection, "x");
@@ -445,13 +445,13 @@ class TripleClientTest {
     }
 
     @Test
-    void serverWithoutASignOfLifeIsGivenUp() {
+    void serverWithoutAPingAnswerIsDisconnected() {
         ClientConnection connection =
                 requests.connect(server.endpoint(), settings -> impatient(settings, Duration.ofSeconds(2)));
         PendingCall pending = send(connection, "x");
         Http2Script.accept(server).request();
 
-        assertFailed(pending, StatusCode.UNAVAILABLE, Executed.MAYBE, "no sign of life");
+        assertFailed(pending, StatusCode.UNAVAILABLE, Executed.MAYBE, "nothing was received for");
     }
 
     @Test
@@ -551,7 +551,7 @@ class TripleClientTest {
     }
 
     @Test
-    void answerOfAWebServerIsToldByItsStatus() {
+    void answerOfAWebServerIsReportedWithItsStatus() {
         assertAnswer(
                 script -> script.head(3, ":status", "404", "content-type", "text/html")
                         .send(Http2Script.DATA, Http2Script.END_STREAM, 3, bytes("<html>nothing here")),
@@ -587,7 +587,7 @@ class TripleClientTest {
     }
 
     @Test
-    void statusThatSaysThatTheMethodDidNotRunIsBelieved() {
+    void statusForAMethodThatDidNotRunIsTrusted() {
         assertAnswer(
                 script -> script.end(
                         3,

@@ -168,7 +168,7 @@ class TripleInteropTest extends DubboInteropContract {
     // ---- streams
 
     @Test
-    void serverStreamIsToldInOrder() throws Exception {
+    void serverStreamIsDeliveredInOrder() throws Exception {
         Told<String> theirs = new Told<>();
         theirStreams().serverStream("s", theirs);
         Told<String> ours = new Told<>();
@@ -179,7 +179,7 @@ class TripleInteropTest extends DubboInteropContract {
     }
 
     @Test
-    void failureOfAStreamIsToldBehindItsMessages() throws Exception {
+    void failureOfAStreamFollowsItsMessages() throws Exception {
         Told<String> theirs = new Told<>();
         theirStreams().serverStreamFail("s", theirs);
         Told<String> ours = new Told<>();
@@ -482,7 +482,7 @@ class TripleInteropTest extends DubboInteropContract {
 
     /** Providers of Dubbo parse the message before they decompress it (docs/wire-protocol.md 3.8). */
     @Test
-    void compressedRequestsOfOursAreNotReadByDubbo() {
+    void dubboDoesNotReadTernsCompressedRequests() {
         GreetService compressed = CallOptions.none().compressed().on(usToDubbo);
 
         RpcException failure = catchThrowableOfType(RpcException.class, () -> compressed.echo("x".repeat(5_000)));

@@ -230,7 +230,7 @@ class TripleMetadataTest {
     }
 
     @Test
-    void capitalsThatThePeerTellsAreAsciiOnly() {
+    void originalSpellingMayDifferInAsciiLettersOnly() {
         Metadata read = TripleMetadata.read(
                 headers("x-key", "1", "tri-header-convert", "%7B%22x-key%22%3A%22x-%E2%84%AAey%22%7D"));
 

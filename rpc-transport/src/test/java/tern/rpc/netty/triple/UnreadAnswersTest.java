@@ -34,7 +34,7 @@ class UnreadAnswersTest {
     }
 
     @Test
-    void whateverMovesIsNoStall() {
+    void progressOfAnyKindPreventsAStall() {
         add(12, 0);
         unread.left(MEBIBYTE, LATE - 1);
         assertThat(unread.areStalled(LATE)).isFalse();

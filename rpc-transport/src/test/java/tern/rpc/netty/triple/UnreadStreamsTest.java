@@ -219,7 +219,7 @@ class UnreadStreamsTest {
     }
 
     @Test
-    void socketsThatNobodyReadsHoldNoWorkers() throws Exception {
+    void unreadSocketsHoldNoWorkers() throws Exception {
         serve(limits -> limits);
         byte[] body = ("\"" + MANY + "\"").getBytes(US_ASCII);
         List<RawSocket> sockets = new ArrayList<>();
@@ -244,7 +244,7 @@ class UnreadStreamsTest {
     }
 
     @Test
-    void streamsThatAskFirstGoOnWhenTheWindowOpens() {
+    void streamsThatCheckReadinessContinueWhenTheWindowOpens() {
         serve(limits -> limits);
         Http2Wire wire = withoutWindow();
         List<String> methods = List.of("publish", "whenReady");

@@ -161,7 +161,7 @@ class UnreadUnaryAnswersTest {
     }
 
     @Test
-    void manySmallAnswersByHttp2ThatNobodyReadsAreGivenUp() {
+    void manySmallUnreadAnswersByHttp2AreDropped() {
         Http2Wire wire = opened(Http2Wire.open(server.port()));
         wire.openWindow(0, 1 << 30);
         Await.until("it is known", () -> connections() == 1);
@@ -181,7 +181,7 @@ class UnreadUnaryAnswersTest {
     }
 
     @Test
-    void answersByHttp1ThatNobodyReadsAreGivenUp() {
+    void unreadAnswersByHttp1AreDropped() {
         for (int i = 0; i < CONNECTIONS * CALLS; i++) {
             askByHttp1(opened(RawSocket.connect(server.port())), "large");
         }
@@ -191,7 +191,7 @@ class UnreadUnaryAnswersTest {
     }
 
     @Test
-    void answersThatAreReadAreNotGivenUp() {
+    void answersThatAreReadAreNotDropped() {
         List<Http2Wire> wires = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             Http2Wire wire = opened(Http2Wire.open(server.port()));

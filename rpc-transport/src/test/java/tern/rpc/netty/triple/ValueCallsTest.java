@@ -100,7 +100,7 @@ class ValueCallsTest {
     }
 
     @Test
-    void overloadsCannotBeToldApart() {
+    void overloadsCannotBeDistinguished() {
         assertThatThrownBy(() -> callList("add", "[1,2]"))
                 .isInstanceOfSatisfying(
                         StatusRuntimeException.class,

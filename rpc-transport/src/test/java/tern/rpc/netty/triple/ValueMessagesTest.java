@@ -32,7 +32,7 @@ class ValueMessagesTest {
     // ---- accepted messages
 
     @Test
-    void valuesAndListsAreToldFromWrappers() {
+    void valuesAndListsAreDistinguishedFromWrappers() {
         byte[] wrapper = {0x0A, 0x08, 'h', 'e', 's', 's', 'i', 'a', 'n', '4', 0x12, 0x01, 'N'};
         byte[] fastjson = {0x0A, 0x09, 'f', 'a', 's', 't', 'j', 's', 'o', 'n', '2'};
 

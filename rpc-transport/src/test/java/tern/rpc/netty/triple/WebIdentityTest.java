@@ -125,12 +125,12 @@ class WebIdentityTest {
         String wrong = all(send(version, request.with("authorization", "Bearer guess")));
         String basic = all(send(version, request.with("authorization", TOKEN)));
 
-        assertThat(none).contains("shows no token");
+        assertThat(none).contains("it has no token");
         assertThat(wrong)
-                .contains("does not accept the token")
+                .contains("does not accept its token")
                 .doesNotContain("guess")
                 .doesNotContain(TOKEN);
-        assertThat(basic).contains("shows no token").doesNotContain(TOKEN);
+        assertThat(basic).contains("it has no token").doesNotContain(TOKEN);
         assertThat(asked).isEmpty();
     }
 
@@ -170,7 +170,7 @@ class WebIdentityTest {
 
     @ParameterizedTest
     @EnumSource
-    void strangerIsNotToldWhatIsExportedHere(Version version) {
+    void unauthenticatedCallerDoesNotLearnTheExports(Version version) {
         for (String path :
                 List.of("/no.Such/call", "/x", "/", "/grpc.health.v1.Health/x/y", "/grpc.health.v1.Health")) {
             assertThat(all(send(version, WebRequest.post(path, "application/json"))))

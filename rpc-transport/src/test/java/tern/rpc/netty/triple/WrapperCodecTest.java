@@ -119,7 +119,7 @@ class WrapperCodecTest {
     }
 
     @Test
-    void requestIsThatOfDubbo() {
+    void requestEqualsTheRequestOfDubbo() {
         assertThat(request(codec(GREET, "echo"), "hello"))
                 .isEqualTo(bytes("0A086865737369616E34" + "12060568656C6C6F" + "1A106A6176612E6C616E672E537472696E67"));
         assertThat(request(codec(GREET, "nul"))).isEqualTo(bytes("0A086865737369616E34"));
@@ -272,7 +272,7 @@ class WrapperCodecTest {
     }
 
     @Test
-    void errorIsToldInWordsAsDubboTakesNone() {
+    void errorIsSentAsTextBecauseDubboRefusesErrors() {
         WrapperCodec codec = codec(GREET, "checked");
         OutputBuffer out = new OutputBuffer();
 

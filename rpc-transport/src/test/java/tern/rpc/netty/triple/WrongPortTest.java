@@ -150,7 +150,7 @@ class WrongPortTest {
 
     @ParameterizedTest
     @MethodSource("strangers")
-    void errorSaysWhatAnsweredAndNothingWasExecuted(String protocol, String server, boolean atOnce) {
+    void errorNamesTheAnsweringProtocolAndIsNotExecuted(String protocol, String server, boolean atOnce) {
         serve(SERVERS.get(server), atOnce);
 
         RpcException failure = call(protocol);

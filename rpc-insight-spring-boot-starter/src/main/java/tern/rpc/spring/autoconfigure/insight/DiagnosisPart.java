@@ -14,7 +14,7 @@ import tern.rpc.diagnosis.History;
 import tern.rpc.diagnosis.Recorded;
 import tern.rpc.metrics.RpcReportPart;
 
-/** The present diagnosis, with earlier ones and figures. docs/diagnosis.md describes its JSON. */
+/** The current diagnosis, with earlier ones and figures. docs/diagnosis.md describes its JSON. */
 record DiagnosisPart(Diagnostician diagnostician) implements RpcReportPart {
 
     /** Grows if a member changes its meaning or is removed. */

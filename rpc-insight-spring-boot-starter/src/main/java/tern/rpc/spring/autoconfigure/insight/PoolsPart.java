@@ -14,7 +14,7 @@ record PoolsPart(ObjectProvider<PoolSource> sources) implements RpcReportPart {
     /** The pools for readers: times in milliseconds, -1 for unknown or unlimited. */
     record Report(List<Pool> pools) {}
 
-    /** The present state of a pool. */
+    /** The current state of a pool. */
     record Pool(
             String name,
             String kind,

@@ -26,7 +26,7 @@ final class PoolSources implements SmartInitializingSingleton {
     static final PoolSetting.Range SIZES = new PoolSetting.Range(1, 10_000);
 
     /** The highest number of registered pools. Otherwise repeatedly created clients would fill the memory. */
-    private static final int MOST = 64;
+    private static final int MAX_POOLS = 64;
 
     private final ConfigurableListableBeanFactory beans;
     private final ObjectProvider<MeterRegistry> registries;
@@ -50,7 +50,7 @@ final class PoolSources implements SmartInitializingSingleton {
     }
 
     synchronized void add(String name, PoolSource source) {
-        if (found.size() >= MOST || beans.containsSingleton(beanName(name))) {
+        if (found.size() >= MAX_POOLS || beans.containsSingleton(beanName(name))) {
             return;
         }
         beans.registerSingleton(beanName(name), source);

@@ -6,8 +6,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Values as they are written.
  *
- * @param async Whether Log4j 2 writes by a background thread, where the application has the disruptor and no configuration
- *     of its own for Log4j 2; lines that find the ring full are dropped and counted.
+ * @param async Whether a background thread of Log4j 2 writes the log. It needs the disruptor on the class path and no
+ *     Log4j 2 configuration of the application. Lines are dropped and counted if the ring buffer is full.
  */
 @ConfigurationProperties(value = "rpc.logging", ignoreUnknownFields = false)
 public record RpcLoggingProperties(@DefaultValue("true") boolean async) {}

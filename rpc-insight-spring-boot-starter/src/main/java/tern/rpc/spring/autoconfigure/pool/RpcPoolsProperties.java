@@ -9,8 +9,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Values as they are written.
  *
- * @param tuned Whether pools of other libraries get sizes and waits from the target (rpc.slo) where the application sets
- *     none; they are watched either way.
+ * @param tuned Whether pools of other libraries get sizes and waits derived from the target (rpc.slo) unless the
+ *     application sets them. They are watched in any case.
  * @param http Connections of Apache HttpClient that RestClient and RestTemplate use.
  * @param jedis Redis without Spring Data, by a bean of type UnifiedJedis.
  * @param executors Pools of threads for the application's own work, each a bean of type Executor under its name.
@@ -29,11 +29,11 @@ public record RpcPoolsProperties(
     /**
      * Connections of Apache HttpClient that RestClient and RestTemplate use.
      *
-     * @param maxTotal Number of connections to all hosts together; that of the workers when not set, and never fewer than
-     *     to one host.
-     * @param maxPerHost Number of connections to one host; max-total if that is set, and from the target, 64 or more, when
-     *     not set either.
-     * @param maxWait Longest time that a call waits for a connection; ten times rpc.slo.latency, up to 1s, when not set.
+     * @param maxTotal Maximum number of connections to all hosts together. Default: the number of workers, but at least
+     *     max-per-host.
+     * @param maxPerHost Maximum number of connections to one host. Default: max-total if it is set, otherwise a value
+     *     derived from the target, at least 64.
+     * @param maxWait Time that a call waits for a connection. Default: ten times rpc.slo.latency, at most 1s.
      */
     public record Http(
             @Nullable Integer maxTotal,
@@ -43,11 +43,11 @@ public record RpcPoolsProperties(
     /**
      * Redis without Spring Data, by a bean of type UnifiedJedis.
      *
-     * @param url Address, such as redis://user:password@host:6379/0; no bean is made when not set.
-     * @param maxTotal Number of connections; from the target when not set.
-     * @param maxWait Longest time that a call waits for a connection; twice rpc.slo.latency, up to 200ms, when not set.
-     * @param connectTimeout Longest time for making a connection.
-     * @param readTimeout Longest time for an answer.
+     * @param url Address of Redis, such as redis://user:password@host:6379/0. Default: no Jedis bean is created.
+     * @param maxTotal Maximum number of connections. Default: derived from the target.
+     * @param maxWait Time that a call waits for a connection. Default: twice rpc.slo.latency, at most 200ms.
+     * @param connectTimeout Timeout of an attempt to connect.
+     * @param readTimeout Timeout of an answer.
      */
     public record Jedis(
             @Nullable String url,
@@ -59,16 +59,17 @@ public record RpcPoolsProperties(
     /**
      * Pools of threads for the application's own work.
      *
-     * @param threads Number of tasks that run at once.
-     * @param queueCapacity Number of tasks that may wait for a thread; ten for each thread when not set.
-     * @param rejection What happens to one more: it is refused (abort), or its caller has to run it (caller-runs).
+     * @param threads Number of threads.
+     * @param queueCapacity Maximum number of tasks that wait for a thread. Default: ten for each thread.
+     * @param rejection Reaction to a task when the queue is full: abort refuses it, caller-runs runs it on the thread
+     *     of the caller.
      */
     public record Executor(
             @DefaultValue("8") int threads,
             @Nullable Integer queueCapacity,
             @DefaultValue("abort") Rejection rejection) {}
 
-    /** What happens to a task that finds the queue full. */
+    /** The reaction to a task when the queue is full. */
     public enum Rejection {
         ABORT,
         CALLER_RUNS

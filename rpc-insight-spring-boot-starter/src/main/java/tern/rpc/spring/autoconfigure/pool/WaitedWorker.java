@@ -8,6 +8,6 @@ public interface WaitedWorker {
         return Thread.currentThread() instanceof WaitedWorker worker ? worker.takeWaitedNanos() : 0;
     }
 
-    /** The wait of the present request, once. */
+    /** The wait of the current request, once. */
     long takeWaitedNanos();
 }

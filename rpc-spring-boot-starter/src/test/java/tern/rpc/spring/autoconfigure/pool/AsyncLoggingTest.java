@@ -39,7 +39,7 @@ class AsyncLoggingTest {
     }
 
     @Test
-    void fullRingDropsAndNobodyWaits() throws Exception {
+    void fullRingDropsLinesWithoutAWait() throws Exception {
         Logger log = start("AsyncRoot").getRootLogger();
         RingReserve ring = disk.reserve();
         long before = ring.dropped();
@@ -69,7 +69,7 @@ class AsyncLoggingTest {
     }
 
     @Test
-    void whatTheRingHoldsIsWrittenOnceItMoves() throws Exception {
+    void linesInTheRingAreWrittenWhenTheAppenderContinues() throws Exception {
         Logger log = start("AsyncRoot").getRootLogger();
         disk.reserve();
         log.info("first");

@@ -79,7 +79,7 @@ class BlackHoledStoresTest {
     }
 
     @Test
-    void nobodyWaitsLongForADatabaseWithoutNetwork() throws Exception {
+    void callsFailSoonIfTheDatabaseIsUnreachable() throws Exception {
         try (MariaDb server = MariaDb.start();
                 BlackHole hole = BlackHole.before(server.port())) {
             Waits connections = new Waits();
@@ -128,7 +128,7 @@ class BlackHoledStoresTest {
     }
 
     @Test
-    void nobodyWaitsLongForRedisWithoutNetwork() throws Exception {
+    void callsFailSoonIfRedisIsUnreachable() throws Exception {
         RedisServer server = RedisServer.newRedisServer().start();
         try (BlackHole hole = BlackHole.before(server.getBindPort())) {
             Waits waits = new Waits();

@@ -43,7 +43,7 @@ class BusinessPoolTest {
     }
 
     @Test
-    void poolTakesNobodysPlace() {
+    void poolReplacesNoOtherExecutor() {
         PoolApplications.with()
                 .withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class))
                 .withPropertyValues("rpc.pools.executors.bind.threads=3")
@@ -85,7 +85,7 @@ class BusinessPoolTest {
     }
 
     @Test
-    void fullPoolRefusesAndSaysWhatToChange() {
+    void fullPoolRefusesAndNamesTheProperty() {
         PoolApplications.with()
                 .withPropertyValues("rpc.pools.executors.bind.threads=1", "rpc.pools.executors.bind.queue-capacity=1")
                 .run(there -> {

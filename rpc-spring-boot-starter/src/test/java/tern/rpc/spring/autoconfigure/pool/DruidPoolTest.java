@@ -90,7 +90,7 @@ class DruidPoolTest {
     }
 
     @Test
-    void fairLockCanBeAskedForAndIsShown() {
+    void fairLockCanBeConfiguredAndIsShown() {
         application()
                 .withPropertyValues(DRUID, "spring.datasource.druid.use-unfair-lock=false")
                 .run(there -> {
@@ -101,7 +101,7 @@ class DruidPoolTest {
     }
 
     @Test
-    void hikariKeepsItsPlaceUntilDruidIsAskedFor() {
+    void hikariIsUsedUntilDruidIsConfigured() {
         application().run(there -> assertThat(there.getBean(DataSource.class)).isInstanceOf(HikariDataSource.class));
     }
 
@@ -214,7 +214,7 @@ class DruidPoolTest {
     }
 
     @Test
-    void thoseWhoWaitAreSeen() {
+    void waitersAreCounted() {
         application()
                 .withPropertyValues(
                         DRUID, "spring.datasource.druid.max-active=1", "spring.datasource.druid.max-wait=60000")
@@ -313,7 +313,7 @@ class DruidPoolTest {
     /** Without timeouts, a thread would wait for ever if the database accepted the connection and sent nothing. */
     @Test
     @Timeout(20) // the driver's default timeout is 30 s
-    void driverOfMariaDbIsToldTheTimeouts() throws Exception {
+    void driverOfMariaDbGetsTheTimeouts() throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String url = "spring.datasource.url=jdbc:mariadb://127.0.0.1:" + silent.getLocalPort() + "/shop";
             ApplicationContextRunner application = PoolApplications.with(DruidPoolAutoConfiguration.class)

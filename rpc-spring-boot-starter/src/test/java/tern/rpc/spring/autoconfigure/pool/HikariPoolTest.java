@@ -77,7 +77,7 @@ class HikariPoolTest {
     }
 
     @Test
-    void connectionIsStillWhatItWas() {
+    void wrappedConnectionUnwrapsToTheOriginal() {
         application().run(there -> {
             try (Connection connection = there.getBean(HikariDataSource.class).getConnection()) {
                 assertThat(connection.unwrap(org.h2.jdbc.JdbcConnection.class)).isNotNull();

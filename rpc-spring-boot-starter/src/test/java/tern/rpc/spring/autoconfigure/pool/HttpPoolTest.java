@@ -105,7 +105,7 @@ class HttpPoolTest {
     }
 
     @Test
-    void totalAloneIsMeantForTheOneHost() {
+    void totalAloneAlsoAppliesToOneHost() {
         application().withPropertyValues("rpc.pools.http.max-total=300").run(there -> {
             client(there);
 
