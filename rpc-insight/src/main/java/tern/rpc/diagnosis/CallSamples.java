@@ -97,6 +97,27 @@ final class CallSamples {
         return ApplicationCode.shown(line);
     }
 
+    /** The method that threads were found to call most often in this part; null if none was seen in a third of the looks. */
+    @Nullable
+    String calledIn(Part part) {
+        Map<String, Integer> called = new HashMap<>();
+        int looks = 0;
+        for (Sample sample : all()) {
+            if (sample.part().equals(part) && sample.isOwn()) {
+                looks++;
+                if (sample.called() != null) {
+                    called.merge(sample.called(), 1, Integer::sum);
+                }
+            }
+        }
+        int least = looks / 3;
+        return called.entrySet().stream()
+                .filter(entry -> entry.getValue() > least)
+                .max(Map.Entry.<String, Integer>comparingByValue().thenComparing(Map.Entry::getKey))
+                .map(Map.Entry::getKey)
+                .orElse(null);
+    }
+
     /** The line in which owners of this lock were found most often; null if none was recorded. */
     @Nullable
     StackTraceElement ownersLineOf(Part lock) {

@@ -29,8 +29,21 @@ final class CodeText {
         StackTraceElement line = line(part);
         String calls = excess.samples.shownLineOf(part);
         String shown = calls != null ? calls : line == null ? part.name() : ApplicationCode.shown(line);
+        if (part.kind() == Part.Kind.LOCK) {
+            return lock(part, shown, line);
+        }
+        String called = excess.samples.calledIn(part);
+        Told told = told(part, called == null ? shown : shown + " (" + called + ")", line);
+        if (called == null) {
+            return told;
+        }
+        List<String> facts = new ArrayList<>(told.facts());
+        facts.add("calls    " + called);
+        return new Told(told.kind(), told.name(), told.change(), facts);
+    }
+
+    private Told told(Part part, String shown, @Nullable StackTraceElement line) {
         return switch (part.kind()) {
-            case LOCK -> lock(part, shown, line);
             case SLEEP -> code("CODE SLEEPS", part.name(), "no sleep in " + shown, line);
             case RESULT -> result(part, shown, line);
             case FILE ->

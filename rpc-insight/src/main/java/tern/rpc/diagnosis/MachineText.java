@@ -70,7 +70,8 @@ final class MachineText {
     private Told computing(Part part) {
         StackTraceElement line = excess.samples.lineOf(part);
         String calls = excess.samples.shownLineOf(part);
-        String shown = calls == null ? part.name() : calls;
+        String called = excess.samples.calledIn(part);
+        String shown = (calls == null ? part.name() : calls) + (called == null ? "" : ", which calls " + called);
         List<String> facts = new ArrayList<>();
         if (line != null) {
             facts.add("line     " + ApplicationCode.shown(line));

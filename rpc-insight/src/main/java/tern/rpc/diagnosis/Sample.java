@@ -11,6 +11,8 @@ import tern.rpc.Phase;
  * @param part what its thread did
  * @param path the frames of the application, the innermost first; if the thread waits for a lock, those of the last
  *     owner from the one that holds it
+ * @param called the method of another library or of the platform that the innermost frame of the application calls, such as
+ *     {@code Matcher.matches}; null if there is none
  * @param doing the innermost frame of the application of the last owner; null if the thread waits for no lock
  * @param resolving whether the thread looked up a host name
  * @param ownerPhase the phase of the call that holds the lock; null if no call holds it
@@ -22,6 +24,7 @@ record Sample(
         Phase phase,
         Part part,
         List<StackTraceElement> path,
+        @Nullable String called,
         @Nullable StackTraceElement doing,
         boolean resolving,
         @Nullable Phase ownerPhase,
@@ -45,6 +48,7 @@ record Sample(
                 phase,
                 new Part(part.kind(), place),
                 path.subList(frame, path.size()),
+                called,
                 doing,
                 resolving,
                 ownerPhase,

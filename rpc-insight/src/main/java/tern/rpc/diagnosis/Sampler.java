@@ -202,6 +202,7 @@ final class Sampler {
                     call.phase(),
                     part,
                     owner == null ? StackReader.path(thread) : StackReader.holderPath(thread),
+                    StackReader.called(thread),
                     owner == null ? null : StackReader.first(owner),
                     StackReader.isResolver(thread),
                     owner == null ? null : phases.get(owner.id()),

@@ -54,6 +54,10 @@ final class StackReader {
             new Library("io.lettuce.", Kind.REDIS),
             new Library("org.redisson.", Kind.REDIS),
             new Library("io.grpc.stub.ClientCalls", Kind.RPC),
+            new Library("org.apache.dubbo.", Kind.RPC),
+            new Library("org.apache.thrift.", Kind.RPC),
+            new Library("com.mongodb.", Kind.SQL),
+            new Library("com.datastax.", Kind.SQL),
             new Library("org.h2.", Kind.SQL),
             new Library("com.mysql.", Kind.SQL),
             new Library("org.mariadb.", Kind.SQL),
@@ -130,6 +134,35 @@ final class StackReader {
                 .filter(frame -> ApplicationCode.owns(frame.getClassName()))
                 .limit(MAX_PATH)
                 .toList();
+    }
+
+    /**
+     * The method that the innermost frame of the application calls, as its simple class name and name; null if that
+     * frame calls nothing, or is unknown.
+     */
+    static @Nullable String called(ThreadLook thread) {
+        StackTraceElement outer = null;
+        for (StackTraceElement frame : thread.frames()) {
+            if (ApplicationCode.owns(frame.getClassName())) {
+                return outer == null ? null : simple(outer.getClassName()) + "." + outer.getMethodName();
+            }
+            if (!isHidden(frame.getClassName())) {
+                outer = frame;
+            }
+        }
+        return null;
+    }
+
+    /** Frames between the application and a library that tell nothing: proxies, lambda forms, reflection. */
+    private static boolean isHidden(String type) {
+        return type.contains("$$")
+                || type.contains("CGLIB")
+                || type.startsWith("jdk.internal.reflect.")
+                || type.startsWith("java.lang.reflect.")
+                || type.startsWith("java.lang.invoke.")
+                || type.startsWith("org.springframework.aop.")
+                || type.startsWith("jdk.proxy")
+                || type.startsWith("com.sun.proxy.");
     }
 
     private static Part part(Place known, ThreadLook thread, String at) {
