@@ -55,6 +55,28 @@ class DocsTest {
     }
 
     @Test
+    void eachDecisionHasItsOwnNumberAndTitle() {
+        Map<String, String> numbers = new HashMap<>();
+        List<String> wrong = new ArrayList<>();
+        Pages.all().forEach((page, text) -> {
+            String file = page.getFileName().toString();
+            if (page.getParent().endsWith("decisions") && file.matches("\\d{4}-.*")) {
+                String number = file.substring(0, 4);
+                String other = numbers.put(number, file);
+                if (other != null) {
+                    wrong.add(file + " has the number of " + other);
+                }
+                if (!text.startsWith("# " + Integer.parseInt(number) + ". ")) {
+                    wrong.add(file + " has another number in its title");
+                }
+            }
+        });
+
+        assertThat(numbers).isNotEmpty();
+        assertThat(wrong).isEmpty();
+    }
+
+    @Test
     void pagesNamePropertiesAndMetersThatExist() {
         Set<String> properties = firstCells("properties.md");
         Set<String> meters = firstCells("meters.md");
