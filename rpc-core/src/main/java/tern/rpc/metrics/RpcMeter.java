@@ -21,9 +21,9 @@ public enum RpcMeter {
     SERVER_WRITE_QUEUE("rpc.server.write.queue", "Bytes of answers waiting for sockets", "bytes"),
     SERVER_INBOUND(
             "rpc.server.inbound",
-            "Memory of requests that are incomplete or not read by a worker yet, headers included",
+            "Bytes of requests that are incomplete or not read by a worker yet, headers included",
             "bytes"),
-    SERVER_UNSENT("rpc.server.unsent", "Memory of answers that clients have not taken yet", "bytes"),
+    SERVER_UNSENT("rpc.server.unsent", "Bytes of answers that clients have not taken yet", "bytes"),
     SERVER_IN_FLIGHT("rpc.server.in.flight", "Calls received and not answered yet"),
     SERVER_STREAMS_STALLED(
             "rpc.server.streams.stalled",

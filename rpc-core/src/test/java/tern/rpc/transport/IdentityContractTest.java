@@ -291,7 +291,7 @@ public abstract class IdentityContractTest extends TransportTest {
 
         assertThat(refusal.code()).isEqualTo(StatusCode.INTERNAL);
         assertThat(refusal.wasExecuted()).isEqualTo(Executed.NO);
-        assertThat(refusal.getMessage()).contains("could not be decided").doesNotContain("10.1.2.3");
+        assertThat(refusal.getMessage()).contains("authorization failed").doesNotContain("10.1.2.3");
     }
 
     @Test

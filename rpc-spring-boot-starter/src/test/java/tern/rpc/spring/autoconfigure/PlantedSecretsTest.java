@@ -239,7 +239,7 @@ class PlantedSecretsTest {
 
         assertThat(planted).hasSizeGreaterThanOrEqualTo(MIN_SECRETS);
         assertThat(String.join("\n", outputs)) // otherwise the test would have searched nothing
-                .contains("the safe is jammed", "not today", "could not be decided", "the guard is ill")
+                .contains("the safe is jammed", "not today", "authorization failed", "the guard is ill")
                 .contains("does not accept its token", "rpc.server.requests", "spring.datasource.password")
                 .contains("rpc.pools.jedis.url is no address", "rpc.server.token is a text with spaces");
         for (String output : outputs) {
