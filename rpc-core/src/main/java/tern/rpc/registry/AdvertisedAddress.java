@@ -4,8 +4,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.settings.InvalidPropertyException;
 
 /**
  * The address that a provider publishes. It is, in this order: the configured host; an address of this machine in the
@@ -16,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record AdvertisedAddress(String host, int port, String reason) {
 
+    private static final Pattern HOST = Pattern.compile("[A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.%\\w]*");
+
     /**
      * The wishes of the user.
      *
@@ -24,7 +28,19 @@ public record AdvertisedAddress(String host, int port, String reason) {
      * @param network a network such as {@code 10.1.0.0/16}, or the name of a network card; null for none
      */
     public record Wish(
-            @Nullable String host, int port, @Nullable String network) {}
+            @Nullable String host, int port, @Nullable String network) {
+
+        /** @throws InvalidPropertyException if the host or the network has another form */
+        public Wish {
+            if (host != null && !HOST.matcher(host).matches()) {
+                throw new InvalidPropertyException(
+                        "rpc.server.advertise.host", "'" + host + "'", "a host name or an IP address without a port");
+            }
+            if (network != null) {
+                Network.parse(network);
+            }
+        }
+    }
 
     /** The network of this machine. Tests replace it. */
     public interface Machine {

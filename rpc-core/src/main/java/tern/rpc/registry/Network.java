@@ -5,6 +5,7 @@ import java.net.UnknownHostException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import tern.rpc.settings.InvalidPropertyException;
 
 /**
  * A network as users write it: an address with the length of its prefix, or the name of a network card.
@@ -15,7 +16,7 @@ record Network(@Nullable InetAddress prefix, int length, String card) {
 
     private static final Pattern FORM = Pattern.compile("([0-9a-fA-F.:]+)/(\\d{1,3})");
 
-    /** @throws IllegalArgumentException naming the property */
+    /** @throws InvalidPropertyException if the text is no network */
     static Network parse(String text) {
         Matcher form = FORM.matcher(text.trim());
         if (!form.matches()) {
@@ -36,9 +37,11 @@ record Network(@Nullable InetAddress prefix, int length, String card) {
         }
     }
 
-    private static IllegalArgumentException invalid(String text) {
-        return new IllegalArgumentException("rpc.server.advertise.network is '" + text
-                + "'; expected a network such as 10.1.0.0/16 or the name of a network card such as eth0");
+    private static InvalidPropertyException invalid(String text) {
+        return new InvalidPropertyException(
+                "rpc.server.advertise.network",
+                "'" + text + "'",
+                "a network such as 10.1.0.0/16 or the name of a network card such as eth0");
     }
 
     boolean contains(AdvertisedAddress.CardAddress candidate) {

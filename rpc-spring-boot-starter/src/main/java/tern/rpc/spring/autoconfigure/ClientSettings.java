@@ -1,5 +1,7 @@
 package tern.rpc.spring.autoconfigure;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -79,7 +81,7 @@ record ClientSettings(
                 Choice.of(client),
                 client.waitForReady(),
                 registry(client),
-                client.registryCache(),
+                directory(client.registryCache()),
                 registries(client),
                 client.token() == null ? null : SettingCheck.usable("rpc.client.token", client.token()),
                 client.services(),
@@ -92,6 +94,15 @@ record ClientSettings(
         return set == null || set.isBlank()
                 ? Registries.in("rpc.client.url", client.url()).findFirst().orElse(null)
                 : Registries.parse("rpc.client.registry", set);
+    }
+
+    private static @Nullable Path directory(@Nullable Path cache) {
+        try {
+            return cache == null ? null : Files.createDirectories(cache);
+        } catch (IOException e) {
+            throw new InvalidPropertyException(
+                    "rpc.client.registry-cache", cache, "a directory that exists or can be created (" + e + ")");
+        }
     }
 
     private static Map<String, RegistryUrl> registries(RpcClientProperties client) {

@@ -11,8 +11,8 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
  */
 final class ForeignProperties {
 
-    private static final String ADDRESSES = "rpc.client.url, or rpc.client.services.<name>.url for one service, has the"
-            + " addresses of the providers";
+    private static final String REGISTRY = "rpc.server.registry and rpc.client.registry have the address of a registry,"
+            + " such as zookeeper://host:2181; without one, rpc.client.url has the addresses of the providers";
     private static final String PROVIDER =
             "rpc.server has the settings of a provider, and rpc.client.timeout is the time" + " of a call";
     private static final String CONSUMER =
@@ -22,8 +22,8 @@ final class ForeignProperties {
     private static final String REFERENCE = "rpc.client.services.<name> has the settings of a reference";
 
     private static final Map<String, String> MEANT = Map.ofEntries(
-            Map.entry("registry", ADDRESSES),
-            Map.entry("registries", ADDRESSES),
+            Map.entry("registry", REGISTRY),
+            Map.entry("registries", REGISTRY),
             Map.entry("provider", PROVIDER),
             Map.entry("providers", PROVIDER),
             Map.entry("consumer", CONSUMER),
@@ -35,7 +35,7 @@ final class ForeignProperties {
             Map.entry("application", "spring.application.name is the name that peers see"),
             Map.entry("scan", "beans with @RpcService are found as all beans of Spring are"),
             Map.entry("configcenter", "Spring's own sources of properties are read"),
-            Map.entry("metadatareport", "no metadata center is needed"));
+            Map.entry("metadatareport", "the registry has the metadata, too"));
 
     /** The roots in the order of look-up. Most settings of a provider or a protocol belong to the server. */
     private static final Map<String, String> ROOTS =
@@ -44,7 +44,8 @@ final class ForeignProperties {
     private static final String OF_A_SERVICE = "rpc.client.services.<name>.";
     private static final String REPEATED = "nothing is repeated unless @RpcMethod(idempotent = true) or"
             + " rpc.client.services.<name>.methods.<method>.idempotent says that it may be";
-    private static final String BALANCING = "providers are called in turn, by weight; there is no choice";
+    private static final String BALANCING = "rpc.client.load-balancing and rpc.client.services.<name>"
+            + ".load-balancing choose it: p2c, round-robin, consistent-hash or the name of a bean";
     private static final String THREADS = "rpc.server.threads has the worker threads";
     private static final String FILTERS = "beans of ClientFilter and ServerFilter are the filters";
 
@@ -61,6 +62,15 @@ final class ForeignProperties {
             Map.entry("methods", OF_A_SERVICE + "methods.<method> has the settings of a method"),
             Map.entry("retries", REPEATED),
             Map.entry("cluster", REPEATED),
+            Map.entry("tag", "rpc.server.advertise.tag is the tag of a provider"),
+            Map.entry("weight", "the address of a provider has its weight, such as host:port?weight=50"),
+            Map.entry(
+                    "warmup",
+                    "rpc.server.advertise.warmup is the time for consumers of Dubbo; Tern's own ramp up new"
+                            + " providers by themselves"),
+            Map.entry("register", "without rpc.server.registry nothing is registered"),
+            Map.entry("sticky", "rpc.client.load-balancing=consistent-hash sends calls with one key to one provider"),
+            Map.entry("forks", REPEATED),
             Map.entry("loadbalance", BALANCING),
             Map.entry("loadbalancer", BALANCING),
             Map.entry("threadpool", THREADS),
@@ -74,7 +84,7 @@ final class ForeignProperties {
             Map.entry("filter", FILTERS),
             Map.entry("filters", FILTERS),
             Map.entry("interceptors", FILTERS),
-            Map.entry("mock", "@MockitoBean and rpc-test serve tests"),
+            Map.entry("mock", "a bean with @RpcFallback answers calls that no provider takes; rpc-test is for tests"),
             Map.entry("lazy", "connections are made in the background, and the application starts without providers"),
             Map.entry("async", "a method that returns a CompletableFuture is asynchronous"),
             Map.entry(
