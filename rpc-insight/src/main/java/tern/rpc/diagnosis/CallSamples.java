@@ -6,6 +6,7 @@ import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -64,6 +65,17 @@ final class CallSamples {
         for (List<Sample> list : byCall.values()) {
             for (Sample sample : list) {
                 looks += sample.part().equals(part) && sample.isOwn() ? 1 : 0;
+            }
+        }
+        return looks;
+    }
+
+    /** The number of looks at own time of calls. */
+    int ownLooks() {
+        int looks = 0;
+        for (List<Sample> list : byCall.values()) {
+            for (Sample sample : list) {
+                looks += sample.isOwn() ? 1 : 0;
             }
         }
         return looks;
@@ -130,13 +142,26 @@ final class CallSamples {
         return line(sample -> sample.phase() == phase);
     }
 
+    /** The line in which threads of these calls were found in this phase most often; null if none was recorded. */
+    @Nullable
+    StackTraceElement lineIn(Phase phase, Set<CallLedger> calls) {
+        List<Sample> samples = new ArrayList<>();
+        calls.forEach(call -> samples.addAll(byCall.getOrDefault(call, List.of())));
+        return most(samples, sample -> sample.phase() == phase ? sample.line() : null);
+    }
+
     private @Nullable StackTraceElement line(Predicate<Sample> wanted) {
         return most(sample -> wanted.test(sample) ? sample.line() : null);
     }
 
     private @Nullable StackTraceElement most(Function<Sample, @Nullable StackTraceElement> chosen) {
+        return most(all(), chosen);
+    }
+
+    private static @Nullable StackTraceElement most(
+            List<Sample> samples, Function<Sample, @Nullable StackTraceElement> chosen) {
         Map<StackTraceElement, Integer> lines = new HashMap<>();
-        for (Sample sample : all()) {
+        for (Sample sample : samples) {
             StackTraceElement line = chosen.apply(sample);
             if (line != null) {
                 lines.merge(line, 1, Integer::sum);

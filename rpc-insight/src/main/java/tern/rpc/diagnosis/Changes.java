@@ -35,10 +35,13 @@ final class Changes {
         double rate = (evidence.calls().calls() + evidence.calls().refused()) / evidence.seconds();
         compare("rate", "calls/s", rate, evidence.usual().figure("calls"), lines, same);
         double allocated = evidence.machine().allocatedPerSecond();
-        compare("allocation", "MB/s", allocated / 1e6, evidence.usual().figure("allocated") / 1e6, lines, same);
+        double usuallyAllocated = evidence.usual().figure("allocated");
+        if (allocated >= usuallyAllocated) { // less is a consequence of calls that wait
+            compare("allocation", "MB/s", allocated / 1e6, usuallyAllocated / 1e6, lines, same);
+        }
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
-            double usually = evidence.usual().figure("count " + phase);
-            double now = operations.of(phase, "").count();
+            double usually = operations.usualCount(phase);
+            double now = operations.count(phase);
             if (usually > 0.5 && now > 0) {
                 compare(phase.key() + " operations", "a call", now, usually, lines, same);
             }

@@ -79,6 +79,16 @@ final class CodeText {
             facts.add("doing    " + ApplicationCode.shown(doing));
         }
         facts.add(count);
+        if (part.name().startsWith("Semaphore ")) {
+            return new Told(
+                    "LOCK",
+                    part.name(),
+                    Change.of(
+                            Where.CODE,
+                            "release each permit in a finally block, also where code fails, and hold it for less time;"
+                                    + " else more permits: wanted in " + shown + "; no number of threads helps"),
+                    facts);
+        }
         return new Told(
                 dead ? "DEADLOCK" : "LOCK",
                 part.name(),

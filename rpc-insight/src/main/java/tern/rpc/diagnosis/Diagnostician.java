@@ -197,7 +197,9 @@ public final class Diagnostician {
             if (since == null) {
                 begin(now);
             }
-            diagnose(now, current, running, hung, seen);
+            if (watch.isMissed()) { // afterwards the few late calls of the last seconds say nothing about this miss
+                diagnose(now, current, running, hung, seen);
+            }
         } else {
             if (since != null) {
                 end(now);
@@ -258,7 +260,11 @@ public final class Diagnostician {
             return;
         }
         List<EndedCall> good = records.good(before.atNanos());
-        usual.learn(good);
+        usual.learn(
+                good,
+                records.bad(before.atNanos()).stream()
+                        .filter(call -> call.failure() == null)
+                        .toList());
         Operations.learn(usual, good);
         usual.learn("calls", counts.calls() * 1e9 / Math.max(1, now - before.atNanos()));
         current.pools().forEach((name, pool) -> {
@@ -285,6 +291,9 @@ public final class Diagnostician {
             if (call.runningNanos() > targetNanos) {
                 bad.add(new EndedCall(call.method(), call.ledger(), now, call.runningNanos(), null));
             }
+        }
+        if (!bad.stream().allMatch(usual::isUsual)) {
+            bad.removeIf(usual::isUsual);
         }
         Evidence evidence = new Evidence(
                 targetNanos,

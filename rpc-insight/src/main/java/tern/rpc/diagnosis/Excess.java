@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,9 @@ final class Excess {
 
     private static final int TARGETS_OF_A_FAILURE = 10;
     private static final int MAX_ACCOUNTS = 512;
+
+    /** Waits after which code gives up by an exception. */
+    private static final Set<Part.Kind> GIVEN_UP = Set.of(Part.Kind.LOCK, Part.Kind.RESULT, Part.Kind.POOL);
 
     private final Evidence evidence;
     private final Map<String, Integer> badByMethod = new TreeMap<>();
@@ -67,12 +71,27 @@ final class Excess {
         times.addAll(above(mean, usualOf(method)), weight);
         for (EndedCall call : calls) {
             Part failure = FailurePart.of(call);
+            Part waited = failure != null && failure.kind() == Part.Kind.FAILURE ? longWait(call) : null;
+            if (waited != null) {
+                failure = waited;
+            }
             if (failure != null) {
                 times.add(
                         failure.kind() == Part.Kind.POOL ? pool(failure) : failure,
                         (double) TARGETS_OF_A_FAILURE * evidence.targetNanos() / all);
             }
         }
+    }
+
+    /** The wait that a failed call spent most of its time on, if that is longer than the target: it gave up. */
+    private @Nullable Part longWait(EndedCall call) {
+        Times times = accountOf(call);
+        Part longest = times.isEmpty() ? null : times.longestFirst().get(0);
+        boolean gaveUp = longest != null
+                && GIVEN_UP.contains(longest.kind())
+                && times.of(longest) >= evidence.targetNanos()
+                && 2 * times.of(longest) >= call.tookNanos();
+        return gaveUp ? longest : null;
     }
 
     private Times accountOf(EndedCall call) {
@@ -151,6 +170,20 @@ final class Excess {
         }
         sum.scale(1.0 / Math.max(1, count));
         return sum.only(wanted.negate());
+    }
+
+    /** The mean account of those bad calls that spent time on this part; of all if none did. */
+    Times accountOfCallsWith(Part part) {
+        Times sum = new Times();
+        int count = 0;
+        for (Counted counted : accounts) {
+            if (counted.times().of(part) > 0) {
+                sum.addAll(counted.times(), 1);
+                count++;
+            }
+        }
+        sum.scale(1.0 / Math.max(1, count));
+        return count == 0 ? account : sum;
     }
 
     /** The share of bad calls that would be in time without this time of theirs. */

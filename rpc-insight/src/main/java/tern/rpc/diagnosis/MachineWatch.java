@@ -3,6 +3,8 @@ package tern.rpc.diagnosis;
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -16,6 +18,10 @@ final class MachineWatch implements ProcessWatch {
 
     private static final long MIN_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int SECONDS_BETWEEN_SEARCHES = 60;
+
+    /** The collector works in bursts, so its figures are means of this time. */
+    private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(15);
+
     private static final OperatingSystemMXBean SYSTEM =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
@@ -24,6 +30,7 @@ final class MachineWatch implements ProcessWatch {
     private final MachineReader reader = new MachineReader(Path.of("/"));
     private final JvmThreads jvmThreads = new JvmThreads(Path.of("/"));
     private final ThreadWatch threads = new ThreadWatch();
+    private final Deque<Look> looks = new ArrayDeque<>(); // of the last seconds, for figures that come in bursts
     private Look last;
     private Machine latest = Machine.UNKNOWN;
     private int untilSearch; // looks until threads of the JVM are searched again
@@ -31,6 +38,7 @@ final class MachineWatch implements ProcessWatch {
     MachineWatch() {
         collectors.start();
         last = look();
+        looks.addLast(last);
     }
 
     private record Look(
@@ -66,16 +74,18 @@ final class MachineWatch implements ProcessWatch {
         }
         Look look = look();
         double elapsed = look.at - last.at;
+        Look first = first(look);
+        double window = look.at - first.at;
         MachineSecond second = look.machine.since(last.machine, (long) elapsed);
         latest = new Machine(
                 second.allowedProcessors(),
                 second.ownCpuProcessors(),
                 second.otherCpuProcessors(),
                 second.throttledShare(),
-                collectors.between(last.at, look.at).sum() / elapsed,
+                collectors.between(first.at, look.at).sum() / window,
                 collectors.live(look.at),
-                collectors.mainCause(last.at),
-                (look.freedBytes - last.freedBytes) / elapsed * 1e9,
+                collectors.mainCause(first.at),
+                (look.freedBytes - first.freedBytes) / window * 1e9,
                 -1,
                 withThreads ? threads.read(elapsed) : List.of(),
                 collecting(look, elapsed),
@@ -86,6 +96,15 @@ final class MachineWatch implements ProcessWatch {
         }
         last = look;
         return latest;
+    }
+
+    /** Adds a look, and returns the oldest one of the window. */
+    private Look first(Look look) {
+        looks.addLast(look);
+        while (looks.size() > 2 && look.at - looks.getFirst().at > WINDOW_NANOS) {
+            looks.removeFirst();
+        }
+        return looks.getFirst();
     }
 
     /** Processors used by the threads of the collector; -1 if they were not read twice. */

@@ -32,6 +32,7 @@ final class MissWatch {
     private int quiet;
     private int secondsWithCalls;
     private boolean open;
+    private boolean missed; // in the last second
 
     /**
      * Adds a second.
@@ -53,7 +54,7 @@ final class MissWatch {
         boolean bareMiss =
                 calls(FAST_SECONDS) >= FAST_CALLS ? isMiss(FAST_SECONDS, FAST_CALLS) : isMiss(SLOW_SECONDS, SLOW_CALLS);
         votes = ((votes << 1) | (bareMiss ? 1 : 0)) & 0b111;
-        boolean missed = Integer.bitCount(votes) >= 2 || hungLooks >= 2;
+        missed = Integer.bitCount(votes) >= 2 || hungLooks >= 2;
         if (missed && (open || secondsWithCalls > WARM_UP_SECONDS || hungLooks >= 2)) {
             open = true;
             quiet = 0;
@@ -91,6 +92,11 @@ final class MissWatch {
         double share = (double) bad / calls;
         double z2 = Z * Z / calls;
         return (share + z2 / 2 - Z * Math.sqrt(share * (1 - share) / calls + z2 / (4 * calls))) / (1 + z2);
+    }
+
+    /** Whether the target was still missed in the last second; a miss that is open may be over. */
+    boolean isMissed() {
+        return missed;
     }
 
     /** Whether calls are old enough to be judged at WARN. */

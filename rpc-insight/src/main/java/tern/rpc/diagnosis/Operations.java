@@ -1,7 +1,9 @@
 package tern.rpc.diagnosis;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -84,6 +86,12 @@ final class Operations {
         return usual.figure("each " + phase);
     }
 
+    /** The usual time of the operation with this name, or else of this kind; -1 if it is not known. */
+    double usualEach(Phase phase, String name) {
+        double named = usual.figure(each(phase, name));
+        return named >= 0 ? named : usualEach(phase);
+    }
+
     /** Learns from calls in time how long operations usually take, and how many there are. */
     static void learn(Usual usual, List<EndedCall> good) {
         for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
@@ -96,9 +104,61 @@ final class Operations {
             }
             if (count > 0) {
                 usual.learn("each " + phase, (double) nanos / count);
-                usual.learn("count " + phase, (double) count / good.size());
             }
         }
+        Map<String, long[]> sums = new HashMap<>();
+        Map<String, Integer> calls = new HashMap<>();
+        for (EndedCall call : good) {
+            calls.merge(call.method(), 1, Integer::sum);
+            for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
+                sums.computeIfAbsent(count(phase, call.method()), name -> new long[2])[0] +=
+                        call.ledger().count(phase);
+            }
+            for (NamedTimes.Entry entry : call.ledger().named()) {
+                long[] sum = sums.computeIfAbsent(each(entry.kind(), entry.name()), name -> new long[2]);
+                sum[0] += entry.nanos();
+                sum[1] += entry.count();
+            }
+        }
+        calls.forEach((method, count) -> {
+            for (Phase phase : List.of(Phase.SQL, Phase.REDIS, Phase.HTTP, Phase.RPC)) {
+                long[] sum = sums.remove(count(phase, method));
+                usual.learn(count(phase, method), sum == null ? 0 : (double) sum[0] / count);
+            }
+        });
+        sums.forEach((name, sum) -> usual.learn(name, (double) sum[0] / Math.max(1, sum[1])));
+    }
+
+    private static String count(Phase phase, String method) {
+        return "count " + phase + " " + method;
+    }
+
+    private static String each(Phase phase, String name) {
+        return "each " + phase + " " + name;
+    }
+
+    /** The usual number of operations of this kind in a call of the methods that miss; -1 if it is not known. */
+    double usualCount(Phase phase) {
+        double sum = 0;
+        int calls = 0;
+        for (Map.Entry<String, Integer> method : excess.badByMethod().entrySet()) {
+            double usually = usual.figure(count(phase, method.getKey()));
+            if (usually < 0) {
+                return -1;
+            }
+            sum += usually * method.getValue();
+            calls += method.getValue();
+        }
+        return calls == 0 ? -1 : sum / calls;
+    }
+
+    /** The number of operations of this kind in a call of the methods that miss. */
+    double count(Phase phase) {
+        double sum = 0;
+        for (Excess.Counted counted : excess.accounts) {
+            sum += counted.call().ledger().count(phase);
+        }
+        return excess.accounts.isEmpty() ? 0 : sum / excess.accounts.size();
     }
 
     /** The names of slow operations of this kind if all of them became slower; empty if only some did. */
@@ -165,10 +225,22 @@ final class Operations {
         return each;
     }
 
-    /** The line of the application that waits in this phase most often; null if none was seen. */
+    /**
+     * The line of the application that waits for this operation most often, else for any of this kind; null if none was
+     * seen. Samples know the phase and not the name, so calls that have such an operation count.
+     */
     @Nullable
-    String placeOf(Phase phase) {
-        StackTraceElement line = excess.samples.lineIn(phase);
+    String placeOf(Phase phase, String name) {
+        Set<CallLedger> calls = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (Excess.Counted counted : excess.accounts) {
+            CallLedger ledger = counted.call().ledger();
+            if (ledger.named().stream()
+                    .anyMatch(entry -> entry.kind() == phase && entry.name().equals(name))) {
+                calls.add(ledger);
+            }
+        }
+        StackTraceElement line = calls.isEmpty() ? null : excess.samples.lineIn(phase, calls);
+        line = line == null ? excess.samples.lineIn(phase) : line;
         return line == null ? null : ApplicationCode.shown(line);
     }
 }

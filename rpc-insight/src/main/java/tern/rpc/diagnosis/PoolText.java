@@ -119,31 +119,40 @@ final class PoolText {
     }
 
     private Told tooSmall(Part part, PoolVerdict verdict) {
-        double waited = excess.account.of(part) + excess.account.of(Part.of(Kind.QUEUE));
-        double rest = excess.account.sum() - waited;
+        Times account = excess.accountOfCallsWith(part);
+        double rest = account.sum() - account.of(part) - account.of(Part.of(Kind.QUEUE));
         double room = evidence.targetNanos() - rest;
         int size = room <= 0 ? -1 : verdict.sizeFor(evidence.seconds(), room);
         PoolSnapshot pool = verdict.pool().now();
         PoolSetting.Use use = pool.effectiveMax() < pool.max() ? PoolSetting.Use.MAX_PER_HOST : PoolSetting.Use.MAX;
-        Change change = size < 0 ? null : property(remedy.of(verdict.pool(), use, size));
-        if (change == null && size >= 0) {
+        boolean threads = pool.kind() == PoolKind.EXECUTOR;
+        Change change =
+                size < 0 ? null : threads ? executor(pool, size) : property(remedy.of(verdict.pool(), use, size));
+        if (change == null && size > pool.max() && threads) {
+            change = moreThreads(pool, size);
+        } else if (change == null && size >= 0) {
             change = Change.of(
                     Where.CODE,
                     "more connections in \"" + verdict.name()
                             + "\", or fewer uses a call; no size is given, because the"
                             + " replay of these calls does not confirm one");
         } else if (change == null) {
-            String longest = longestWithout(part);
+            String longest = longestWithout(part, account);
             change = Change.of(
                     Where.CODE,
                     "no size of \"" + verdict.name() + "\" meets the target: a call needs " + CauseText.millis(rest)
                             + " ms without any wait" + (longest == null ? "" : ", most of it in " + longest));
         }
-        return new Told("POOL TOO SMALL", verdict.name(), change, verdict.facts());
+        return new Told(threads ? "EXECUTOR TOO SMALL" : "POOL TOO SMALL", verdict.name(), change, verdict.facts());
     }
 
-    private @Nullable String longestWithout(Part waited) {
-        for (Part part : excess.account.longestFirst()) {
+    private static Change moreThreads(PoolSnapshot pool, int threads) {
+        return Change.of(
+                Where.CODE, threads + " threads for the executor \"" + pool.name() + "\" in place of " + pool.max());
+    }
+
+    private static @Nullable String longestWithout(Part waited, Times account) {
+        for (Part part : account.longestFirst()) {
             if (!part.equals(waited)
                     && part.kind() != Kind.QUEUE
                     && !part.name().isEmpty()) {
@@ -258,7 +267,11 @@ final class PoolText {
                     : QueueModel.placesFor(takings * hold / 1e9, hold, evidence.targetNanos() / 4.0, 2_000);
             double usual = verdict.pool().usualHoldNanos();
             boolean slower = usual > 0 && hold > 1.5 * usual;
-            Change change = slower || hold > evidence.targetNanos() ? null : executor(pool, wanted);
+            boolean fits = !slower && hold <= evidence.targetNanos();
+            Change change = fits ? executor(pool, wanted) : null;
+            if (change == null && fits && wanted > pool.max()) {
+                change = moreThreads(pool, wanted);
+            }
             return new Told(
                     slower ? "SLOW TASKS" : "EXECUTOR TOO SMALL",
                     pool.name(),

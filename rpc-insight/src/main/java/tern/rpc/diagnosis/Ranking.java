@@ -81,18 +81,14 @@ final class Ranking {
         double least = Math.max(all * MIN_SHARE, Math.min(all, evidence.targetNanos() * MIN_OF_TARGET));
         List<Part> ranked = ranked();
         List<Cause> causes = new ArrayList<>();
-        if (!ranked.contains(Account.OWN)
-                && ranked.stream().mapToDouble(this::certain).sum() < MIN_CERTAIN * all) {
-            causes.add(text.cause(
-                    Account.OWN,
-                    all - ranked.stream().mapToDouble(this::certain).sum(),
-                    all,
-                    0));
-        }
         for (Part part : ranked) {
             if (causes.size() < MAX_CAUSES && (leaves.of(part) >= least || causes.isEmpty())) {
                 causes.add(text.cause(part, leaves.of(part), all, certain(part)));
             }
+        }
+        double certain = ranked.stream().mapToDouble(this::certain).sum();
+        if (!causes.isEmpty() && !ranked.contains(Account.OWN) && certain < MIN_CERTAIN * all) {
+            causes.add(text.cause(Account.OWN, all - certain, all, 0)); // too few looks to be sure of the causes above
         }
         if (causes.isEmpty()) {
             causes.add(text.cause(Account.OWN, 0, 0, 0));
@@ -107,7 +103,8 @@ final class Ranking {
         if (!Usual.isOwn(part) || part.kind() == Kind.RUN_QUEUE || looks == 0) {
             return nanos;
         }
-        return nanos * Math.max(0.05, 1 - 2.6 / Math.sqrt(looks));
+        int all = Math.max(looks, excess.samples.ownLooks());
+        return nanos * MissWatch.lowerBound(looks, all) * all / looks;
     }
 
     /** The parts by their certain times; close ones by the calls that they would save. */

@@ -33,7 +33,7 @@ final class RemoteText {
         boolean called = part.name().startsWith(StackReader.CALLED);
         Set<String> all = operations.allSlower(Kind.HTTP);
         List<String> facts = new ArrayList<>();
-        facts.add(StoreText.perCall("http", sum(Phase.HTTP, part), operations.usualEach(Phase.HTTP)));
+        facts.add(StoreText.perCall("http", sum(Phase.HTTP, part), operations.usualEach(Phase.HTTP, part.name())));
         facts.addAll(network());
         if (part.name().isEmpty() && !all.isEmpty()) {
             return new Told(
@@ -53,14 +53,15 @@ final class RemoteText {
                 Change.of(
                         Where.PEER,
                         "ask " + shown + " why it is slow" + lossy() + "; meanwhile a shorter response timeout or a"
-                                + " fallback" + StoreText.at(called ? null : operations.placeOf(Phase.HTTP))),
+                                + " fallback"
+                                + StoreText.at(called ? null : operations.placeOf(Phase.HTTP, part.name()))),
                 facts);
     }
 
     Told rpc(Part part) {
         String service = part.name().isEmpty() ? "another service" : part.name();
         List<String> facts = new ArrayList<>();
-        facts.add(StoreText.perCall("took", sum(Phase.RPC, part), operations.usualEach(Phase.RPC)));
+        facts.add(StoreText.perCall("took", sum(Phase.RPC, part), operations.usualEach(Phase.RPC, part.name())));
         String only = endpoints(service);
         if (only != null) {
             facts.add(only);
@@ -83,7 +84,7 @@ final class RemoteText {
                         Where.PEER,
                         "ask the diagnosis of the provider of " + service + lossy()
                                 + "; meanwhile set a slow endpoint aside"
-                                + StoreText.at(operations.placeOf(Phase.RPC))),
+                                + StoreText.at(operations.placeOf(Phase.RPC, part.name()))),
                 facts);
     }
 

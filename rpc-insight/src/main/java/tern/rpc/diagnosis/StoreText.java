@@ -74,9 +74,9 @@ final class StoreText {
     Told statement(Part part) {
         Operations.Sum sum = sum(Phase.SQL, part);
         String text = name(part, "statements");
-        String place = operations.placeOf(Phase.SQL);
+        String place = operations.placeOf(Phase.SQL, part.name());
         List<String> facts = new ArrayList<>();
-        facts.add(perCall("sql", sum, operations.usualEach(Phase.SQL)));
+        facts.add(perCall("sql", sum, operations.usualEach(Phase.SQL, part.name())));
         if (place != null) {
             facts.add("from     " + place);
         }
@@ -164,11 +164,28 @@ final class StoreText {
                     StackTraceElement place = holder.place();
                     return "end the transaction that holds the row sooner"
                             + (place == null ? "" : ", begun in " + ApplicationCode.shown(place))
-                            + ": its last statement is " + last;
+                            + ": its last statement is " + last + now(holder);
                 }
             }
         }
         return null;
+    }
+
+    /** What the thread of a holder does now. */
+    private static String now(Holder holder) {
+        StackTraceElement[] frames = holder.thread().getStackTrace();
+        StackTraceElement inner = ApplicationCode.first(frames);
+        if (inner == null) {
+            return "";
+        }
+        for (StackTraceElement frame : frames) {
+            String type = frame.getClassName();
+            if (ApplicationCode.owns(type) && !type.equals(inner.getClassName())) {
+                return "; thread " + holder.thread().getName() + " is in " + ApplicationCode.shown(inner)
+                        + ", called from " + ApplicationCode.shown(frame);
+            }
+        }
+        return "; thread " + holder.thread().getName() + " is in " + ApplicationCode.shown(inner);
     }
 
     private static boolean holds(String waiting, String last) {
@@ -195,9 +212,9 @@ final class StoreText {
     Told command(Part part) {
         Operations.Sum sum = sum(Phase.REDIS, part);
         String name = name(part, "Redis commands");
-        String place = operations.placeOf(Phase.REDIS);
+        String place = operations.placeOf(Phase.REDIS, part.name());
         List<String> facts = new ArrayList<>();
-        facts.add(perCall("redis", sum, operations.usualEach(Phase.REDIS)));
+        facts.add(perCall("redis", sum, operations.usualEach(Phase.REDIS, part.name())));
         if (place != null) {
             facts.add("from     " + place);
         }

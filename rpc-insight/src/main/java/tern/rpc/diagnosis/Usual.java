@@ -14,8 +14,16 @@ final class Usual {
 
     private static final double WEIGHT = 0.1;
 
+    /** A call that takes this many usual times is slower than usual. */
+    private static final double SLOWER = 1.5;
+
     /** Values from this number of learned seconds on are reliable. */
     private static final int MIN_SECONDS = 10;
+
+    /** The same for methods that are late more often than not, which may be called once in ten seconds. */
+    private static final int MIN_RARE_SECONDS = 3;
+
+    private static final int MAX_FIGURES = 5_000;
 
     private final Map<String, Method> methods = new HashMap<>();
     private final Map<String, Double> figures = new HashMap<>();
@@ -23,13 +31,40 @@ final class Usual {
     private static final class Method {
         Times mean = new Times();
         int seconds;
+        long good;
+        long late;
     }
 
-    /** Learns from calls in time. */
-    void learn(List<EndedCall> good) {
+    /**
+     * Learns from calls in time. Late calls count for methods that are late more often than not: they are slow by
+     * nature, and the target has room for them as long as they are rare.
+     */
+    void learn(List<EndedCall> good, List<EndedCall> late) {
+        good.forEach(call -> method(call).good++);
+        late.forEach(call -> method(call).late++);
+        learn(good);
+        learn(late.stream().filter(this::isOfLateMethod).toList());
+    }
+
+    private Method method(EndedCall call) {
+        return methods.computeIfAbsent(call.method(), unknown -> new Method());
+    }
+
+    private boolean isOfLateMethod(EndedCall call) {
+        Method method = method(call);
+        return method.late > method.good;
+    }
+
+    /** Whether a call that is late takes its usual time. */
+    boolean isUsual(EndedCall call) {
+        Times usual = isOfLateMethod(call) ? of(call.method()) : null;
+        return usual != null && call.failure() == null && call.tookNanos() <= SLOWER * usual.sum();
+    }
+
+    private void learn(List<EndedCall> calls) {
         Map<String, Times> sums = new HashMap<>();
         Map<String, Integer> counts = new HashMap<>();
-        for (EndedCall call : good) {
+        for (EndedCall call : calls) {
             Times times = Account.of(call, PauseTimes.NONE);
             sums.computeIfAbsent(call.method(), name -> new Times()).addAll(times, 1);
             counts.merge(call.method(), 1, Integer::sum);
@@ -56,11 +91,15 @@ final class Usual {
     @Nullable
     Times of(String method) {
         Method known = methods.get(method);
-        return known == null || known.seconds < MIN_SECONDS ? null : known.mean;
+        int enough = known != null && known.late > known.good ? MIN_RARE_SECONDS : MIN_SECONDS;
+        return known == null || known.seconds < enough ? null : known.mean;
     }
 
     /** Learns a figure, such as calls in a second. */
     void learn(String figure, double value) {
+        if (figures.size() >= MAX_FIGURES && !figures.containsKey(figure)) {
+            return;
+        }
         figures.merge(figure, value, (known, fresh) -> known + WEIGHT * (fresh - known));
     }
 
