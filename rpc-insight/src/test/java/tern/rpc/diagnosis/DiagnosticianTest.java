@@ -278,6 +278,50 @@ class DiagnosticianTest {
         assertThat(shop.diagnosis().miss().refused()).isGreaterThan(400);
     }
 
+    /** A second with a report that always takes 650 ms beside 100 calls. */
+    private void secondWithReport(Consumer<Shop.Steps> calls) {
+        shop.second(() -> {
+            for (int i = 0; i < 100; i++) {
+                shop.call(Shop.PLACE, 0, calls);
+            }
+            shop.call("ReportService.month", 0, call -> call.own(5).in(Phase.SQL, "select month", 645));
+        });
+    }
+
+    @Test
+    void rareMethodThatIsSlowByNatureIsNoCauseOfAnotherMiss() {
+        for (int i = 0; i < 90; i++) {
+            secondWithReport(USUAL);
+        }
+        assertThat(shop.diagnosis().state()).isEqualTo(Diagnosis.State.HEALTHY);
+
+        for (int i = 0; i < 6; i++) {
+            secondWithReport(call -> call.own(2).in(Phase.HTTP, "GET carrier:80", 110));
+        }
+
+        assertThat(shop.diagnosis().causes())
+                .extracting(Cause::kind)
+                .contains("SLOW HTTP PEER")
+                .doesNotContain("SLOW STATEMENT");
+        assertThat(shop.diagnosis().text()).doesNotContain("ReportService.month");
+    }
+
+    @Test
+    void causeStaysUntilTheMissEndsAlthoughItIsOver() {
+        shop.healthy(USUAL).miss(call -> call.in(Phase.HTTP, "GET carrier:80", 180));
+
+        for (int i = 0; i < 30; i++) {
+            shop.second(() -> {
+                for (int call = 0; call < 200; call++) {
+                    shop.call(Shop.PLACE, 0, USUAL);
+                }
+                shop.call(Shop.PLACE, 0, call -> call.own(300));
+            });
+        }
+
+        assertThat(first(shop.diagnosis()).kind()).isEqualTo("SLOW HTTP PEER");
+    }
+
     @Test
     void methodsAreNotNewBecauseTheApplicationIs() {
         for (int i = 0; i < 70; i++) {
