@@ -251,7 +251,11 @@ public final class Cluster implements AutoCloseable {
         Target target = before.remove(instance.endpoint());
         if (target == null) {
             target = new Target(
-                    nodes.share(instance.endpoint()), figures, AttemptBudget.forRetries(clock), instance.attributes());
+                    nodes.share(instance.endpoint()),
+                    figures,
+                    AttemptBudget.forRetries(clock),
+                    instance.attributes(),
+                    clock.nanoTime());
         }
         target.attributes(instance.attributes(), isHeld);
         return target;
@@ -276,12 +280,12 @@ public final class Cluster implements AutoCloseable {
             refresh();
             throw ClusterTexts.nobody(service, name(), tag.isEmpty() ? settings.tag() : tag, current, list, now);
         }
+        if (survey.isDue(now)) {
+            survey.run(current.all(), now);
+        }
         List<Target> targets = group.targets();
         if (targets.size() == 1) {
             return targets.get(0);
-        }
-        if (survey.isDue(now)) {
-            survey.run(current.all(), now);
         }
         Target trial = survey.takeTrial();
         if (trial != null && trial != excluded && trial.isUsable() && targets.contains(trial)) {

@@ -302,6 +302,11 @@ public final class Node {
         return true;
     }
 
+    /** The time since which it is {@linkplain #isStalled stalled}; 0 if it is not. */
+    long stalledForNanos(long now) {
+        return isStalled(now) ? Math.max(1, now - silentSinceNanos) : 0;
+    }
+
     private void ping(ClientConnection current, long now) {
         if (now - nextPingNanos >= 0) {
             nextPingNanos = now + BETWEEN_PINGS_NANOS;

@@ -64,6 +64,10 @@ final class Survey {
     }
 
     void run(List<Target> targets, long now) {
+        if (targets.size() == 1) {
+            lookAt(targets.get(0), now);
+            return;
+        }
         double[] costs = new double[Math.min(SAMPLE, targets.size())];
         int known = 0;
         int ejected = 0;
@@ -73,7 +77,7 @@ final class Survey {
         boolean unheard = false;
         for (Target target : targets) {
             Node node = target.node();
-            node.look(now);
+            lookAt(target, now);
             boolean isUsable = target.isUsable();
             if (!isUsable && node.isConnecting()) {
                 unheard = true;
@@ -98,6 +102,11 @@ final class Survey {
         }
         attemptOne(targets);
         suspectOne(targets, median, now);
+    }
+
+    private static void lookAt(Target target, long now) {
+        target.node().look(now);
+        target.callsOfLastMinute(now);
     }
 
     /** Starts an attempt to connect to one of the providers out of reach, a different one each time. */

@@ -43,7 +43,8 @@ class BalancersTest {
             connections.add(open);
             Node node = new Node(open.endpoint(), () -> open, 0);
             node.connection();
-            targets.add(new Target(node, figures, AttemptBudget.forRetries(() -> 0), Attributes.ofWeight(weights[i])));
+            targets.add(
+                    new Target(node, figures, AttemptBudget.forRetries(() -> 0), Attributes.ofWeight(weights[i]), 0));
         }
         return targets;
     }
