@@ -322,9 +322,15 @@ public final class Cluster implements AutoCloseable {
     /**
      * A slow or failing provider that shall get a copy of an idempotent call, whose caller does not wait for it. It
      * returns a provider once a second at most; null if there is none.
+     *
+     * @param tag the tag of the call; empty for that of the reference
      */
-    public @Nullable Target takeProbe(long now) {
-        return survey.takeProbe(now);
+    public @Nullable Target takeProbe(String tag, boolean forceTag, long now) {
+        if (!survey.hasSuspect()) {
+            return null;
+        }
+        Group group = routes.group(tag.isEmpty() ? settings.tag() : tag, forceTag);
+        return group == null ? null : survey.takeProbe(group.targets(), now);
     }
 
     /** An attempt has ended. */
