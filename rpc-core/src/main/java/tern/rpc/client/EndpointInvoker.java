@@ -154,11 +154,11 @@ final class EndpointInvoker implements AutoCloseable {
         if (!method.idempotent() || method.oneWay()) {
             return;
         }
-        Target suspect = cluster.takeProbe(now);
+        Target suspect = cluster.takeProbe(tag(call), isTagForced(call), now);
         if (suspect == null || suspect == target) {
             return;
         }
-        suspect.node().begin(now);
+        suspect.node().beginCopy(now);
         suspect.connection()
                 .send(new PendingCall(
                         call.withExecutor(executor),

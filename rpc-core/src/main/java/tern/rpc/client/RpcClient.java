@@ -32,6 +32,7 @@ import tern.rpc.StatusCode;
 import tern.rpc.cluster.ClusterParts;
 import tern.rpc.cluster.ClusterReport;
 import tern.rpc.cluster.ClusterSettings;
+import tern.rpc.cluster.NodeCounts;
 import tern.rpc.cluster.Nodes;
 import tern.rpc.concurrent.WorkerPool;
 import tern.rpc.metrics.RpcMeter;
@@ -114,6 +115,10 @@ public final class RpcClient implements AutoCloseable {
         builder.transports.forEach(transport ->
                 wires.put(transport.protocol(), new Wire(transport, Collections.synchronizedMap(new HashMap<>()))));
         meters.counter(RpcMeter.CLIENT_RETRIES, this, RpcClient::retries);
+        NodeCounts counts = parts.counts();
+        meters.counter(RpcMeter.CLIENT_EJECTIONS, counts, NodeCounts::ejections);
+        meters.counter(RpcMeter.CLIENT_PROBES, counts, NodeCounts::pings, RpcMeter.PROBE, "ping");
+        meters.counter(RpcMeter.CLIENT_PROBES, counts, NodeCounts::copies, RpcMeter.PROBE, "call");
         gauge(RpcMeter.CLIENT_CONNECTIONS, connection -> connection.isAvailable() ? 1 : 0);
         gauge(RpcMeter.CLIENT_IN_FLIGHT, ClientConnection::inFlight);
         gauge(RpcMeter.CLIENT_WRITE_QUEUE, ClientConnection::queuedBytes);

@@ -141,6 +141,7 @@ final class StreamAttempts implements MessageSink, InboundPublisher.Source {
         }
 
         void open() {
+            target.retries().called();
             target.node().beginStream();
             RpcException reason = cancelled;
             if (reason != null) {

@@ -47,6 +47,11 @@ public final class AttemptBudget {
         calls.increment();
     }
 
+    /** The number of calls so far. */
+    long calls() {
+        return calls.sum();
+    }
+
     /** Takes one attempt from the budget, if there is one. */
     public synchronized boolean spend() {
         double allowed = allowed(); // may begin a new window

@@ -251,7 +251,11 @@ public final class Cluster implements AutoCloseable {
         Target target = before.remove(instance.endpoint());
         if (target == null) {
             target = new Target(
-                    nodes.share(instance.endpoint()), figures, AttemptBudget.forRetries(clock), instance.attributes());
+                    nodes.share(instance.endpoint()),
+                    figures,
+                    AttemptBudget.forRetries(clock),
+                    instance.attributes(),
+                    clock.nanoTime());
         }
         target.attributes(instance.attributes(), isHeld);
         return target;
@@ -276,12 +280,12 @@ public final class Cluster implements AutoCloseable {
             refresh();
             throw ClusterTexts.nobody(service, name(), tag.isEmpty() ? settings.tag() : tag, current, list, now);
         }
+        if (survey.isDue(now)) {
+            survey.run(current.all(), now);
+        }
         List<Target> targets = group.targets();
         if (targets.size() == 1) {
             return targets.get(0);
-        }
-        if (survey.isDue(now)) {
-            survey.run(current.all(), now);
         }
         Target trial = survey.takeTrial();
         if (trial != null && trial != excluded && trial.isUsable() && targets.contains(trial)) {
@@ -318,9 +322,15 @@ public final class Cluster implements AutoCloseable {
     /**
      * A slow or failing provider that shall get a copy of an idempotent call, whose caller does not wait for it. It
      * returns a provider once a second at most; null if there is none.
+     *
+     * @param tag the tag of the call; empty for that of the reference
      */
-    public @Nullable Target takeProbe(long now) {
-        return survey.takeProbe(now);
+    public @Nullable Target takeProbe(String tag, boolean forceTag, long now) {
+        if (!survey.hasSuspect()) {
+            return null;
+        }
+        Group group = routes.group(tag.isEmpty() ? settings.tag() : tag, forceTag);
+        return group == null ? null : survey.takeProbe(group.targets(), now);
     }
 
     /** An attempt has ended. */

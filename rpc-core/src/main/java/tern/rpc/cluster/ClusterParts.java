@@ -10,10 +10,17 @@ import tern.rpc.transport.ClientConnection;
 /** The parts that all clusters of a client share. Thread-safe. */
 public final class ClusterParts {
 
+    /** The number of connections that are opened at once. */
+    private static final int CONNECTIONS_AT_ONCE = 20;
+
+    /** The number of further connections per second. */
+    private static final int CONNECTIONS_PER_SECOND = 50;
+
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
     private final SharedSources sources;
-    private final ConnectPace pace;
+    private final Pace pace;
+    private final NodeCounts counts = new NodeCounts();
     private final long client;
 
     /**
@@ -25,12 +32,17 @@ public final class ClusterParts {
         this.timer = timer;
         this.client = client;
         this.sources = new SharedSources(clock, timer);
-        this.pace = new ConnectPace(ConnectPace.AT_ONCE, ConnectPace.PER_SECOND, clock.nanoTime());
+        this.pace = new Pace(CONNECTIONS_AT_ONCE, CONNECTIONS_PER_SECOND, clock.nanoTime());
+    }
+
+    /** The counts of all clusters. */
+    public NodeCounts counts() {
+        return counts;
     }
 
     /** @param connect opens a connection and returns at once */
     public Nodes nodes(Function<Endpoint, ClientConnection> connect) {
-        return new Nodes(connect, pace, clock, timer);
+        return new Nodes(connect, pace, counts, clock, timer);
     }
 
     /**

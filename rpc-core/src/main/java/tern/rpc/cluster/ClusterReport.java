@@ -19,6 +19,7 @@ import tern.rpc.transport.ClientConnection;
  * @param listed the number of providers that the source lists
  * @param held the number of providers that it does not list any more and that still answer
  * @param heldFor the time since which providers are held; zero if none is
+ * @param heldWhy the change of the list that was not obeyed; empty if no provider is held
  * @param providers the providers that the client connects to
  */
 public record ClusterReport(
@@ -29,6 +30,7 @@ public record ClusterReport(
         int listed,
         int held,
         Duration heldFor,
+        String heldWhy,
         List<Provider> providers) {
 
     /** The state of a connection. */
@@ -43,13 +45,17 @@ public record ClusterReport(
     /**
      * One provider.
      *
+     * @param heard whether its server has sent something on the connection; true if this is not known
      * @param lastFailure the reason why it is not connected; empty if it is
+     * @param nextAttempt the time until the next attempt to connect that needs no call; null if none is planned
      * @param held whether the source does not list it any more
      * @param known whether it answered since it was connected
-     * @param stalled whether it is silent although calls wait for it
+     * @param stalledFor the time since which it is silent although calls wait for it; zero if it is not
      * @param cost its response time as a multiple of the usual one
+     * @param score the number that load balancing compares; a lower one is better
      * @param inFlight calls and streams without an end
-     * @param calls calls and streams since the start of the client
+     * @param calls calls and streams since the start of the client, of all references that use the connection
+     * @param shareOfLastMinute its share of the calls of this reference within the last minute, from 0 to 1
      * @param ejectedFor the time until it gets calls again; zero if it is not ejected
      * @param ejectedWhy the reason of the last ejection; empty if there was none
      * @param ejections the number of ejections since the start of the client
@@ -58,34 +64,51 @@ public record ClusterReport(
             Endpoint endpoint,
             Attributes attributes,
             Link link,
+            boolean heard,
             String lastFailure,
+            @Nullable Duration nextAttempt,
             boolean held,
             boolean known,
-            boolean stalled,
+            Duration stalledFor,
             double cost,
+            double score,
             int inFlight,
             long calls,
+            double shareOfLastMinute,
             Duration ejectedFor,
             String ejectedWhy,
             long ejections) {
 
-        static Provider of(Target target, long now) {
+        /** @param allCalls the calls of the last minute to all providers */
+        static Provider of(Target target, long allCalls, long now) {
             Node node = target.node();
             ClientConnection connection = node.opened();
             return new Provider(
                     node.endpoint(),
                     target.attributes(),
                     link(connection),
+                    connection != null && connection.isAvailable() && connection.wasHeard(),
                     connection == null || connection.isAvailable() ? "" : connection.lastFailure(),
+                    nextAttempt(connection),
                     target.isHeld(),
                     node.isKnown(),
-                    node.isStalled(now),
+                    Duration.ofNanos(node.stalledForNanos(now)),
                     node.cost(now),
+                    target.score(now),
                     node.inFlight(),
                     node.calls(),
+                    allCalls == 0 ? 0 : (double) target.callsOfLastMinute(now) / allCalls,
                     Duration.ofNanos(node.ejection().forNanos(now)),
                     node.ejection().why(),
                     node.ejection().count());
+        }
+
+        private static @Nullable Duration nextAttempt(@Nullable ClientConnection connection) {
+            if (connection == null || connection.isAvailable() || connection.isConnecting()) {
+                return null;
+            }
+            long nanos = connection.untilNextAttemptNanos();
+            return nanos < 0 ? null : Duration.ofNanos(nanos);
         }
 
         private static Link link(@Nullable ClientConnection connection) {
@@ -101,6 +124,9 @@ public record ClusterReport(
 
     static ClusterReport of(String source, LastGood list, List<Target> targets, long now) {
         EndpointSnapshot snapshot = list.snapshot();
+        long allCalls = targets.stream()
+                .mapToLong(target -> target.callsOfLastMinute(now))
+                .sum();
         return new ClusterReport(
                 source,
                 snapshot.state(),
@@ -109,6 +135,9 @@ public record ClusterReport(
                 list.listed().size(),
                 list.held().size(),
                 list.held().isEmpty() ? Duration.ZERO : Duration.ofNanos(now - list.heldSinceNanos()),
-                targets.stream().map(target -> Provider.of(target, now)).toList());
+                list.whyHeld(),
+                targets.stream()
+                        .map(target -> Provider.of(target, allCalls, now))
+                        .toList());
     }
 }

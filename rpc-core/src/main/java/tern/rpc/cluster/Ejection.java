@@ -24,6 +24,7 @@ public final class Ejection {
     private static final int RATE_MIN_CALLS = 20;
 
     private final Endpoint endpoint;
+    private final NodeCounts counts;
     private final LongAdder count = new LongAdder();
     private volatile boolean ejected;
     private volatile long untilNanos;
@@ -34,8 +35,9 @@ public final class Ejection {
     private long callsBefore;
     private int failuresInPeriod;
 
-    Ejection(Endpoint endpoint, long now) {
+    Ejection(Endpoint endpoint, NodeCounts counts, long now) {
         this.endpoint = endpoint;
+        this.counts = counts;
         this.rateSinceNanos = now;
     }
 
@@ -121,6 +123,7 @@ public final class Ejection {
         untilNanos = now + forNanos;
         why = reason;
         count.increment();
+        counts.ejected();
         ejected = true;
         LOG.warn("{} gets no calls for {} s: {}", endpoint, TimeUnit.NANOSECONDS.toSeconds(forNanos), reason);
     }

@@ -63,6 +63,14 @@ record LastGood(
         return left.size() == held.size() ? this : new LastGood(snapshot, listed, left, heldSinceNanos, emptied);
     }
 
+    /** The change of the list that was not obeyed; empty if no provider is held. */
+    String whyHeld() {
+        if (held.isEmpty()) {
+            return "";
+        }
+        return emptied ? "the list is empty" : "the list lost more than half of its entries";
+    }
+
     private boolean isTimeLeft(long now) {
         return now - heldSinceNanos < PARTIAL_NANOS;
     }

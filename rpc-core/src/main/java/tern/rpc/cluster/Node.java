@@ -76,19 +76,21 @@ public final class Node {
     private volatile long nextProbeNanos;
 
     private final Ejection ejection;
+    private final NodeCounts counts;
 
     private volatile boolean usableBefore;
     private volatile long usableSinceNanos;
 
     /** @param opener connects, and returns at once */
-    Node(Endpoint endpoint, Supplier<ClientConnection> opener, long now) {
+    Node(Endpoint endpoint, Supplier<ClientConnection> opener, NodeCounts counts, long now) {
         this.endpoint = endpoint;
         this.opener = opener;
         this.signNanos = now;
         this.costNanos = now;
         this.nextPingNanos = now;
         this.nextProbeNanos = now;
-        this.ejection = new Ejection(endpoint, now);
+        this.counts = counts;
+        this.ejection = new Ejection(endpoint, counts, now);
         this.usableSinceNanos = now;
     }
 
@@ -138,6 +140,12 @@ public final class Node {
         if (inFlight.getAndIncrement() == 0 && !silent) {
             signNanos = now;
         }
+    }
+
+    /** A copy of an idempotent call is about to be sent as a probe. */
+    public void beginCopy(long now) {
+        counts.copied();
+        begin(now);
     }
 
     /** A stream is about to be opened, which may be silent for as long as its users like. */
@@ -302,9 +310,15 @@ public final class Node {
         return true;
     }
 
+    /** The time since which it is {@linkplain #isStalled stalled}; 0 if it is not. */
+    long stalledForNanos(long now) {
+        return isStalled(now) ? Math.max(1, now - silentSinceNanos) : 0;
+    }
+
     private void ping(ClientConnection current, long now) {
         if (now - nextPingNanos >= 0) {
             nextPingNanos = now + BETWEEN_PINGS_NANOS;
+            counts.pinged();
             current.probe();
         }
     }
@@ -329,6 +343,11 @@ public final class Node {
     /** The time since which the node is usable. */
     long usableSinceNanos() {
         return usableSinceNanos;
+    }
+
+    /** Whether the pause after the last probe is over. */
+    boolean isProbeDue(long now) {
+        return now - nextProbeNanos >= 0;
     }
 
     /** Takes the right to send a probe. At most one thread gets it in this time. */

@@ -41,7 +41,8 @@ public final class Nodes {
     }
 
     private final Function<Endpoint, ClientConnection> connect;
-    private final ConnectPace pace;
+    private final Pace pace;
+    private final NodeCounts counts;
     private final NanoClock clock;
     private final ScheduledExecutorService timer;
     private final Map<Endpoint, Shared> byEndpoint = new HashMap<>(); // guarded by this
@@ -51,11 +52,13 @@ public final class Nodes {
     /** @param connect opens a connection and returns at once */
     Nodes(
             Function<Endpoint, ClientConnection> connect,
-            ConnectPace pace,
+            Pace pace,
+            NodeCounts counts,
             NanoClock clock,
             ScheduledExecutorService timer) {
         this.connect = connect;
         this.pace = pace;
+        this.counts = counts;
         this.clock = clock;
         this.timer = timer;
     }
@@ -69,11 +72,11 @@ public final class Nodes {
                 known.users++;
                 return known.node;
             }
-            node = new Node(endpoint, () -> connect.apply(endpoint), clock.nanoTime());
+            node = new Node(endpoint, () -> connect.apply(endpoint), counts, clock.nanoTime());
             Shared shared = new Shared(node);
             shared.users = 1;
             byEndpoint.put(endpoint, shared);
-            if (!pace.mayOpen(clock.nanoTime())) {
+            if (!pace.take(clock.nanoTime())) {
                 unopened.add(node);
                 openLater();
                 return node;
@@ -97,7 +100,7 @@ public final class Nodes {
             while (!unopened.isEmpty()) {
                 Node next = unopened.element();
                 boolean wanted = isUsed(next) && next.opened() == null;
-                if (wanted && !pace.mayOpen(clock.nanoTime())) {
+                if (wanted && !pace.take(clock.nanoTime())) {
                     openLater();
                     break;
                 }
@@ -117,7 +120,7 @@ public final class Nodes {
 
     /** Whether an attempt to connect may start now, in addition to those that the connections make themselves. */
     boolean mayAttempt() {
-        return pace.mayOpen(clock.nanoTime());
+        return pace.take(clock.nanoTime());
     }
 
     synchronized void giveBack(Node node) {

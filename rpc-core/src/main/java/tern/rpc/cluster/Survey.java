@@ -43,7 +43,7 @@ final class Survey {
     private final AtomicLong nextNanos;
     private final AtomicReference<@Nullable Target> suspect = new AtomicReference<>();
     private final AtomicReference<@Nullable Target> trial = new AtomicReference<>();
-    private int turn; // used by one survey at a time, as the next three
+    private int turn; // used by one survey at a time, as the next two
     private long lastTrialNanos;
     private long callsAtTrial;
     private volatile long lastCopyNanos;
@@ -64,6 +64,10 @@ final class Survey {
     }
 
     void run(List<Target> targets, long now) {
+        if (targets.size() == 1) {
+            lookAt(targets.get(0), now);
+            return;
+        }
         double[] costs = new double[Math.min(SAMPLE, targets.size())];
         int known = 0;
         int ejected = 0;
@@ -73,7 +77,7 @@ final class Survey {
         boolean unheard = false;
         for (Target target : targets) {
             Node node = target.node();
-            node.look(now);
+            lookAt(target, now);
             boolean isUsable = target.isUsable();
             if (!isUsable && node.isConnecting()) {
                 unheard = true;
@@ -100,6 +104,11 @@ final class Survey {
         suspectOne(targets, median, now);
     }
 
+    private static void lookAt(Target target, long now) {
+        target.node().look(now);
+        target.callsOfLastMinute(now);
+    }
+
     /** Starts an attempt to connect to one of the providers out of reach, a different one each time. */
     private void attemptOne(List<Target> targets) {
         for (int i = 0; i < targets.size(); i++) {
@@ -115,25 +124,31 @@ final class Survey {
     }
 
     private void suspectOne(List<Target> targets, double median, long now) {
-        Target found = null;
+        Target worst = null;
+        Target due = null; // the worst one whose last probe is long enough ago
         long calls = 0;
-        for (int i = 0; i < targets.size(); i++) {
-            Target target = targets.get(Math.floorMod(turn + i, targets.size()));
-            calls += target.node().calls();
-            if (found == null && isSuspect(target, median, now)) {
-                found = target;
+        for (Target target : targets) {
+            Node node = target.node();
+            calls += node.calls();
+            if (isSuspect(target, median, now)) {
+                worst = worse(target, worst, now);
+                due = node.isProbeDue(now) ? worse(target, due, now) : due;
             }
         }
-        suspect.set(found);
-        if (found == null || now - lastCopyNanos < COPIES_NANOS || found.node().isEjected(now)) {
+        suspect.set(due);
+        if (worst == null || now - lastCopyNanos < COPIES_NANOS || worst.node().isEjected(now)) {
             return;
         }
-        int share = found.node().isFailing(now) ? TRIAL_OF_FAILING : TRIAL_OF_SLOW;
+        int share = worst.node().isFailing(now) ? TRIAL_OF_FAILING : TRIAL_OF_SLOW;
         if (calls - callsAtTrial >= share && now - lastTrialNanos >= PROBE_NANOS) {
             callsAtTrial = calls;
             lastTrialNanos = now;
-            trial.set(found);
+            trial.set(worst);
         }
+    }
+
+    private static Target worse(Target one, @Nullable Target other, long now) {
+        return other == null || one.node().cost(now) > other.node().cost(now) ? one : other;
     }
 
     private static boolean isSuspect(Target target, double median, long now) {
@@ -144,17 +159,26 @@ final class Survey {
                 && (node.isEjected(now) || node.cost(now) > SLOW * median);
     }
 
+    /** Whether some provider is slow or fails. */
+    boolean hasSuspect() {
+        return suspect.get() != null;
+    }
+
     /** A provider that a call shall try, because no probes are possible; null if there is none. */
     @Nullable
     Target takeTrial() {
         return trial.get() == null ? null : trial.getAndSet(null);
     }
 
-    /** A provider that shall get a copy of an idempotent call; null if there is none. */
+    /**
+     * A provider that shall get a copy of an idempotent call; null if there is none.
+     *
+     * @param among the providers that may take the call
+     */
     @Nullable
-    Target takeProbe(long now) {
+    Target takeProbe(List<Target> among, long now) {
         Target found = suspect.get();
-        if (found == null || !found.node().takeProbe(now, PROBE_NANOS)) {
+        if (found == null || !among.contains(found) || !found.node().takeProbe(now, PROBE_NANOS)) {
             return null;
         }
         lastCopyNanos = now;

@@ -14,14 +14,16 @@ public final class Target implements Candidate {
     private final Node node;
     private final Figures figures;
     private final AttemptBudget retries;
+    private final LastMinute lastMinute;
     private volatile Attributes attributes;
     private volatile boolean held;
     private volatile double relativeWeight = 1; // 1 is the mean
 
-    Target(Node node, Figures figures, AttemptBudget retries, Attributes attributes) {
+    Target(Node node, Figures figures, AttemptBudget retries, Attributes attributes, long now) {
         this.node = node;
         this.figures = figures;
         this.retries = retries;
+        this.lastMinute = new LastMinute(now);
         this.attributes = attributes;
     }
 
@@ -32,6 +34,11 @@ public final class Target implements Candidate {
     /** The budget for retries after failures of this provider. */
     public AttemptBudget retries() {
         return retries;
+    }
+
+    /** The number of calls and streams of the reference to this provider within about the last minute. */
+    long callsOfLastMinute(long now) {
+        return lastMinute.of(retries.calls(), now);
     }
 
     /** The connection, which is opened if that was not done yet. */

@@ -34,6 +34,8 @@ public enum RpcMeter {
     CLIENT_REQUESTS("rpc.client.requests", "Time from the call to its result, all attempts together"),
     CLIENT_RETRIES("rpc.client.retries", "Attempts after the first"),
     CLIENT_HEDGES("rpc.client.hedges", "Attempts sent to a second provider because the first one was slow"),
+    CLIENT_EJECTIONS("rpc.client.ejections", "Times that calls began to avoid a provider because of its failures"),
+    CLIENT_PROBES("rpc.client.probes", "Questions whether a silent, slow or failing provider is well again"),
     CLIENT_FALLBACKS("rpc.client.fallbacks", "Calls that no provider took and that a fallback answered"),
     CLIENT_CONNECTIONS("rpc.client.connections", "Connections to servers"),
     CLIENT_WRITE_QUEUE("rpc.client.write.queue", "Bytes of requests waiting for sockets", "bytes"),
@@ -61,6 +63,9 @@ public enum RpcMeter {
      * first 32.
      */
     public static final String TENANT = "tenant";
+
+    /** {@code ping} for a silent provider, or {@code call} for the copy of a call to a slow or failing one. */
+    public static final String PROBE = "probe";
 
     /** {@code dubbo} or {@code memory}. */
     public static final String PROTOCOL = "protocol";

@@ -77,6 +77,15 @@ public interface ClientConnection extends AutoCloseable {
      */
     default void connectSoon() {}
 
+    /**
+     * The time until the connection starts its next attempt to connect by itself.
+     *
+     * @return in nanoseconds; negative if no attempt is planned, or if this is not known
+     */
+    default long untilNextAttemptNanos() {
+        return -1;
+    }
+
     /** Fails pending calls and stops connecting. */
     @Override
     void close();

@@ -41,9 +41,10 @@ class BalancersTest {
         for (int i = 0; i < weights.length; i++) {
             Open open = new Open(new Endpoint("10.0.0." + i, 20880));
             connections.add(open);
-            Node node = new Node(open.endpoint(), () -> open, 0);
+            Node node = new Node(open.endpoint(), () -> open, new NodeCounts(), 0);
             node.connection();
-            targets.add(new Target(node, figures, AttemptBudget.forRetries(() -> 0), Attributes.ofWeight(weights[i])));
+            targets.add(
+                    new Target(node, figures, AttemptBudget.forRetries(() -> 0), Attributes.ofWeight(weights[i]), 0));
         }
         return targets;
     }

@@ -183,7 +183,7 @@ class ClusterModelTest {
         Cluster cluster = clusters.get(client);
         Target target = cluster.pick(0, "", false, null, now);
         send(new Call(client, target, target.endpoint().port() - 1, now, false));
-        Target probed = idempotent ? cluster.takeProbe(now) : null;
+        Target probed = idempotent ? cluster.takeProbe("", false, now) : null;
         if (probed != null && probed != target) {
             send(new Call(client, probed, probed.endpoint().port() - 1, now, true));
         }

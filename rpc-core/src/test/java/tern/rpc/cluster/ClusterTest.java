@@ -24,6 +24,7 @@ import tern.rpc.endpoint.Endpoint;
 import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.Instance;
+import tern.rpc.endpoint.Outcome;
 import tern.rpc.transport.IdleConnection;
 
 /** A cluster over a scripted source, connections that do what the test says, and a clock that the test moves. */
@@ -155,6 +156,11 @@ class ClusterTest {
         @Override
         public void connectSoon() {
             attempts++;
+        }
+
+        @Override
+        public long untilNextAttemptNanos() {
+            return TimeUnit.SECONDS.toNanos(12);
         }
 
         @Override
@@ -309,6 +315,67 @@ class ClusterTest {
                 .hasMessageContaining("no address of Orders is known; looked at shop, whose list is empty since")
                 .hasMessageContaining("are all gone");
         assertThat(source.refreshes).isEqualTo(1);
+    }
+
+    @Test
+    void reportSaysWhichChangeIsHeldBackSinceWhen() {
+        start(3);
+        assertThat(cluster.report(now).heldWhy()).isEmpty();
+        source.lists();
+        timer.move(7_000 * TICK);
+
+        ClusterReport report = cluster.report(now);
+        assertThat(report.state()).isEqualTo(EndpointSnapshot.State.EMPTY);
+        assertThat(report.held()).isEqualTo(3);
+        assertThat(report.heldWhy()).isEqualTo("the list is empty");
+        assertThat(report.heldFor()).isBetween(Duration.ofSeconds(6), Duration.ofSeconds(7));
+    }
+
+    @Test
+    void reportSaysWhyAListIsStale() {
+        start(2);
+        source.listener.accept(
+                EndpointSnapshot.stale(List.of(instances(2)), Instant.EPOCH, "10.0.0.9:2181 does not answer"));
+        timer.move(100 * TICK);
+
+        ClusterReport report = cluster.report(now);
+        assertThat(report.state()).isEqualTo(EndpointSnapshot.State.STALE);
+        assertThat(report.why()).isEqualTo("10.0.0.9:2181 does not answer");
+        assertThat(report.listed()).isEqualTo(2);
+    }
+
+    @Test
+    void reportHasTheStateOfEachProvider() {
+        peer(1).available = false;
+        peer(2).heard = false;
+        start(4);
+        pick(); // notices the connections
+        Node failing = cluster.targets().get(3).node();
+        for (int i = 0; i < 5; i++) {
+            failing.begin(now);
+            failing.end(Outcome.FAILED, TICK, now, new UsualTime());
+        }
+        for (int i = 0; i < 300; i++) {
+            pick().retries().called();
+        }
+
+        List<ClusterReport.Provider> providers = cluster.report(now).providers();
+        assertThat(providers)
+                .extracting(ClusterReport.Provider::link)
+                .containsExactly(
+                        ClusterReport.Link.CONNECTED,
+                        ClusterReport.Link.UNREACHABLE,
+                        ClusterReport.Link.CONNECTED,
+                        ClusterReport.Link.CONNECTED);
+        assertThat(providers).extracting(ClusterReport.Provider::heard).containsExactly(true, false, false, true);
+        assertThat(providers)
+                .extracting(ClusterReport.Provider::shareOfLastMinute)
+                .containsExactly(1.0, 0.0, 0.0, 0.0);
+        assertThat(providers.get(1).lastFailure()).isEqualTo("refused");
+        assertThat(providers.get(1).nextAttempt()).isEqualTo(Duration.ofSeconds(12));
+        assertThat(providers.get(3).ejectedFor()).isEqualTo(Duration.ofSeconds(10));
+        assertThat(providers.get(3).ejectedWhy()).isEqualTo("5 failures in a row");
+        assertThat(providers.get(3).score()).isGreaterThan(providers.get(0).score());
     }
 
     @Test

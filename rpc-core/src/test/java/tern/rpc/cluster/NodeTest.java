@@ -17,11 +17,12 @@ class NodeTest {
 
     private final Peer peer = new Peer();
     private final UsualTime usual = new UsualTime();
+    private final NodeCounts counts = new NodeCounts();
     private long now = -5_000; // a monotonic clock may start below zero
     private final Node node = node();
 
     private Node node() {
-        Node made = new Node(peer.endpoint(), () -> peer, now);
+        Node made = new Node(peer.endpoint(), () -> peer, counts, now);
         made.connection();
         return made;
     }

@@ -36,15 +36,15 @@ class PacesTest {
 
     @Test
     void twentyConnectionsAreOpenedAtOnceAndFiftyASecondAfterwards() {
-        ConnectPace pace = new ConnectPace(20, 50, 0);
+        Pace pace = new Pace(20, 50, 0);
         int opened = 0;
-        while (pace.mayOpen(0)) {
+        while (pace.take(0)) {
             opened++;
         }
         assertThat(opened).isEqualTo(20);
 
         for (long now = 0; now <= 1_000 * TICK; now += TICK) {
-            opened += pace.mayOpen(now) ? 1 : 0;
+            opened += pace.take(now) ? 1 : 0;
         }
         assertThat(opened).isBetween(69, 71);
     }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -49,7 +49,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
     private final List<Connection> untold =
             new ArrayList<>(); // guarded by this; lost, but some of their answers were already received
     private final ReconnectBackoff backoff; // guarded by this
-    private final Map<Connection, Future<?>> pauses =
+    private final Map<Connection, ScheduledFuture<?>> pauses =
             new IdentityHashMap<>(); // guarded by this; until they are replaced
     private final Set<Connection> begunByCalls = ConcurrentHashMap.newKeySet(); // attempts that are not ready yet
     private final AttemptPace pace;
@@ -188,6 +188,14 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
         }
     }
 
+    @Override
+    public synchronized long untilNextAttemptNanos() {
+        return pauses.values().stream()
+                .mapToLong(pause -> Math.max(0, pause.getDelay(TimeUnit.NANOSECONDS)))
+                .min()
+                .orElse(-1);
+    }
+
     /** A call found no connection. */
     private void attemptNow() {
         if (!closed && pace.isDue()) {
@@ -306,7 +314,7 @@ final class ConnectionPool implements ClientConnection, Connection.Owner {
 
     /** @param byCall whether a call started the attempt before the end of the pause */
     private synchronized boolean replace(Connection connection, boolean byCall) {
-        Future<?> pause = pauses.remove(connection);
+        ScheduledFuture<?> pause = pauses.remove(connection);
         if (pause != null) {
             pause.cancel(false);
         }

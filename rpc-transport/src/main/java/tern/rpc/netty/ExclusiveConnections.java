@@ -4,6 +4,7 @@ import java.util.Deque;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -56,7 +57,7 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     private final AtomicLong lateAnswersBefore = new AtomicLong(); // late answers of closed connections
     private final AtomicBoolean tidying = new AtomicBoolean();
     private final ReconnectBackoff backoff; // guarded by this
-    private boolean retrying; // guarded by this
+    private @Nullable ScheduledFuture<?> retry; // guarded by this; until the next attempt begins
     private volatile boolean available;
     private volatile boolean closed;
     private final AtomicReference<@Nullable SpareConnection> spare = new AtomicReference<>();
@@ -272,6 +273,11 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
     }
 
     @Override
+    public synchronized long untilNextAttemptNanos() {
+        return retry == null || available ? -1 : Math.max(0, retry.getDelay(TimeUnit.NANOSECONDS));
+    }
+
+    @Override
     public boolean isHeardAfter(long nanos) {
         return anyHeard && heardNanos - nanos > 0;
     }
@@ -326,20 +332,19 @@ final class ExclusiveConnections implements ClientConnection, Connection.Owner, 
         lastReason = reason;
         lastFailure = reason;
         available = false;
-        if (retrying) {
+        if (retry != null) {
             return;
         }
-        retrying = true;
         long pauseMillis = Math.max(1, backoff.nextMillis());
         if (backoff.isNew()) {
             LOG.info("{} is not connected: {}; next attempt in {} ms", endpoint, reason, pauseMillis);
         }
-        loops.group().schedule(this::retry, pauseMillis, TimeUnit.MILLISECONDS);
+        retry = loops.group().schedule(this::retry, pauseMillis, TimeUnit.MILLISECONDS);
     }
 
     private void retry() {
         synchronized (this) {
-            retrying = false;
+            retry = null;
         }
         if (!closed && !available) {
             open();

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,6 +36,7 @@ import tern.rpc.serialization.hessian.HessianSerializer;
 import tern.rpc.serialization.json.JsonCodec;
 import tern.rpc.server.RpcServer;
 import tern.rpc.server.ServiceExport;
+import tern.rpc.transport.ClientConnection;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Connection attempts that calls trigger. The pauses between all other attempts are longer than the test. */
@@ -56,11 +58,13 @@ class ReconnectByCallTest {
     private final TripleCodecs codecs =
             new TripleCodecs(hessian, new JsonCodec(JsonMapper.builder().build()), 0);
     private final AtomicLong now = new AtomicLong();
-    private AutoCloseable client = () -> {};
+    private @Nullable RpcClient client;
 
     @AfterEach
     void close() throws Exception {
-        client.close();
+        if (client != null) {
+            client.close();
+        }
         loops.close();
     }
 
@@ -155,6 +159,20 @@ class ReconnectByCallTest {
 
             assertThat(succeeds(work)).isTrue();
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"dubbo", "tri", "http"})
+    void connectionSaysWhenItsNextAttemptBegins(String protocol) throws Exception {
+        int port;
+        try (ServerSocket free = new ServerSocket(0)) {
+            port = free.getLocalPort();
+        }
+        failUntilAllAttemptsOfTheBeginningAreOver(refer(protocol, port));
+
+        ClientConnection only = client.connections().get(0);
+        Await.until("the pause has begun", () -> only.untilNextAttemptNanos() >= 0);
+        assertThat(only.untilNextAttemptNanos()).isLessThanOrEqualTo(TimeUnit.DAYS.toNanos(1));
     }
 
     @ParameterizedTest

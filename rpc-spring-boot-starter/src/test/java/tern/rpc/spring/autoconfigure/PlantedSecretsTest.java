@@ -56,6 +56,7 @@ import tern.rpc.RpcAuthorizer;
 import tern.rpc.spring.RpcReference;
 import tern.rpc.spring.RpcService;
 import tern.rpc.spring.autoconfigure.actuate.RpcActuatorEndpoint;
+import tern.rpc.spring.autoconfigure.actuate.RpcActuatorEndpoint.Format;
 import tern.rpc.spring.autoconfigure.pool.HikariAutoConfiguration;
 import tern.rpc.spring.autoconfigure.pool.JedisAutoConfiguration;
 import tern.rpc.transport.TestAuthority;
@@ -300,6 +301,7 @@ class PlantedSecretsTest {
             told(() -> with("x-key", plant()).header("wish", "broken").on(vault).put(plant(), card(plant())));
             outputs.add(here.getBean(ClientSettings.class).toString());
             outputs.add(here.getBean(RpcClientProperties.class).toString());
+            outputs.add(cluster(here, Format.JSON) + cluster(here, Format.TEXT));
         });
         consumer(provider, url, plant())
                 .run(here -> told(() -> here.getBean(Customer.class).vault.put(plant(), card(plant()))));
@@ -308,7 +310,15 @@ class PlantedSecretsTest {
     private ApplicationContextRunner consumer(ApplicationContext provider, String url, String token) {
         return consumerOf(provider, Customer.class)
                 .withBean(SimpleMeterRegistry.class, () -> meters)
-                .withPropertyValues(url, "rpc.client.timeout=20s", "rpc.client.token=" + token);
+                .withPropertyValues(url, "rpc.client.timeout=20s", "rpc.client.token=" + token)
+                .withPropertyValues("management.endpoints.web.exposure.include=rpc");
+    }
+
+    private static String cluster(ApplicationContext consumer, Format format) {
+        Object report = Objects.requireNonNull(
+                        consumer.getBean(RpcActuatorEndpoint.class).part("cluster", format))
+                .getBody();
+        return format == Format.JSON ? json(report) : String.valueOf(report);
     }
 
     private static CallOptions with(String name, String value) {

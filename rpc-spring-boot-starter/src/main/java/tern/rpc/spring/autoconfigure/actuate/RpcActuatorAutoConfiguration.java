@@ -55,6 +55,12 @@ public final class RpcActuatorAutoConfiguration {
         RpcActuatorEndpoint rpcActuatorEndpoint(RpcReporter reporter, ObjectProvider<RpcReportPart> parts) {
             return new RpcActuatorEndpoint(reporter, parts);
         }
+
+        @Bean
+        @ConditionalOnAvailableEndpoint(endpoint = RpcActuatorEndpoint.class)
+        RpcReportPart rpcClusterPart(RpcReferences references) {
+            return new ClusterPart(references);
+        }
     }
 
     @Configuration(proxyBeanMethods = false)

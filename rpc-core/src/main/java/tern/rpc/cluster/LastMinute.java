@@ -1,0 +1,44 @@
+package tern.rpc.cluster;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Derives the calls of the last minute from a number that only grows, in parts of ten seconds. It is asked at least once
+ * in ten seconds while there are calls. Thread-safe.
+ */
+final class LastMinute {
+
+    private static final long PART_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    private final int[] parts = new int[6]; // guarded by this, as the next three
+    private int current;
+    private long beginNanos;
+    private long callsBefore; // the number at the begin of the current part
+
+    LastMinute(long now) {
+        this.beginNanos = now;
+    }
+
+    /**
+     * The number of calls within the last 50 to 60 s.
+     *
+     * @param calls the number of calls so far
+     */
+    synchronized long of(long calls, long now) {
+        parts[current] = (int) (calls - callsBefore);
+        long over = (now - beginNanos) / PART_NANOS;
+        if (over > 0) {
+            for (long i = Math.min(over, parts.length); i > 0; i--) {
+                current = (current + 1) % parts.length;
+                parts[current] = 0;
+            }
+            beginNanos += over * PART_NANOS;
+            callsBefore = calls;
+        }
+        long sum = 0;
+        for (int part : parts) {
+            sum += part;
+        }
+        return sum;
+    }
+}
