@@ -38,7 +38,14 @@ class DemoTest {
         assertThat(run.status()).isZero();
         assertThat(run.err()).isEmpty();
         assertThat(run.out())
-                .contains("--rate", "--seconds", "--keep", "--provider-port", "--provider-http", "--consumer-http");
+                .contains(
+                        "--rate",
+                        "--seconds",
+                        "--keep",
+                        "--provider-port",
+                        "--provider-http",
+                        "--consumer-http",
+                        "--cluster");
     }
 
     @ParameterizedTest
@@ -47,6 +54,7 @@ class DemoTest {
                     --rate              | demo: --rate needs a number; see ./demo --help
                     --rate 0            | demo: --rate is '0'; expected a whole number from 1 to 100000
                     --rate 1e3          | demo: --rate is '1e3'; expected a whole number from 1 to 100000
+                    --cluster --keep    | demo: --cluster takes no other option; see ./demo --help
                     --seconds -5        | demo: --seconds is '-5'; expected a whole number from 1 to 86400
                     --seconds 090000    | demo: --seconds is '090000'; expected a whole number from 1 to 86400
                     --provider-port 99999 | demo: --provider-port is '99999'; expected a whole number from 1 to 65535

@@ -7,6 +7,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 import java.util.regex.Matcher;
@@ -23,30 +24,42 @@ final class Provider implements AutoCloseable {
     private final Path jar;
     private final Path folder;
     private final int port;
+    private final List<String> arguments;
     private final HttpClient http = HttpClient.newHttpClient();
     private SampleProgram program;
     private String actuator = "";
 
-    private Provider(String name, Path jar, Path folder, int port) throws IOException {
+    private Provider(String name, Path jar, Path folder, int port, List<String> arguments) throws IOException {
         this.name = name;
         this.jar = jar;
         this.folder = folder;
         this.port = port;
+        this.arguments = arguments;
         this.program = launch();
     }
 
-    /** Starts the process and does not wait until it is ready. */
-    static Provider start(String name, Path jar, Path folder, int port) throws IOException {
-        return new Provider(name, jar, folder, port);
+    /**
+     * Starts the process and does not wait until it is ready.
+     *
+     * @param arguments further arguments of the application
+     */
+    static Provider start(String name, Path jar, Path folder, int port, String... arguments) throws IOException {
+        List<String> all = new ArrayList<>(List.of(arguments));
+        all.add("--rpc.server.port=" + port);
+        return new Provider(name, jar, folder, port, List.copyOf(all));
     }
 
     private SampleProgram launch() throws IOException {
-        return SampleProgram.start(name, jar, folder, List.of("--rpc.server.port=" + port), 0);
+        return SampleProgram.start(name, jar, folder, arguments, 0);
     }
 
     void awaitReady() throws IOException, InterruptedException {
         Properties ports = program.awaitReady();
         actuator = "http://127.0.0.1:" + ports.getProperty("http.port") + "/actuator/metrics/rpc.server.requests";
+    }
+
+    String name() {
+        return name;
     }
 
     int port() {

@@ -15,15 +15,28 @@ import org.jspecify.annotations.Nullable;
 final class SteadyCalls {
 
     private static final int THREADS = 400;
+    private static final int LAST_CALLS_SECONDS = 10;
     private static final long HIGHEST_MICROS = TimeUnit.SECONDS.toMicros(60);
     private static final String TEXT = "steady";
 
     private final Wire.Consumer consumer;
     private final long periodNanos;
+    private final Losses losses;
     private final ExecutorService callers = Executors.newFixedThreadPool(THREADS, SteadyCalls::daemon);
     private final Thread pace;
     private volatile Counts counts = new Counts();
     private volatile boolean stopped;
+
+    /** Receives each failed call on the thread of its caller. */
+    @FunctionalInterface
+    interface Losses {
+
+        /**
+         * @param safe whether the call was idempotent
+         * @param startedMillis the time of the start in milliseconds since 1970
+         */
+        void lost(boolean safe, long startedMillis, RuntimeException failure);
+    }
 
     /** The calls that started in one part of a run. */
     static final class Counts {
@@ -68,7 +81,12 @@ final class SteadyCalls {
     }
 
     SteadyCalls(Wire.Consumer consumer, int perSecond, String name) {
+        this(consumer, perSecond, name, (safe, startedMillis, failure) -> {});
+    }
+
+    SteadyCalls(Wire.Consumer consumer, int perSecond, String name, Losses losses) {
         this.consumer = consumer;
+        this.losses = losses;
         this.periodNanos = TimeUnit.SECONDS.toNanos(1) / perSecond;
         this.pace = daemon(this::pace);
         pace.setName("pace-" + name);
@@ -104,6 +122,7 @@ final class SteadyCalls {
     }
 
     private void call(Counts part, long intended, boolean safe) {
+        long startedMillis = System.currentTimeMillis();
         try {
             if (safe) {
                 consumer.safe().echo(TEXT);
@@ -114,15 +133,21 @@ final class SteadyCalls {
             part.micros.recordValue(Math.min(HIGHEST_MICROS, Math.max(0, micros)));
         } catch (RuntimeException e) {
             part.lost(safe, e);
+            losses.lost(safe, startedMillis, e);
         }
     }
 
-    /** Starts no more calls, and waits for those that run. */
-    void close() throws InterruptedException {
+    /**
+     * Starts no more calls, and waits for those that run.
+     *
+     * @return whether all calls have ended
+     */
+    boolean close() throws InterruptedException {
         stopped = true;
         pace.join();
         callers.shutdown();
-        callers.awaitTermination(10, TimeUnit.SECONDS);
+        boolean ended = callers.awaitTermination(LAST_CALLS_SECONDS, TimeUnit.SECONDS);
         consumer.close();
+        return ended;
     }
 }

@@ -1,10 +1,12 @@
 package tern.rpc.load.cluster;
 
 import java.util.List;
+import java.util.function.Supplier;
 import tern.rpc.client.MethodSettings;
 import tern.rpc.client.RpcClient;
 import tern.rpc.client.ServiceReference;
 import tern.rpc.endpoint.Endpoint;
+import tern.rpc.endpoint.EndpointSource;
 import tern.rpc.endpoint.StaticEndpoints;
 import tern.rpc.netty.ClientProtocol;
 import tern.rpc.netty.ClientTransportSettings;
@@ -51,19 +53,27 @@ enum Wire {
     }
 
     Consumer connect(EventLoops loops, List<Integer> ports) {
+        List<Endpoint> addresses =
+                ports.stream().map(port -> new Endpoint("127.0.0.1", port)).toList();
+        return connect(loops, () -> new StaticEndpoints(addresses), MethodSettings.NONE);
+    }
+
+    /** @param providers gives a source for each reference */
+    Consumer connect(EventLoops loops, Supplier<EndpointSource> providers, MethodSettings settings) {
         RpcClient client = RpcClient.builder()
                 .transport(new NettyClientTransport(
                         ClientTransportSettings.named("cluster-" + protocol), loops, clientProtocol()))
                 .build();
-        return new Consumer(client, refer(client, ports, true), refer(client, ports, false));
+        return new Consumer(
+                client,
+                refer(client, providers.get(), settings.withIdempotent(true)),
+                refer(client, providers.get(), settings.withIdempotent(false)));
     }
 
-    private EchoService refer(RpcClient client, List<Integer> ports, boolean idempotent) {
-        List<Endpoint> addresses =
-                ports.stream().map(port -> new Endpoint("127.0.0.1", port)).toList();
-        return client.refer(ServiceReference.to(EchoService.class, new StaticEndpoints(addresses))
+    private EchoService refer(RpcClient client, EndpointSource providers, MethodSettings settings) {
+        return client.refer(ServiceReference.to(EchoService.class, providers)
                 .protocol(protocol)
-                .defaults(MethodSettings.NONE.withIdempotent(idempotent))
+                .defaults(settings)
                 .build());
     }
 

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A child process that ends with this process at the latest. */
@@ -43,6 +44,31 @@ public final class Program implements AutoCloseable {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         SlowReader.start(process.getInputStream(), log, bytesPerSecond);
         return new Program(name, process, log);
+    }
+
+    /**
+     * Starts a program whose output is read line by line.
+     *
+     * @param log file for the messages (standard error)
+     * @param lines receives each line on a thread of its own
+     */
+    public static Program startRead(String name, Path log, List<String> command, Consumer<String> lines)
+            throws IOException {
+        Process process =
+                new ProcessBuilder(command).redirectError(log.toFile()).start();
+        Thread reader = new Thread(() -> process.inputReader().lines().forEach(lines), "read-" + name);
+        reader.setDaemon(true);
+        reader.start();
+        return new Program(name, process, log);
+    }
+
+    /** Ends the input of the process, which is the sign for some programs to end. */
+    public void endInput() throws IOException {
+        process.getOutputStream().close();
+    }
+
+    public boolean isAlive() {
+        return process.isAlive();
     }
 
     /** Returns the path of a program; null if it is not on the search path. */

@@ -1,0 +1,52 @@
+package tern.rpc.load.cluster;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
+import org.apache.zookeeper.server.ServerCnxnFactory;
+import org.apache.zookeeper.server.ZooKeeperServer;
+
+/** A ZooKeeper in this process, at a free port of the loopback address. Its data is deleted at the end. */
+final class EmbeddedZooKeeper implements AutoCloseable {
+
+    private static final int TICK_MILLIS = 500;
+    private static final int MAX_SESSION_MILLIS = 60_000;
+
+    private final Path data;
+    private final ServerCnxnFactory sockets;
+
+    private EmbeddedZooKeeper(Path data, ServerCnxnFactory sockets) {
+        this.data = data;
+        this.sockets = sockets;
+    }
+
+    static EmbeddedZooKeeper start() throws IOException, InterruptedException {
+        Path data = Files.createTempDirectory("zookeeper");
+        ZooKeeperServer server = new ZooKeeperServer(data.toFile(), data.toFile(), TICK_MILLIS);
+        server.setMaxSessionTimeout(MAX_SESSION_MILLIS);
+        ServerCnxnFactory sockets =
+                ServerCnxnFactory.createFactory(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), -1);
+        sockets.startup(server);
+        return new EmbeddedZooKeeper(data, sockets);
+    }
+
+    /** The address in the form of {@code rpc.server.registry}. */
+    String url() {
+        return "zookeeper://127.0.0.1:" + sockets.getLocalPort();
+    }
+
+    @Override
+    public void close() {
+        sockets.shutdown();
+        try (Stream<Path> files = Files.walk(data)) {
+            files.sorted(Comparator.reverseOrder())
+                    .forEach(file -> file.toFile().delete());
+        } catch (IOException e) {
+            System.err.println(data + " could not be deleted: " + e.getMessage());
+        }
+    }
+}
