@@ -26,7 +26,7 @@ final class MachineWatch implements ProcessWatch {
     private final ThreadWatch threads = new ThreadWatch();
     private Look last;
     private Machine latest = Machine.UNKNOWN;
-    private int untilSearch; // looks until threads of the JVM are searched again
+    private int untilSearch; // number of looks until the JVM's threads are searched again
 
     MachineWatch() {
         collectors.start();
@@ -88,7 +88,7 @@ final class MachineWatch implements ProcessWatch {
         return latest;
     }
 
-    /** Processors used by the threads of the collector; -1 if they were not read twice. */
+    /** The number of processors that the collector's threads keep busy; -1 until they have been read twice. */
     private double collecting(Look look, double elapsed) {
         RunTime before = last.jvm.getOrDefault(JvmThreads.Work.COLLECTOR, RunTime.UNKNOWN);
         RunTime spent = look.jvm

@@ -5,12 +5,12 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.Phase;
 
 /**
- * What a call did at one moment.
+ * The activity of a call at one moment.
  *
  * @param phase the phase of its ledger
- * @param part what its thread did
- * @param path the frames of the application, the innermost first; if the thread waits for a lock, those of the last
- *     owner from the one that holds it
+ * @param part the activity of its thread
+ * @param path the frames of the application, the innermost first. If the thread waits for a lock, these are frames of
+ *     the last owner in the chain, starting at the frame that holds the lock
  * @param doing the innermost frame of the application of the last owner; null if the thread waits for no lock
  * @param resolving whether the thread looked up a host name
  * @param ownerPhase the phase of the call that holds the lock; null if no call holds it
@@ -38,7 +38,7 @@ record Sample(
         return path.isEmpty() ? null : path.get(0);
     }
 
-    /** A copy that counts for an outer frame of its path. */
+    /** Returns a copy that counts for an outer frame of its path. */
     Sample at(int frame, String place) {
         return new Sample(
                 atNanos,
@@ -52,7 +52,7 @@ record Sample(
                 delayNanos);
     }
 
-    /** A copy for another name of its part. */
+    /** Returns a copy under another name of its part. */
     Sample named(String name) {
         return at(0, name);
     }

@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
 import tern.rpc.diagnosis.Part.Kind;
 
 /**
- * What calls of each method usually spend their time on, learned in seconds without a miss. New values count for a
- * tenth, so that a slow drift is learned and a single second is not. Used by one thread.
+ * The usual times of calls of each method, learned in seconds without a miss. A new value has a weight of one tenth, so
+ * that a slow drift is learned and a single unusual second is not. Used by one thread.
  */
 final class Usual {
 
     private static final double WEIGHT = 0.1;
 
-    /** Values from this number of learned seconds on are reliable. */
+    /** A value is reliable after this number of learned seconds. */
     private static final int MIN_SECONDS = 10;
 
     private final Map<String, Method> methods = new HashMap<>();
@@ -52,14 +52,14 @@ final class Usual {
         method.seconds++;
     }
 
-    /** The usual account of a call of this method, with its own time undivided; null if it is not known. */
+    /** The usual account of a call of this method, with undivided own time; null if it is not known. */
     @Nullable
     Times of(String method) {
         Method known = methods.get(method);
         return known == null || known.seconds < MIN_SECONDS ? null : known.mean;
     }
 
-    /** Learns a figure, such as calls in a second. */
+    /** Learns a figure, such as the number of calls in a second. */
     void learn(String figure, double value) {
         figures.merge(figure, value, (known, fresh) -> known + WEIGHT * (fresh - known));
     }
@@ -69,7 +69,7 @@ final class Usual {
         return figures.getOrDefault(figure, -1.0);
     }
 
-    /** The part of a call's usual time that is the service's own. */
+    /** Whether the part belongs to the service's own work in the usual time of a call. */
     static boolean isOwn(Part part) {
         if (part.name().startsWith(StackReader.CALLED)) {
             return true; // an operation that only samples show
