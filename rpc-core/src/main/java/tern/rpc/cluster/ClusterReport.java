@@ -10,15 +10,15 @@ import tern.rpc.endpoint.EndpointSnapshot;
 import tern.rpc.transport.ClientConnection;
 
 /**
- * The providers of a reference at one time.
+ * A snapshot of the providers of a reference.
  *
- * @param source the source of the list in words
+ * @param source a description of the source of the list
  * @param state whether the list is current
  * @param since the time since which the state holds
- * @param why the reason of the state; empty if there is nothing to say
+ * @param why the reason for the state; may be empty
  * @param listed the number of providers that the source lists
- * @param held the number of providers that it does not list any more and that still answer
- * @param heldFor the time since which providers are held; zero if none is
+ * @param held the number of providers that the source no longer lists but that still answer
+ * @param heldFor the time for which providers have been held; zero if none are
  * @param providers the providers that the client connects to
  */
 public record ClusterReport(
@@ -43,15 +43,15 @@ public record ClusterReport(
     /**
      * One provider.
      *
-     * @param lastFailure the reason why it is not connected; empty if it is
-     * @param held whether the source does not list it any more
-     * @param known whether it answered since it was connected
+     * @param lastFailure the reason why it is not connected; empty if it is connected
+     * @param held whether the source no longer lists it
+     * @param known whether it has answered since it was connected
      * @param stalled whether it is silent although calls wait for it
      * @param cost its response time as a multiple of the usual one
-     * @param inFlight calls and streams without an end
-     * @param calls calls and streams since the start of the client
-     * @param ejectedFor the time until it gets calls again; zero if it is not ejected
-     * @param ejectedWhy the reason of the last ejection; empty if there was none
+     * @param inFlight calls and streams that have not ended
+     * @param calls all calls and streams since the start of the client
+     * @param ejectedFor the remaining time of its ejection; zero if it is not ejected
+     * @param ejectedWhy the reason for the last ejection; empty if there was none
      * @param ejections the number of ejections since the start of the client
      */
     public record Provider(

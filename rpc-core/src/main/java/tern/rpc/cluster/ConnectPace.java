@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 /** Limits new connections of a client: some at once, then a number per second. Thread-safe. */
 final class ConnectPace {
 
-    /** The default number of connections that are opened at once. */
+    /** The default number of connections that may be opened at once. */
     static final int AT_ONCE = 20;
 
     /** The default number of further connections per second. */
@@ -23,7 +23,7 @@ final class ConnectPace {
         this.countedNanos = now;
     }
 
-    /** Whether one connection may be opened now. If true, it is counted. */
+    /** Whether one connection may be opened now. If so, it is counted. */
     synchronized boolean mayOpen(long now) {
         tokens = Math.min(atOnce, tokens + (now - countedNanos) * perNano);
         countedNanos = now;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A network as users write it: an address with the length of its prefix, or the name of a network card.
  *
- * @param prefix null if the network is named by its card
+ * @param prefix null if the network is given by a network card
  */
 record Network(@Nullable InetAddress prefix, int length, String card) {
 

@@ -15,7 +15,7 @@ final class Changes {
     /** A method is new if its first call was at most this long ago. */
     private static final long NEW_NANOS = 90_000_000_000L;
 
-    /** Methods whose first calls are at most this far apart belong to the same start of the application. */
+    /** Methods first called within this time after the very first call belong to the start of the application. */
     private static final long START_NANOS = 60_000_000_000L;
 
     private final Evidence evidence;

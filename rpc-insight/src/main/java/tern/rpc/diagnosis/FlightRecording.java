@@ -64,7 +64,7 @@ final class FlightRecording {
             file = Files.createTempFile("tern-rpc", ".jfr");
             recording.dump(file);
             last = new Recorded(now, LENGTH.toSeconds(), RecordingSummary.of(file));
-        // no place for a file, or a JVM without a flight recorder
+            // no place for a file, or a JVM without a flight recorder
         } catch (IOException | RuntimeException | LinkageError e) {
             LOG.info("No flight recording was taken: {}", e.toString());
         } finally {

@@ -26,7 +26,7 @@ final class MachineWatch implements ProcessWatch {
     private final ThreadWatch threads = new ThreadWatch();
     private Look last;
     private Machine latest = Machine.UNKNOWN;
-    private int untilSearch; // number of looks until the JVM's threads are searched again
+    private int untilSearch; // number of readings until the JVM's threads are searched again
 
     MachineWatch() {
         collectors.start();
