@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import tern.rpc.load.sample.SampleProgram;
 
-/** A sample provider as a process, which can be stopped, killed and started again on its port. Not thread-safe. */
+/** A sample provider in a separate process. It can be stopped, killed, and restarted on its port. Not thread-safe. */
 final class Provider implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofMillis(500);
@@ -35,7 +35,7 @@ final class Provider implements AutoCloseable {
         this.program = launch();
     }
 
-    /** Starts the process and does not wait until it is ready. */
+    /** Starts the process without waiting until it is ready. */
     static Provider start(String name, Path jar, Path folder, int port) throws IOException {
         return new Provider(name, jar, folder, port);
     }
@@ -53,7 +53,7 @@ final class Provider implements AutoCloseable {
         return port;
     }
 
-    /** Stops the process by SIGTERM, and starts it again when it has ended. */
+    /** Stops the process by SIGTERM, and restarts it after it has ended. */
     void restart() throws IOException, InterruptedException {
         program.close();
         startAgain();
@@ -72,7 +72,7 @@ final class Provider implements AutoCloseable {
         program.signal(signal);
     }
 
-    /** The calls over this protocol since the start of the process; -1 while it does not answer. */
+    /** The number of calls over this protocol since the start of the process; -1 if the process does not answer. */
     long served(Wire wire) throws InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(URI.create(actuator + "?tag=protocol:" + wire.protocol()))
                 .timeout(PATIENCE)
