@@ -68,7 +68,7 @@ class OverloadCountsTest {
         public int place(int id) {
             runs.computeIfAbsent(id, unseen -> new AtomicInteger()).incrementAndGet();
             if (id % 100 == 0) {
-                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(60)); // beyond the deadline
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(60)); // longer than the deadline
             } else if (id % 7 == 0) {
                 throw new RpcException(StatusCode.UNAVAILABLE, "a service of its own refused");
             } else {
@@ -126,7 +126,9 @@ class OverloadCountsTest {
         void with(int id);
     }
 
-    /** @return number of failed calls */
+    /**
+     * @return the number of failed calls
+     */
     private int call(Call call) throws Exception {
         AtomicInteger failed = new AtomicInteger();
         AtomicInteger next = new AtomicInteger();
@@ -175,7 +177,7 @@ class OverloadCountsTest {
         System.out.printf("R10 load with retries when all fail: %.3f of that without%n", added);
         assertThat(failed).isEqualTo(CALLS);
         assertThat(attempts.get())
-                // at most 30 retries in a window with few calls
+                // at most 30 retries per window if there are few calls
                 .isLessThanOrEqualTo((int) (CALLS * 1.1 + 30 * (seconds / 10)));
     }
 
